@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/atomic_file.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace quantloupe {
+
+namespace fs = std::filesystem;
+
+void writeFileAtomically(const fs::path& path, std::string_view content) {
+    if (fs::is_directory(path)) fail(ErrorKind::Io, "'{}' is a folder; name a file", path.string());
+    const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+    const auto giveUp = [&](int reason) {
+        std::error_code ignored;
+        fs::remove(temporary, ignored);
+        fail(ErrorKind::Io, "'{}' cannot be written: {}", path.string(), std::strerror(reason));
+    };
+    std::FILE* file = std::fopen(temporary.c_str(), "wb");
+    if (file == nullptr) giveUp(errno);
+    const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
+    const int writeError = errno;
+    if (std::fclose(file) != 0 || !written) giveUp(written ? errno : writeError);
+    std::error_code error;
+    fs::rename(temporary, path, error);
+    if (error) giveUp(error.value());
+}
+
+std::string readFile(const fs::path& path) {
+    std::error_code error;
+    if (!fs::exists(path, error)) fail(ErrorKind::Io, "there is no file '{}'", path.string());
+    if (fs::is_directory(path, error)) fail(ErrorKind::Io, "'{}' is a folder; a file is needed", path.string());
+    std::ifstream stream(path, std::ios::binary | std::ios::ate);
+    if (!stream) fail(ErrorKind::Io, "'{}' cannot be read: {}", path.string(), std::strerror(errno));
+    std::string content(static_cast<std::size_t>(stream.tellg()), '\0');
+    stream.seekg(0);
+    stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+    if (!stream) fail(ErrorKind::Io, "'{}' cannot be read to its end", path.string());
+    return content;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The one error type of the engine. Its text says what is wrong, where, and what to do about it.
+// Not for "this layer cannot be quantized": that is a reason, not an error (see quantize/layer_state.h).
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace quantloupe {
+
+enum class ErrorKind {
+    BadInput,     ///< a file, an image or a setting that the person gave is wrong
+    Unsupported,  ///< valid, but beyond what this version can do
+    Io,           ///< the file system said no
+    Internal,     ///< our own mistake
+};
+
+class Error : public std::exception {
+  public:
+    Error(ErrorKind kind, std::string message);
+
+    /// Says where the error happened; each level adds its own: "node 'Conv_3'", then "model 'a.onnx'".
+    Error& addContext(const std::string& context);
+
+    ErrorKind kind() const { return m_kind; }
+    const std::string& message() const { return m_message; }
+    /// "model 'a.onnx': node 'Conv_3': message".
+    const char* what() const noexcept override { return m_what.c_str(); }
+
+  private:
+    ErrorKind m_kind;
+    std::string m_message;
+    std::string m_what;
+};
+
+/// Thrown when a cancel token was set. Never shown to the person as an error.
+class Cancelled : public std::exception {
+  public:
+    const char* what() const noexcept override { return "cancelled"; }
+};
+
+template <typename... Args>
+[[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> text, Args&&... args) {
+    throw Error(kind, fmt::format(text, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+[[noreturn]] void failInput(fmt::format_string<Args...> text, Args&&... args) {
+    throw Error(ErrorKind::BadInput, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace quantloupe

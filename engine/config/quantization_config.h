@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Every decision of the person, as one plain value: comparable, copied freely, the key of every result.
+// docs/config.schema.json describes its JSON (config/config_json.h).
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quantloupe {
+
+enum class EqualizationProfile { Off, Aimet };
+enum class ReplaceRelu6 { None, Between, All };
+
+struct EqualizationOptions {
+    EqualizationProfile profile = EqualizationProfile::Off;
+    int steps = 1;  ///< passes over all sets; AIMET does one
+    /// Sets that are left alone, named by their layers' names.
+    std::vector<std::vector<std::string>> off;
+    bool operator==(const EqualizationOptions&) const = default;
+};
+
+struct TransformOptions {
+    bool foldBatchNorm = true;
+    std::vector<std::string> skipFolding;  ///< names of layers that keep their batch norm
+    ReplaceRelu6 replaceRelu6 = ReplaceRelu6::None;
+    EqualizationOptions equalization;
+    bool highBiasFold = false;
+    bool operator==(const TransformOptions&) const = default;
+};
+
+struct ActivationScheme {
+    int bits = 8;
+    bool isSigned = true;
+    bool symmetric = false;
+    bool operator==(const ActivationScheme&) const = default;
+};
+
+struct WeightScheme {
+    int bits = 8;           ///< 2 to 8
+    bool restricted = true;  ///< symmetric codes -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1), too
+    bool perChannel = false;
+    bool operator==(const WeightScheme&) const = default;
+};
+
+struct QuantizationOptions {
+    ActivationScheme activation;
+    WeightScheme weight;
+    bool operator==(const QuantizationOptions&) const = default;
+};
+
+enum class CalibrationMethod { MinMax };
+
+struct CalibrationOptions {
+    CalibrationMethod method = CalibrationMethod::MinMax;
+    int samples = 256;  ///< spread evenly over the calibration data
+    bool operator==(const CalibrationOptions&) const = default;
+};
+
+enum class SkipKind { Node, Until, Downstream, Type, Pattern };
+
+/// A rule that keeps layers in float. Which fields count depends on the kind.
+struct SkipRule {
+    SkipKind kind = SkipKind::Node;
+    std::vector<std::string> layers;  ///< Node
+    std::string from;                 ///< Until, Downstream
+    std::vector<std::string> to;      ///< Until
+    std::string op;                   ///< Type
+    std::string regex;                ///< Pattern, searched in the layer's name (ECMAScript)
+    bool operator==(const SkipRule&) const = default;
+};
+
+/// What the person set for one layer; it beats every rule.
+struct LayerSettings {
+    std::optional<bool> quantize;  ///< true: never skipped; false: always
+    std::string comment;
+    std::optional<int> weightBits;
+    std::optional<bool> weightPerChannel;
+    std::optional<bool> activationSymmetric;
+    bool operator==(const LayerSettings&) const = default;
+    bool empty() const { return *this == LayerSettings{}; }
+};
+
+struct QuantizationConfig {
+    std::string preset = "default";
+    TransformOptions transforms;
+    QuantizationOptions quantization;
+    CalibrationOptions calibration;
+    bool skipTail = true;
+    std::vector<SkipRule> rules;
+    std::map<std::string, LayerSettings> layers;
+    bool operator==(const QuantizationConfig&) const = default;
+};
+
+}  // namespace quantloupe

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The network as a value: nodes in topological order, tensors with their constants. Immutable once built, so
+// it is shared between threads without locks. To change one, start a GraphBuilder from it.
+//
+// Constant nodes of the file become constants of their tensor and are no nodes here: every node is a *layer*.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "model/attributes.h"
+#include "model/ids.h"
+
+namespace quantloupe {
+
+struct Node {
+    std::string name;    ///< unique and not empty (repaired on loading)
+    std::string op;      ///< "Conv"
+    std::string domain;  ///< "" for ai.onnx
+    std::vector<TensorId> inputs;   ///< an omitted optional input is an invalid id
+    std::vector<TensorId> outputs;  ///< likewise
+    Attributes attributes;
+
+    /// Input `i`, or an invalid id where it is omitted or beyond the list.
+    TensorId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : TensorId(); }
+    TensorId output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : TensorId(); }
+};
+
+struct TensorInfo {
+    std::string name;  ///< unique and not empty
+    DataType type = DataType::Undefined;
+    std::optional<Shape> shape;  ///< as far as the file or shape inference says
+    ConstantPtr constant;        ///< not null for initializers and Constant nodes
+    NodeId producer;             ///< invalid for graph inputs and constants
+    std::vector<NodeId> consumers;  ///< in node order, each node once
+    bool graphInput = false;
+    bool graphOutput = false;
+};
+
+/// Facts of the file that a saved copy needs again.
+struct ModelFacts {
+    std::string graphName;
+    std::string producer;  ///< "pytorch 2.1"
+    std::int64_t irVersion = 8;
+    std::map<std::string, std::int64_t> opsets;  ///< domain ("" = ai.onnx) to version
+    std::map<std::string, std::string> metadata;
+};
+
+class Graph {
+  public:
+    std::span<const Node> nodes() const { return m_nodes; }
+    const Node& node(NodeId id) const { return m_nodes[id.index()]; }
+    std::size_t nodeCount() const { return m_nodes.size(); }
+
+    std::span<const TensorInfo> tensors() const { return m_tensors; }
+    const TensorInfo& tensor(TensorId id) const { return m_tensors[id.index()]; }
+    std::size_t tensorCount() const { return m_tensors.size(); }
+
+    /// Graph inputs that are no constants, and graph outputs, in the file's order.
+    std::span<const TensorId> inputs() const { return m_inputs; }
+    std::span<const TensorId> outputs() const { return m_outputs; }
+
+    std::optional<NodeId> findNode(std::string_view name) const;
+    std::optional<TensorId> findTensor(std::string_view name) const;
+
+    /// The constant behind a tensor, or null (also for an invalid id).
+    const Constant* constantOf(TensorId id) const;
+    /// The one node that reads the tensor; invalid if there are none or several, or if it is a graph output.
+    NodeId onlyConsumer(TensorId id) const;
+
+    const ModelFacts& facts() const { return m_facts; }
+    std::int64_t opset() const;  ///< of ai.onnx
+    /// Hash of the structure, attributes and constants.
+    const Version& version() const { return m_version; }
+
+  private:
+    friend class GraphBuilder;
+    std::vector<Node> m_nodes;
+    std::vector<TensorInfo> m_tensors;
+    std::vector<TensorId> m_inputs, m_outputs;
+    std::unordered_map<std::string, NodeId> m_nodeByName;
+    std::unordered_map<std::string, TensorId> m_tensorByName;
+    ModelFacts m_facts;
+    Version m_version;
+};
+using GraphPtr = std::shared_ptr<const Graph>;
+
+}  // namespace quantloupe

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Makes a Graph, from nothing or from another graph. Constants are shared, never copied.
+
+#include <utility>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+/// What became of the ids of the builder in the graph that it built (an invalid id: removed).
+struct BuiltIds {
+    std::vector<NodeId> nodes;
+    std::vector<TensorId> tensors;
+};
+
+class GraphBuilder {
+  public:
+    GraphBuilder() = default;
+    /// Starts as a copy; the source's ids are valid here until build().
+    explicit GraphBuilder(const Graph& source);
+
+    ModelFacts& facts() { return m_facts; }
+
+    /// The tensor of this name, made if there is none.
+    TensorId tensor(const std::string& name);
+    TensorInfo& tensorInfo(TensorId id) { return m_tensors[id.index()]; }
+    bool hasTensor(const std::string& name) const { return m_tensorByName.contains(name); }
+    /// A name that no tensor has: `wanted`, or with _1, _2... behind it.
+    std::string unusedTensorName(const std::string& wanted) const;
+
+    TensorId addConstant(const std::string& name, ConstantPtr value);
+    void setConstant(TensorId id, ConstantPtr value);
+    void addInput(TensorId id, DataType type, std::optional<Shape> shape);
+    void addOutput(TensorId id);
+
+    NodeId addNode(Node node);
+    Node& node(NodeId id) { return m_nodes[id.index()]; }
+    std::size_t nodeCount() const { return m_nodes.size(); }
+    bool removed(NodeId id) const { return m_removed[id.index()]; }
+    void removeNode(NodeId id) { m_removed[id.index()] = true; }
+    /// Every node that reads `from` reads `to` instead. Graph outputs stay what they are.
+    void replaceUses(TensorId from, TensorId to);
+
+    /// Checks (one producer a tensor, every input produced, unique names, no cycle; Error otherwise), sorts
+    /// topologically (stable: file order where it is valid), drops removed nodes and unused constants.
+    GraphPtr build(BuiltIds* ids = nullptr);
+
+  private:
+    std::vector<Node> m_nodes;
+    std::vector<char> m_removed;
+    std::vector<TensorInfo> m_tensors;
+    std::unordered_map<std::string, TensorId> m_tensorByName;
+    std::vector<TensorId> m_inputs, m_outputs;
+    ModelFacts m_facts;
+};
+
+}  // namespace quantloupe

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/load_model.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+#include <onnx/shape_inference/implementation.h>
+
+#include <set>
+#include <unordered_set>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "model/graph_builder.h"
+#include "model/onnx_proto.h"
+
+namespace quantloupe {
+namespace {
+
+std::optional<Shape> shapeOf(const onnx::TypeProto& type) {
+    if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return std::nullopt;
+    Shape shape;
+    for (const auto& dim : type.tensor_type().shape().dim()) {
+        Dim item;
+        if (dim.has_dim_value() && dim.dim_value() >= 0) item.value = dim.dim_value();
+        else if (dim.has_dim_param()) item.symbol = dim.dim_param();
+        shape.push_back(std::move(item));
+    }
+    return shape;
+}
+
+void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value) {
+    if (!value.type().has_tensor_type() || !builder.hasTensor(value.name())) return;
+    TensorInfo& info = builder.tensorInfo(builder.tensor(value.name()));
+    if (info.type == DataType::Undefined) info.type = static_cast<DataType>(value.type().tensor_type().elem_type());
+    if (!info.shape) info.shape = shapeOf(value.type());
+}
+
+/// Gives every node a name of its own, and says what it did.
+std::vector<std::string> repairNames(onnx::GraphProto& graph, std::vector<std::string>& notices) {
+    std::unordered_set<std::string> taken;
+    for (const auto& node : graph.node()) taken.insert(node.name());
+    std::unordered_set<std::string> seen;
+    std::vector<std::string> names, unnamed, repeated;
+    for (int i = 0; i < graph.node_size(); ++i) {
+        std::string name = graph.node(i).name();
+        if (name.empty() || seen.contains(name)) {
+            const bool isUnnamed = name.empty();
+            const std::string stem = isUnnamed ? fmt::format("{}_{}", graph.node(i).op_type(), i) : name;
+            name = isUnnamed ? stem : stem + "_1";
+            for (int k = isUnnamed ? 1 : 2; taken.contains(name) || seen.contains(name); ++k)
+                name = fmt::format("{}_{}", stem, k);
+            if (graph.node(i).op_type() != "Constant") (isUnnamed ? unnamed : repeated).push_back(name);
+        }
+        seen.insert(name);
+        names.push_back(name);
+    }
+    const auto tell = [&](const std::vector<std::string>& list, const char* what) {
+        if (list.empty()) return;
+        const std::size_t shown = std::min<std::size_t>(list.size(), 3);
+        notices.push_back(fmt::format("{} node{} {} and {} called {}{}", list.size(), list.size() == 1 ? "" : "s", what,
+                                      list.size() == 1 ? "is" : "are",
+                                      fmt::join(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                                      list.size() > shown ? ", ..." : ""));
+    };
+    tell(unnamed, "had no name");
+    tell(repeated, "had the name of another");
+    return names;
+}
+
+/// The value of a Constant node in any of its spellings; null for those that we cannot read.
+ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr<const void>& owner) {
+    for (int i = 0; i < node.attribute_size(); ++i) {
+        const AttributeValue value = attributeFromProto(node, i, owner);
+        const std::string& name = node.attribute(i).name();
+        if (name == "value") {
+            if (const auto* constant = std::get_if<ConstantPtr>(&value)) return *constant;
+        } else if (name == "value_float") {
+            return Constant::fromFloats({}, {std::get<float>(value)});
+        } else if (name == "value_floats") {
+            const auto& list = std::get<std::vector<float>>(value);
+            return Constant::fromFloats({static_cast<std::int64_t>(list.size())}, list);
+        } else if (name == "value_int") {
+            return Constant::fromInt64s({}, {std::get<std::int64_t>(value)});
+        } else if (name == "value_ints") {
+            const auto& list = std::get<std::vector<std::int64_t>>(value);
+            return Constant::fromInt64s({static_cast<std::int64_t>(list.size())}, list);
+        }
+    }
+    return nullptr;
+}
+
+/// Fills in shapes that the file does not tell. ONNX's library knows operators up to its own opset; where it gives up,
+/// the shapes stay unknown until the network runs.
+void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
+    constexpr std::size_t kSmall = 1024;  // shape arithmetic needs values, convolutions only the shapes of weights
+    onnx::ModelProto copy;
+    copy.set_ir_version(model.ir_version());
+    *copy.mutable_opset_import() = model.opset_import();
+    onnx::GraphProto& graph = *copy.mutable_graph();
+    graph.set_name(model.graph().name());
+    *graph.mutable_input() = model.graph().input();
+    *graph.mutable_output() = model.graph().output();
+    *graph.mutable_value_info() = model.graph().value_info();
+    std::set<std::string> inputs;
+    for (const auto& input : graph.input()) inputs.insert(input.name());
+    for (const auto& node : model.graph().node()) *graph.add_node() = node;
+    for (const auto& tensor : model.graph().initializer()) {
+        if (tensor.ByteSizeLong() <= kSmall) {
+            *graph.add_initializer() = tensor;
+            continue;
+        }
+        if (inputs.contains(tensor.name())) continue;
+        onnx::ValueInfoProto& value = *graph.add_input();
+        value.set_name(tensor.name());
+        auto& type = *value.mutable_type()->mutable_tensor_type();
+        type.set_elem_type(tensor.data_type());
+        for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
+    }
+    try {
+        onnx::shape_inference::InferShapes(copy);
+    } catch (const std::exception&) {
+        return;
+    }
+    for (const auto& value : graph.value_info()) noteType(builder, value);
+}
+
+GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const void>& owner,
+                        const std::filesystem::path& folder, std::vector<std::string>& notices) {
+    onnx::GraphProto& proto = *model.mutable_graph();
+    GraphBuilder builder;
+    ModelFacts& facts = builder.facts();
+    facts.graphName = proto.name();
+    facts.producer = model.producer_name();
+    if (!model.producer_version().empty()) facts.producer += " " + model.producer_version();
+    facts.irVersion = model.ir_version();
+    for (const auto& opset : model.opset_import())
+        facts.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+    for (const auto& entry : model.metadata_props()) facts.metadata[entry.key()] = entry.value();
+
+    for (const auto& tensor : proto.initializer()) {
+        try {
+            if (tensor.name().empty()) failInput("it has no name");
+            if (builder.hasTensor(tensor.name())) failInput("there are two of this name");
+            builder.addConstant(tensor.name(), constantFromProto(tensor, owner, folder));
+        } catch (Error& error) {
+            error.addContext(fmt::format("initializer '{}'", tensor.name()));
+            throw;
+        }
+    }
+    if (proto.sparse_initializer_size() > 0)
+        fail(ErrorKind::Unsupported, "sparse initializers are not supported; save the model with dense weights");
+    for (const auto& input : proto.input()) {
+        if (input.name().empty()) failInput("a graph input has no name");
+        const TensorId id = builder.tensor(input.name());
+        if (builder.tensorInfo(id).constant) continue;  // older files list the initializers as inputs, too
+        if (builder.tensorInfo(id).graphInput) failInput("two graph inputs are called '{}'", input.name());
+        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()), shapeOf(input.type()));
+    }
+
+    const std::vector<std::string> names = repairNames(proto, notices);
+    for (int n = 0; n < proto.node_size(); ++n) {
+        const onnx::NodeProto& item = proto.node(n);
+        try {
+            if (item.op_type() == "Constant" && item.output_size() == 1) {
+                if (ConstantPtr value = constantNodeValue(item, owner)) {
+                    const TensorId id = builder.tensor(item.output(0));
+                    if (builder.tensorInfo(id).constant) failInput("its output exists twice");
+                    builder.setConstant(id, std::move(value));
+                    continue;
+                }
+            }
+            if (item.op_type().empty()) failInput("it has no operator");
+            Node node;
+            node.name = names[static_cast<std::size_t>(n)];
+            node.op = item.op_type();
+            node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
+            for (const std::string& in : item.input()) node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
+            for (const std::string& out : item.output())
+                node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
+            for (int a = 0; a < item.attribute_size(); ++a)
+                node.attributes.set(item.attribute(a).name(), attributeFromProto(item, a, owner));
+            builder.addNode(std::move(node));
+        } catch (Error& error) {
+            error.addContext(fmt::format("node '{}' ({})", names[static_cast<std::size_t>(n)], item.op_type()));
+            throw;
+        }
+    }
+    for (const auto& output : proto.output()) {
+        if (!builder.hasTensor(output.name()))
+            failInput("the graph output '{}' is not made by any node", output.name());
+        builder.addOutput(builder.tensor(output.name()));
+        noteType(builder, output);
+    }
+    for (const auto& value : proto.value_info()) noteType(builder, value);
+    inferShapes(model, builder);
+    return builder.build();
+}
+
+/// Subgraph-free statement of what is odd, without refusing: newer models must load with an older library.
+void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
+    if (model.graph->nodeCount() == 0) notices.push_back("the graph has no nodes");
+    for (const TensorInfo& tensor : model.graph->tensors()) {
+        if (!tensor.constant || tensor.constant->type() != DataType::Float32) continue;
+        for (const float value : tensor.constant->floats()) {
+            if (std::isfinite(value)) continue;
+            notices.push_back(fmt::format("the weight '{}' holds NaN or infinity", tensor.name));
+            break;
+        }
+    }
+}
+
+}  // namespace
+
+LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder) {
+    auto proto = std::make_shared<onnx::ModelProto>();
+    if (size > 0x7fffffff)
+        failInput("it is larger than the 2 GiB that an ONNX file can have; weights beyond that belong into external data");
+    const std::string_view head(static_cast<const char*>(data), std::min<std::size_t>(size, 64));
+    if (size == 0) failInput("the file is empty");
+    if (head.starts_with("version https://git-lfs"))
+        failInput("this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
+    google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(size));
+    google::protobuf::io::CodedInputStream coded(&stream);
+    coded.SetTotalBytesLimit(0x7fffffff);
+    const bool parsed = proto->ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
+    if (!parsed || !proto->has_graph())
+        failInput(
+            "this is not an ONNX model, or it is truncated: its {} bytes do not parse as one. Was the download or export "
+            "complete?",
+            size);
+    if (proto->opset_import_size() == 0 && proto->ir_version() >= 3)
+        failInput("the model names no operator set; export it again");
+
+    LoadedModel model;
+    // Names and structure come from the message that owns the weights; only the node list is looked at again.
+    model.graph = graphFromProto(*proto, proto, folder, model.notices);
+    checkShape(model, model.notices);
+    return model;
+}
+
+LoadedModel loadModel(const std::filesystem::path& path) {
+    try {
+        const std::string bytes = readFile(path);
+        LoadedModel model = parseModel(bytes.data(), bytes.size(), path.parent_path());
+        model.path = path;
+        return model;
+    } catch (Error& error) {
+        error.addContext(fmt::format("model '{}'", path.filename().string()));
+        throw;
+    }
+}
+
+}  // namespace quantloupe

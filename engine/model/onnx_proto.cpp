@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/onnx_proto.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <cstring>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+Dims dimsOf(const onnx::TensorProto& tensor) { return {tensor.dims().begin(), tensor.dims().end()}; }
+
+template <typename T, typename Field>
+ConstantPtr fromField(DataType type, Dims dims, const Field& field) {
+    const auto count = static_cast<std::size_t>(elementCount(dims));
+    if (static_cast<std::size_t>(field.size()) != count)
+        failInput("the shape {} needs {} values but {} are there", toString(dims), count, field.size());
+    std::vector<std::byte> bytes(count * sizeof(T));
+    for (std::size_t i = 0; i < count; ++i) {
+        const T value = static_cast<T>(field[static_cast<int>(i)]);
+        std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
+    }
+    return Constant::fromBytes(type, std::move(dims), std::move(bytes));
+}
+
+/// The folder's own files only: no absolute paths, no "..", no links that lead out.
+fs::path containedPath(const fs::path& folder, const std::string& location) {
+    const fs::path relative(location);
+    if (location.empty() || relative.is_absolute())
+        failInput("its data is said to lie at '{}'; only files beside the model are read", location);
+    std::error_code error;
+    const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
+    const fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
+    const fs::path inside = error ? fs::path() : file.lexically_relative(root);
+    if (inside.empty() || *inside.begin() == "..")
+        failInput("its data is said to lie at '{}', outside the model's folder; copy it beside the model", location);
+    if (!fs::is_regular_file(file, error))
+        failInput("its data file '{}' is missing; it must lie beside the model", location);
+    return file;
+}
+
+ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims dims, const fs::path& folder) {
+    std::string location;
+    std::uint64_t offset = 0;
+    std::optional<std::uint64_t> length;
+    for (const auto& entry : tensor.external_data()) {
+        try {
+            if (entry.key() == "location") location = entry.value();
+            if (entry.key() == "offset") offset = std::stoull(entry.value());
+            if (entry.key() == "length") length = std::stoull(entry.value());
+        } catch (const std::exception&) {
+            failInput("its external data has the bad {} '{}'", entry.key(), entry.value());
+        }
+    }
+    const fs::path file = containedPath(folder, location);
+    const std::size_t wanted = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
+    const std::uint64_t size = fs::file_size(file);
+    if (length.value_or(wanted) != wanted || offset > size || wanted > size - offset)
+        failInput("its {} bytes at {} do not lie within the {} bytes of '{}'; is the file complete?", wanted, offset,
+                  size, location);
+    std::vector<std::byte> bytes(wanted);
+    std::ifstream stream(file, std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(offset));
+    stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(wanted));
+    if (!stream) fail(ErrorKind::Io, "its data file '{}' cannot be read", location);
+    return Constant::fromBytes(type, std::move(dims), std::move(bytes));
+}
+
+}  // namespace
+
+ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
+                              const fs::path& folder) {
+    const auto type = static_cast<DataType>(tensor.data_type());
+    Dims dims = dimsOf(tensor);
+    elementCount(dims);
+    if (tensor.has_segment()) fail(ErrorKind::Unsupported, "segmented tensors are not supported");
+    if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
+    if (elementSize(type) == 0)
+        fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+        return fromExternal(tensor, type, std::move(dims), folder);
+    if (tensor.has_raw_data()) {
+        const std::string& raw = tensor.raw_data();
+        return Constant::view(type, std::move(dims), owner, std::as_bytes(std::span(raw.data(), raw.size())));
+    }
+    switch (type) {
+        case DataType::Float32: return fromField<float>(type, std::move(dims), tensor.float_data());
+        case DataType::Float64: return fromField<double>(type, std::move(dims), tensor.double_data());
+        case DataType::Int64: return fromField<std::int64_t>(type, std::move(dims), tensor.int64_data());
+        case DataType::UInt32: return fromField<std::uint32_t>(type, std::move(dims), tensor.uint64_data());
+        case DataType::UInt64: return fromField<std::uint64_t>(type, std::move(dims), tensor.uint64_data());
+        case DataType::Int32: return fromField<std::int32_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::Int16: return fromField<std::int16_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::UInt16:
+        case DataType::Float16:
+        case DataType::BFloat16: return fromField<std::uint16_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::Int8: return fromField<std::int8_t>(type, std::move(dims), tensor.int32_data());
+        default: return fromField<std::uint8_t>(type, std::move(dims), tensor.int32_data());
+    }
+}
+
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner) {
+    const onnx::AttributeProto& attribute = node.attribute(index);
+    // Files of IR version 1 leave the type out; the field that is set tells it.
+    auto type = attribute.type();
+    if (type == onnx::AttributeProto::UNDEFINED) {
+        if (attribute.has_i()) type = onnx::AttributeProto::INT;
+        else if (attribute.has_f()) type = onnx::AttributeProto::FLOAT;
+        else if (attribute.has_s()) type = onnx::AttributeProto::STRING;
+        else if (attribute.has_t()) type = onnx::AttributeProto::TENSOR;
+        else if (attribute.ints_size() > 0) type = onnx::AttributeProto::INTS;
+        else if (attribute.floats_size() > 0) type = onnx::AttributeProto::FLOATS;
+    }
+    switch (type) {
+        case onnx::AttributeProto::INT: return std::int64_t{attribute.i()};
+        case onnx::AttributeProto::FLOAT: return attribute.f();
+        case onnx::AttributeProto::STRING: return attribute.s();
+        case onnx::AttributeProto::INTS:
+            return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
+        case onnx::AttributeProto::FLOATS:
+            return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
+        case onnx::AttributeProto::STRINGS:
+            return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
+        case onnx::AttributeProto::TENSOR: return constantFromProto(attribute.t(), owner, {});
+        default: break;
+    }
+    return OpaqueAttribute{attribute.SerializeAsString(), onnx::AttributeProto::AttributeType_Name(type)};
+}
+
+void constantToProto(const Constant& constant, onnx::TensorProto& tensor) {
+    tensor.set_data_type(static_cast<int>(constant.type()));
+    for (const std::int64_t dim : constant.dims()) tensor.add_dims(dim);
+    tensor.set_raw_data(constant.bytes().data(), constant.bytes().size());
+}
+
+namespace {
+
+void attributeToProto(const std::string& name, const AttributeValue& value, onnx::NodeProto& node) {
+    onnx::AttributeProto& out = *node.add_attribute();
+    struct Visitor {
+        onnx::AttributeProto& out;
+        void operator()(std::int64_t v) const { out.set_type(onnx::AttributeProto::INT), out.set_i(v); }
+        void operator()(float v) const { out.set_type(onnx::AttributeProto::FLOAT), out.set_f(v); }
+        void operator()(const std::string& v) const { out.set_type(onnx::AttributeProto::STRING), out.set_s(v); }
+        void operator()(const std::vector<std::int64_t>& v) const {
+            out.set_type(onnx::AttributeProto::INTS);
+            for (const auto item : v) out.add_ints(item);
+        }
+        void operator()(const std::vector<float>& v) const {
+            out.set_type(onnx::AttributeProto::FLOATS);
+            for (const auto item : v) out.add_floats(item);
+        }
+        void operator()(const std::vector<std::string>& v) const {
+            out.set_type(onnx::AttributeProto::STRINGS);
+            for (const auto& item : v) out.add_strings(item);
+        }
+        void operator()(const ConstantPtr& v) const {
+            out.set_type(onnx::AttributeProto::TENSOR);
+            constantToProto(*v, *out.mutable_t());
+        }
+        void operator()(const OpaqueAttribute& v) const { out.ParseFromString(v.serialized); }
+    };
+    std::visit(Visitor{out}, value);
+    out.set_name(name);
+}
+
+void typeToProto(const TensorInfo& tensor, onnx::ValueInfoProto& value) {
+    value.set_name(tensor.name);
+    auto& type = *value.mutable_type()->mutable_tensor_type();
+    type.set_elem_type(static_cast<int>(tensor.type));
+    if (!tensor.shape) return;
+    auto& shape = *type.mutable_shape();
+    for (const Dim& dim : *tensor.shape) {
+        auto& out = *shape.add_dim();
+        if (dim.known()) out.set_dim_value(dim.value);
+        else if (!dim.symbol.empty()) out.set_dim_param(dim.symbol);
+    }
+}
+
+}  // namespace
+
+void graphToProto(const Graph& graph, onnx::ModelProto& model) {
+    const ModelFacts& facts = graph.facts();
+    model.set_ir_version(facts.irVersion);
+    model.set_producer_name(facts.producer);
+    for (const auto& [domain, version] : facts.opsets) {
+        auto& opset = *model.add_opset_import();
+        opset.set_domain(domain);
+        opset.set_version(version);
+    }
+    for (const auto& [key, value] : facts.metadata) {
+        auto& entry = *model.add_metadata_props();
+        entry.set_key(key);
+        entry.set_value(value);
+    }
+    onnx::GraphProto& out = *model.mutable_graph();
+    out.set_name(facts.graphName);
+    for (const TensorId id : graph.inputs()) typeToProto(graph.tensor(id), *out.add_input());
+    for (const TensorId id : graph.outputs()) typeToProto(graph.tensor(id), *out.add_output());
+    for (const TensorInfo& tensor : graph.tensors()) {
+        if (!tensor.constant) continue;
+        onnx::TensorProto& initializer = *out.add_initializer();
+        initializer.set_name(tensor.name);
+        constantToProto(*tensor.constant, initializer);
+        if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());  // older files list initializers as inputs
+    }
+    for (const Node& node : graph.nodes()) {
+        onnx::NodeProto& item = *out.add_node();
+        item.set_name(node.name);
+        item.set_op_type(node.op);
+        item.set_domain(node.domain);
+        for (const TensorId id : node.inputs) item.add_input(id.valid() ? graph.tensor(id).name : "");
+        for (const TensorId id : node.outputs) item.add_output(id.valid() ? graph.tensor(id).name : "");
+        for (const auto& [name, value] : node.attributes) attributeToProto(name, value, item);
+    }
+}
+
+}  // namespace quantloupe

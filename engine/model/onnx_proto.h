@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// ONNX's protobuf messages to our values and back. Internal to engine/model and the tests of it: protobuf's headers
+// stay out of the rest.
+
+#include <filesystem>
+#include <memory>
+
+#include "model/graph.h"
+
+namespace onnx {
+class ModelProto;
+class NodeProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace quantloupe {
+
+/// The tensor's value; raw bytes are referred to, not copied (`owner` keeps the message alive). External data must lie
+/// inside `folder`. Throws Error.
+ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
+                              const std::filesystem::path& folder);
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner);
+
+void constantToProto(const Constant& constant, onnx::TensorProto& tensor);
+void graphToProto(const Graph& graph, onnx::ModelProto& model);
+
+}  // namespace quantloupe

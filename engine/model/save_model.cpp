@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <onnx/onnx_pb.h>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "model/load_model.h"
+#include "model/onnx_proto.h"
+
+namespace quantloupe {
+
+void saveModel(const Graph& graph, const std::filesystem::path& path) {
+    onnx::ModelProto model;
+    graphToProto(graph, model);
+    if (model.ByteSizeLong() > 0x7fffffff)
+        fail(ErrorKind::Unsupported, "'{}' would be larger than the 2 GiB that one ONNX file can hold", path.string());
+    writeFileAtomically(path, model.SerializeAsString());
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Shapes: of constants and running tensors (Dims, all known) and of the model's tensors (Shape, some symbolic).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quantloupe {
+
+using Dims = std::vector<std::int64_t>;
+
+/// A known extent, or a symbol such as "N", or neither.
+struct Dim {
+    std::int64_t value = -1;
+    std::string symbol;
+    bool known() const { return value >= 0; }
+    bool operator==(const Dim&) const = default;
+};
+using Shape = std::vector<Dim>;
+
+/// Number of elements; 1 for a scalar. Throws Error on a negative extent or one beyond 2^40 elements.
+std::int64_t elementCount(const Dims& dims);
+/// "1×3×32×32"; "scalar" without dimensions.
+std::string toString(const Dims& dims);
+/// "N×3×32×32"; "?" for an extent of which nothing is known.
+std::string toString(const Shape& shape);
+
+}  // namespace quantloupe

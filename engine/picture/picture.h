@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The drawn graph as data: boxes, polylines, texts. Screen, SVG and DOT all come from this.
+// Units: points (1/72 inch), y grows downwards, origin at the top left of the drawing.
+
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "model/graph.h"
+
+namespace quantloupe {
+
+struct Point {
+    double x = 0, y = 0;
+    bool operator==(const Point&) const = default;
+};
+struct Rect {
+    double x = 0, y = 0, width = 0, height = 0;
+    double right() const { return x + width; }
+    double bottom() const { return y + height; }
+    bool operator==(const Rect&) const = default;
+};
+
+/// A box of the drawing: a layer, or a graph input or output (which are drawn as nodes of their own).
+struct PictureNode {
+    enum class Kind { Layer, Input, Output };
+    Kind kind = Kind::Layer;
+    NodeId layer;     ///< Kind::Layer
+    TensorId tensor;  ///< the graph input or output otherwise
+    std::string title;     ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
+    std::string subtitle;  ///< the layer's name shortened from the left; the shape for inputs and outputs
+    Rect box;
+};
+
+struct PictureEdge {
+    std::size_t from = 0, to = 0;  ///< indices into nodes
+    TensorId tensor;
+    std::vector<Point> points;  ///< a polyline from the lower rim of `from` to the upper rim of `to`
+};
+
+struct Picture {
+    std::vector<PictureNode> nodes;  ///< inputs, layers in graph order, outputs
+    std::vector<PictureEdge> edges;
+    double width = 0, height = 0;
+    /// Index of the layer's box (nodes are in a known order, but callers should not count on it).
+    std::size_t indexOf(NodeId layer) const;
+};
+
+struct LayoutOptions {
+    /// Box sizes in points.
+    double nodeWidth = 172;
+    double nodeHeight = 40;
+};
+
+/// The boxes and edges of a graph without places; cheap.
+Picture describePicture(const Graph& graph, const LayoutOptions& options = {});
+/// Gives every box its place and every edge its polyline: pieces between waists through libgvc's dot, stacked;
+/// a plain layered layout for pieces too large for dot. Deterministic; no two boxes overlap. libgvc is not re-entrant: call from one
+/// thread at a time (a mutex inside holds it). Throws Cancelled between pieces.
+Picture layoutPicture(const Graph& graph, const LayoutOptions& options = {}, const CancelToken& cancel = {});
+
+}  // namespace quantloupe

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the session knows about a configuration: the values that window, command line and exports show.
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/version.h"
+#include "config/quantization_config.h"
+#include "model/graph.h"
+
+namespace quantloupe {
+
+enum class LayerState {
+    Quantized,
+    Skipped,  ///< could be quantized; a rule keeps it in float
+    Float,    ///< cannot be quantized; the reason says why
+    Folded,   ///< into another layer (host)
+    Fused,    ///< an activation running inside another layer's unit (host)
+};
+/// "quantized", "skipped", "float", "folded", "fused".
+std::string_view layerStateName(LayerState state);
+
+/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h.
+struct TensorDifference {
+    double qs = 0;      ///< relative L2, infinite where the reference is all zero and the tensor is not
+    double cosine = 1;
+    double sqnrDb = 0;  ///< infinite where there is no difference
+};
+
+struct LayerResult {
+    NodeId node;  ///< in the source graph
+    std::string name;
+    std::string op;
+    LayerState state = LayerState::Float;
+    bool io = false;  ///< reads a graph input or makes a graph output
+    std::string reason;  ///< why it is in this state; empty for plainly quantized layers
+    std::string host;    ///< Folded, Fused: the layer it went into
+    bool quantizable = false;  ///< Quantized or Skipped
+    std::optional<TensorDifference> local;       ///< float input, only this unit quantized; skipped: as if quantized
+    std::optional<TensorDifference> cumulative;  ///< whole quantized network against whole float network
+    std::uint64_t macs = 0;        ///< an image
+    std::uint64_t parameters = 0;
+};
+
+/// Where a rate (0 to 1) lies, 95 % Wilson score interval.
+struct RateInterval {
+    double low = 0, high = 1;
+};
+
+struct Accuracy {
+    std::size_t samples = 0;
+    std::optional<double> top1, top5;  ///< with labels
+    std::optional<RateInterval> top1Interval;
+    std::optional<double> agreement;  ///< with the float model's top-1
+    std::optional<double> sqnrDb;     ///< of the outputs, against the float model's; infinite = no difference
+    std::optional<double> maxAbsDiff;
+};
+
+struct StateCounts {
+    std::size_t quantized = 0, skipped = 0, floating = 0, folded = 0, fused = 0;
+};
+
+struct StageSeconds {
+    double load = 0, transform = 0, calibrate = 0, floating = 0, quantized = 0, metrics = 0, total = 0;
+};
+
+/// One configuration's results so far. Snapshots grow: states first, then a rough accuracy, then the full one,
+/// then the metrics of the layers; `complete` marks the last. A field that is not yet known is empty.
+struct Evaluation {
+    Version version;  ///< of model, data and configuration
+    QuantizationConfig config;
+    bool complete = false;
+    bool rough = false;  ///< accuracies are of the first samples only
+    std::optional<Accuracy> floating, prepared, quantized;
+    StateCounts counts;
+    std::vector<LayerResult> layers;  ///< one a source node, in graph order
+    std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0;
+    std::vector<std::string> notices;
+    std::size_t samples = 0;             ///< that the full evaluation uses
+    std::size_t calibrationSamples = 0;
+    StageSeconds seconds;
+};
+using EvaluationPtr = std::shared_ptr<const Evaluation>;
+
+}  // namespace quantloupe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The loop: a model, data, and one configuration after another; only what a change invalidates is done again.
+//
+// The stages are functions (transform/prepare.h, quantize/calibrate.h, quantize/plan.h, runtime/program.h); the session
+// keeps their results under the version of what they depend on, so undo and A/B find them again.
+// Not thread-safe: one thread at a time calls it (ui/jobs has one for it); its workers are inside.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "config/quantization_config.h"
+#include "data/dataset.h"
+#include "model/load_model.h"
+#include "session/evaluation.h"
+#include "transform/prepare.h"
+
+namespace quantloupe {
+
+struct SessionOptions {
+    int threads = 0;            ///< workers; 0: as many as the machine has cores
+    std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
+    std::size_t roughSamples = 100;  ///< of the first, rough number
+};
+
+/// What is going on, for a progress bar.
+struct Progress {
+    std::string stage;  ///< "calibrating", "quantized network"
+    std::size_t done = 0, total = 0;  ///< samples
+};
+
+/// Both may be called from the thread that runs evaluate() only.
+struct EvaluationObserver {
+    std::function<void(EvaluationPtr)> updated;    ///< snapshots, each more complete
+    std::function<void(const Progress&)> progress;
+};
+
+/// How far an evaluation goes.
+enum class Depth {
+    States,    ///< states and reasons only: no data needed
+    Accuracy,  ///< and the accuracy
+    Metrics,   ///< and local and cumulative metrics of all layers
+};
+
+class Session {
+  public:
+    explicit Session(LoadedModel model, SessionOptions options = {});
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    const Graph& graph() const;  ///< the source
+    const LoadedModel& model() const;
+
+    /// Without calibration data half of the data calibrates and the other half evaluates (see dataNotice()).
+    void setData(DatasetPtr evaluation, DatasetPtr calibration = nullptr);
+    bool hasData() const;
+    const std::string& dataNotice() const;
+
+    /// Evaluates. Throws Error (an unknown operator, a rule that fits nothing, unreadable samples), Cancelled.
+    EvaluationPtr evaluate(const QuantizationConfig& config, Depth depth = Depth::Metrics,
+                           const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
+
+    /// The network after the transforms. Kept.
+    std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
+    /// The quantized model as a QDQ graph, and what the writer wants said. Calibrates if that is not done yet.
+    GraphPtr quantizedModel(const QuantizationConfig& config, const CancelToken& cancel = {});
+    /// Outputs of all evaluation samples, one array a graph output, the sample first. `config` empty: the float model.
+    std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel = {});
+
+    /// Forgets every result.
+    void clearCache();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+}  // namespace quantloupe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From the source graph to the prepared one: fold batch norms, replace Clip(0, 6), equalize. Needs no data.
+
+#include <string>
+#include <vector>
+
+#include "config/quantization_config.h"
+#include "model/graph.h"
+
+namespace quantloupe {
+
+/// What became of a layer of the source graph.
+struct LayerFate {
+    NodeId prepared;    ///< the node in the prepared graph; invalid if it was folded
+    NodeId foldedInto;  ///< the *source* node it was folded into; invalid if it is still there
+    std::string note;   ///< "Clip(0, 6) became Relu", "cannot be folded: the Conv's output has 2 readers"; may be empty
+};
+
+/// A set of layers equalized together.
+struct EqualizationSet {
+    std::vector<NodeId> layers;                    ///< two or three, *source* nodes, in data order
+    std::vector<std::vector<float>> factors;       ///< s for each junction: what the first layer is divided by
+    std::vector<bool> activationBetween;           ///< a Relu or PRelu in each junction
+    bool enabled = true;                           ///< false: listed in equalization.off
+};
+
+/// The result of the transforms. Holds the source so that both can be shown beside each other.
+struct Prepared {
+    GraphPtr source;
+    GraphPtr graph;
+    std::vector<LayerFate> fates;     ///< one a source node
+    std::vector<NodeId> sourceOf;     ///< one a prepared node
+    std::vector<EqualizationSet> sets;
+    std::size_t foldedBatchNorms = 0;
+    std::size_t replacedClips = 0;
+    std::vector<std::string> notices;  ///< what was refused and why, dead channels, and the like
+    /// Hash of source and transforms.
+    Version version;
+};
+
+/// Applies config.transforms in the order fold, replace, equalize, high-bias fold. Throws Error for a name in
+/// skip_folding or off that the graph does not have. Any thread.
+Prepared prepare(GraphPtr source, const TransformOptions& options);
+
+}  // namespace quantloupe
