@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Quantize and dequantize at once, in float: the simulation of a Q/DQ pair.
+
+#include <cstddef>
+
+namespace quantloupe {
+
+/// x -> round_half_even(clamp(x / scale, low, high)) * scale with low = quant_min - zero_point and
+/// high = quant_max - zero_point. The bounds are integers, so this equals ONNX's DequantizeLinear(QuantizeLinear(x)).
+struct FakeQuant {
+    float scale = 1;
+    float low = 0, high = 0;
+    bool operator==(const FakeQuant&) const = default;
+};
+
+/// source and target may be the same.
+void applyFakeQuant(const FakeQuant& quant, const float* source, float* target, std::size_t count);
+
+/// max(low, min(high, x)) in place.
+void applyClip(float low, float high, float* values, std::size_t count);
+
+}  // namespace quantloupe

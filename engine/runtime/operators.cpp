@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/operators.h"
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+const OperatorTable& table() {
+    static const OperatorTable operators = [] {
+        OperatorTable all;
+        addConvolutions(all);
+        addMatrixProducts(all);
+        addPools(all);
+        addElementwise(all);
+        addNormalizations(all);
+        addReductions(all);
+        addShapes(all);
+        return all;
+    }();
+    return operators;
+}
+
+}  // namespace
+
+const Operator* findOperator(std::string_view domain, std::string_view op) {
+    if (!domain.empty()) return nullptr;
+    const auto found = table().find(op);
+    return found == table().end() ? nullptr : &found->second;
+}
+
+const TensorDesc& NodeContext::input(std::size_t i) const {
+    if (!has(i)) failInput("{} needs an input {}", node.op, i);
+    return inputs[i];
+}
+
+const Constant& NodeContext::needConstant(std::size_t i, std::string_view what) const {
+    if (const Constant* value = constant(i)) return *value;
+    fail(ErrorKind::Unsupported, "{} must be constant: tensor '{}' is computed from the data", what,
+         node.input(i).valid() ? graph.tensor(node.input(i)).name : "(none)");
+}
+
+void requireFloat(const NodeContext& context, std::size_t input) {
+    const DataType type = context.input(input).type;
+    if (type != DataType::Float32)
+        fail(ErrorKind::Unsupported, "{} on {} is not supported, only on float32", context.node.op, dataTypeName(type));
+}
+
+std::size_t normalizedAxis(std::int64_t axis, std::size_t rank) {
+    const auto signedRank = static_cast<std::int64_t>(rank);
+    if (axis < -signedRank || axis >= signedRank) failInput("axis {} does not exist in a tensor of rank {}", axis, rank);
+    return static_cast<std::size_t>(axis < 0 ? axis + signedRank : axis);
+}
+
+}  // namespace quantloupe

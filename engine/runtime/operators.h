@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The families of operators; each adds its own to the table.
+
+#include <map>
+#include <string>
+
+#include "runtime/kernel.h"
+
+namespace quantloupe {
+
+using OperatorTable = std::map<std::string, Operator, std::less<>>;
+
+void addConvolutions(OperatorTable& table);    // ops_convolution.cpp
+void addMatrixProducts(OperatorTable& table);  // ops_matrix.cpp
+void addPools(OperatorTable& table);           // ops_pool.cpp
+void addElementwise(OperatorTable& table);     // ops_elementwise.cpp
+void addNormalizations(OperatorTable& table);  // ops_normalization.cpp
+void addReductions(OperatorTable& table);      // ops_reduction.cpp
+void addShapes(OperatorTable& table);          // ops_shape.cpp
+
+/// A kernel from a function of the arguments.
+template <typename F>
+std::unique_ptr<Kernel> makeKernel(F function) {
+    class FunctionKernel final : public Kernel {
+      public:
+        explicit FunctionKernel(F f) : m_function(std::move(f)) {}
+        void run(const KernelArguments& arguments) const override { m_function(arguments); }
+
+      private:
+        F m_function;
+    };
+    return std::make_unique<FunctionKernel>(std::move(function));
+}
+
+/// Throws Error(Unsupported) unless the input is float32.
+void requireFloat(const NodeContext& context, std::size_t input);
+/// The axis counted from the front; throws Error if it is out of range for the rank.
+std::size_t normalizedAxis(std::int64_t axis, std::size_t rank);
+
+}  // namespace quantloupe

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool.
+#include "base/error.h"
+#include "runtime/dnnl_adapter.h"
+#include "runtime/operators.h"
+
+namespace quantloupe {
+namespace {
+
+CompiledNode compilePool(const NodeContext& context, bool average, bool global) {
+    requireFloat(context, 0);
+    const TensorDesc& input = context.input(0);
+    if (input.dims.size() < 3) failInput("pooling needs a batch, channels and at least one spatial dimension");
+    if (context.node.outputs.size() > 1 && context.node.outputs[1].valid())
+        fail(ErrorKind::Unsupported, "the indices output of MaxPool is not supported");
+    const Dims spatial(input.dims.begin() + 2, input.dims.end());
+    Window window;
+    if (global) {
+        const std::size_t rank = spatial.size();
+        window = {spatial, Dims(rank, 1), Dims(rank, 1), Dims(rank, 0), Dims(rank, 0), Dims(rank, 1)};
+    } else {
+        window = windowOf(context, spatial, {});
+    }
+    TensorDesc output{DataType::Float32, {input.dims[0], input.dims[1]}, Layout::ChannelsLast};
+    output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
+    const PoolKind kind = !average ? PoolKind::Max
+                          : context.node.attributes.integer("count_include_pad", 0) != 0 ? PoolKind::AverageWithPadding
+                                                                                         : PoolKind::Average;
+    return {{output}, makePool(kind, input, output, window)};
+}
+
+}  // namespace
+
+void addPools(OperatorTable& table) {
+    const auto add = [&](const char* name, bool average, bool global) {
+        table[name] = {[=](const NodeContext& context) { return compilePool(context, average, global); },
+                       LayoutPolicy::ChannelsLast, false};
+    };
+    add("MaxPool", false, false);
+    add("AveragePool", true, false);
+    add("GlobalMaxPool", false, true);
+    add("GlobalAveragePool", true, true);
+}
+
+}  // namespace quantloupe

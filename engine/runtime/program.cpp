@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <set>
+
+#include "base/error.h"
+#include "runtime/program_compiler.h"
+
+namespace quantloupe {
+
+std::shared_ptr<const Program> Program::compile(ProgramSpec spec) { return ProgramCompiler(std::move(spec)).compile(); }
+
+const TensorDesc& Program::desc(TensorId tensor) const {
+    const auto found = m_values.find(tensor);
+    if (found == m_values.end())
+        fail(ErrorKind::Internal, "tensor '{}' is not part of the program", m_spec.graph->tensor(tensor).name);
+    return found->second.desc;
+}
+
+Workspace::Workspace(std::shared_ptr<const Program> program) : m_program(std::move(program)) {
+    constexpr std::size_t kAlignment = 64;
+    const std::size_t bytes = std::max(m_program->m_arenaBytes, kAlignment);
+    m_arena.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes)));
+    if (!m_arena) throw std::bad_alloc();
+    for (const auto& buffer : m_program->m_buffers) {
+        void* place = m_arena.get() + buffer.offset;
+        if (buffer.constant != nullptr) place = const_cast<void*>(buffer.constant);
+        else if (buffer.input.valid()) place = nullptr;
+        m_buffers.push_back(place);
+    }
+}
+
+void Workspace::bind(TensorId input, const void* data) {
+    for (std::size_t b = 0; b < m_buffers.size(); ++b)
+        if (m_program->m_buffers[b].input == input) m_buffers[b] = const_cast<void*>(data);
+}
+
+const void* Workspace::data(TensorId observed) const {
+    return m_buffers[static_cast<std::size_t>(m_program->m_values.at(observed).buffer)];
+}
+
+void Workspace::run(const CancelToken& cancel) {
+    const auto place = [&](int buffer) { return buffer < 0 ? nullptr : m_buffers[static_cast<std::size_t>(buffer)]; };
+    std::vector<const void*> inputs;
+    std::vector<void*> outputs;
+    for (const Program::Step& step : m_program->m_steps) {
+        cancel.check();
+        inputs.clear();
+        outputs.clear();
+        for (const int buffer : step.inputs) inputs.push_back(place(buffer));
+        for (const int buffer : step.outputs) outputs.push_back(place(buffer));
+        step.kernel->run({inputs, outputs, place(step.scratch)});
+    }
+}
+
+std::vector<std::string> unknownOperators(const Graph& graph) {
+    std::set<std::string> seen;
+    std::vector<std::string> unknown;
+    for (const Node& node : graph.nodes()) {
+        if (findOperator(node.domain, node.op) != nullptr) continue;
+        const std::string name = node.domain.empty() ? node.op : node.domain + "." + node.op;
+        if (seen.insert(name).second) unknown.push_back(fmt::format("{} (node '{}')", name, node.name));
+    }
+    return unknown;
+}
+
+}  // namespace quantloupe

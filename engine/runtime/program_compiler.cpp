@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program_compiler.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/operators.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kAlignment = 64;
+
+std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+TensorDesc descOf(const Constant& constant) { return {constant.type(), constant.dims(), Layout::Plain}; }
+
+bool spatial(const TensorDesc& desc) {
+    return desc.type == DataType::Float32 && desc.dims.size() >= 3 && desc.dims.size() <= 5;
+}
+
+}  // namespace
+
+ProgramCompiler::ProgramCompiler(ProgramSpec spec)
+    : m_program(std::make_shared<Program>()), m_graph(*spec.graph), m_done(m_graph.nodeCount(), false) {
+    m_constants = spec.constants;
+    m_program->m_spec = std::move(spec);
+}
+
+bool ProgramCompiler::observed(TensorId tensor) const {
+    const auto& list = m_program->m_spec.observed;
+    return std::find(list.begin(), list.end(), tensor) != list.end();
+}
+
+std::vector<NodeId> ProgramCompiler::schedule() const {
+    const auto& inputs = m_program->m_spec.inputs;
+    std::vector<bool> needed(m_graph.nodeCount(), false);
+    std::vector<TensorId> walk = m_program->m_spec.observed;
+    while (!walk.empty()) {
+        const TensorId tensor = walk.back();
+        walk.pop_back();
+        if (!tensor.valid() || inputs.contains(tensor)) continue;
+        const TensorInfo& info = m_graph.tensor(tensor);
+        if (info.constant) continue;
+        if (!info.producer.valid())
+            fail(ErrorKind::Internal, "the input '{}' was not provided", info.name);
+        if (needed[info.producer.index()]) continue;
+        needed[info.producer.index()] = true;
+        const Node& node = m_graph.node(info.producer);
+        walk.insert(walk.end(), node.inputs.begin(), node.inputs.end());
+    }
+    std::vector<NodeId> order;
+    for (std::size_t n = 0; n < needed.size(); ++n)
+        if (needed[n]) order.push_back(NodeId(n));
+    return order;
+}
+
+int ProgramCompiler::newBuffer(std::size_t bytes) {
+    m_program->m_buffers.push_back({});
+    m_program->m_buffers.back().bytes = bytes;
+    return static_cast<int>(m_program->m_buffers.size()) - 1;
+}
+
+void ProgramCompiler::addStep(std::unique_ptr<Kernel> kernel, std::vector<int> inputs, std::vector<int> outputs,
+                              NodeId node) {
+    const int index = static_cast<int>(m_program->m_steps.size());
+    int scratch = -1;
+    if (kernel->scratchBytes() > 0) scratch = newBuffer(kernel->scratchBytes());
+    const auto touch = [&](int buffer) {
+        if (buffer < 0) return;
+        Program::Buffer& b = m_program->m_buffers[static_cast<std::size_t>(buffer)];
+        if (b.constant != nullptr || b.input.valid()) return;
+        if (b.firstStep < 0) b.firstStep = index;
+        b.lastStep = index;
+    };
+    for (const int buffer : inputs) touch(buffer);
+    for (const int buffer : outputs) touch(buffer);
+    touch(scratch);
+    m_program->m_steps.push_back({std::move(kernel), std::move(inputs), std::move(outputs), scratch, node});
+}
+
+/// Registers a tensor's buffer, quantized if it has a quantizer.
+void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc) {
+    const auto& quantizers = m_program->m_spec.quantizers;
+    if (const auto quantizer = quantizers.find(tensor); quantizer != quantizers.end()) {
+        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr}, 0);
+        const std::size_t count = desc.count();
+        const int target =
+            m_program->m_buffers[static_cast<std::size_t>(buffer)].input.valid() ? newBuffer(desc.bytes()) : buffer;
+        addStep(makeKernel([quant = quantizer->second, count](const KernelArguments& a) {
+                    applyFakeQuant(quant, static_cast<const float*>(a.inputs[0]), static_cast<float*>(a.outputs[0]),
+                                   count);
+                }),
+                {buffer}, {target}, m_graph.tensor(tensor).producer);
+        buffer = target;
+    }
+    m_program->m_values[tensor] = {buffer, desc};
+}
+
+void ProgramCompiler::addInputs() {
+    for (const auto& [tensor, desc] : m_program->m_spec.inputs) {
+        const int buffer = newBuffer(desc.bytes());
+        m_program->m_buffers[static_cast<std::size_t>(buffer)].input = tensor;
+        finish(tensor, buffer, desc);
+    }
+}
+
+const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
+    auto& values = m_program->m_values;
+    if (const auto found = values.find(tensor); found != values.end()) return found->second;
+    auto constant = m_constants.find(tensor);
+    if (constant == m_constants.end()) {
+        const ConstantPtr& own = m_graph.tensor(tensor).constant;
+        if (!own) fail(ErrorKind::Internal, "tensor '{}' has no value", m_graph.tensor(tensor).name);
+        constant = m_constants.emplace(tensor, own).first;
+    }
+    const int buffer = newBuffer(constant->second->bytes().size());
+    m_program->m_buffers[static_cast<std::size_t>(buffer)].constant = constant->second->bytes().data();
+    m_program->m_folded.push_back(constant->second);
+    return values.emplace(tensor, Value{buffer, descOf(*constant->second)}).first->second;
+}
+
+int ProgramCompiler::bufferIn(TensorId tensor, Layout layout) {
+    const Value value = valueOf(tensor);
+    if (value.desc.layout == layout || value.desc.dims.size() < 3) return value.buffer;
+    if (const auto found = m_converted.find(tensor); found != m_converted.end()) return found->second;
+    const int buffer = newBuffer(value.desc.bytes());
+    addStep(makeKernel([desc = value.desc, layout](const KernelArguments& a) {
+                convertLayout(desc, a.inputs[0], layout, a.outputs[0]);
+            }),
+            {value.buffer}, {buffer}, {});
+    m_converted.emplace(tensor, buffer);
+    return buffer;
+}
+
+Layout ProgramCompiler::wantedLayout(const Operator& op, const Node& node) const {
+    const auto descOfInput = [&](std::size_t i) -> const TensorDesc* {
+        const auto found = m_program->m_values.find(node.input(i));
+        return found == m_program->m_values.end() ? nullptr : &found->second.desc;
+    };
+    const TensorDesc* first = descOfInput(0);
+    switch (op.layout) {
+        case LayoutPolicy::Plain: return Layout::Plain;
+        case LayoutPolicy::ChannelsLast:
+            return first != nullptr && spatial(*first) ? Layout::ChannelsLast : Layout::Plain;
+        case LayoutPolicy::Any: return first != nullptr ? first->layout : Layout::Plain;
+        case LayoutPolicy::Same: break;
+    }
+    bool anyLast = false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const TensorDesc* desc = descOfInput(i);
+        if (desc == nullptr || first == nullptr || desc->dims != first->dims) return Layout::Plain;
+        anyLast = anyLast || desc->layout == Layout::ChannelsLast;
+    }
+    return anyLast ? Layout::ChannelsLast : Layout::Plain;
+}
+
+NodeContext ProgramCompiler::contextOf(const Node& node) {
+    NodeContext context{m_graph, node, {}, {}, nullptr};
+    for (const TensorId in : node.inputs) {
+        if (!in.valid()) {
+            context.inputs.push_back({DataType::Undefined, {}, Layout::Plain});
+            context.constants.push_back(nullptr);
+            continue;
+        }
+        context.inputs.push_back(valueOf(in).desc);
+        const auto constant = m_constants.find(in);
+        context.constants.push_back(constant == m_constants.end() ? nullptr : constant->second.get());
+    }
+    return context;
+}
+
+NodeId ProgramCompiler::fusableActivation(const Node& node, Activation& activation) const {
+    const TensorId output = node.output();
+    if (observed(output) || m_program->m_spec.quantizers.contains(output)) return {};
+    const NodeId id = m_graph.onlyConsumer(output);
+    if (!id.valid()) return {};
+    const Node& next = m_graph.node(id);
+    if (next.op == "Relu" && next.domain.empty()) {
+        activation.low = 0.0f;
+        return id;
+    }
+    if (next.op != "Clip" || !next.domain.empty()) return {};
+    activation.low = next.attributes.real("min", activation.low);
+    activation.high = next.attributes.real("max", activation.high);
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
+        if (!next.input(i).valid()) continue;
+        const Constant* bound = m_graph.constantOf(next.input(i));
+        if (bound == nullptr || bound->size() != 1 || next.input(i) == output) return {};
+        (i == 1 ? activation.low : activation.high) = static_cast<float>(bound->scalar());
+    }
+    return id;
+}
+
+bool ProgramCompiler::foldConstant(NodeId id, const NodeContext& context, CompiledNode& compiled) {
+    const Node& node = m_graph.node(id);
+    bool known = node.op != "Shape";
+    for (std::size_t i = 0; known && i < node.inputs.size(); ++i)
+        known = !node.inputs[i].valid() || context.constants[i] != nullptr;
+    if (node.op == "Shape") known = true;
+    if (!known || node.outputs.size() != 1) return false;
+    std::vector<const void*> inputs;
+    for (const Constant* constant : context.constants)
+        inputs.push_back(constant != nullptr ? constant->bytes().data() : nullptr);
+    const TensorDesc& desc = compiled.outputs[0];
+    std::vector<std::byte> bytes(desc.bytes());
+    if (compiled.kernel) {
+        std::vector<std::byte> scratch(compiled.kernel->scratchBytes() + kAlignment);
+        void* outputs[] = {bytes.data()};
+        compiled.kernel->run({inputs, outputs, scratch.data()});
+    } else {
+        std::memcpy(bytes.data(), inputs[0], bytes.size());
+    }
+    m_constants[node.output()] = Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
+    return true;
+}
+
+void ProgramCompiler::addView(const Node& node, TensorDesc desc) {
+    const TensorId output = node.output();
+    int source = bufferIn(node.input(0), desc.layout);
+    // A quantizer works in place, so it needs a buffer of its own; so does an input that the caller owns.
+    if (m_program->m_spec.quantizers.contains(output)) {
+        const int copy = newBuffer(desc.bytes());
+        addStep(makeKernel([bytes = desc.bytes()](const KernelArguments& a) {
+                    std::memcpy(a.outputs[0], a.inputs[0], bytes);
+                }),
+                {source}, {copy}, {});
+        source = copy;
+    }
+    finish(output, source, desc);
+}
+
+void ProgramCompiler::addNode(NodeId id) {
+    const Node& node = m_graph.node(id);
+    const Operator* op = findOperator(node.domain, node.op);
+    if (op == nullptr)
+        fail(ErrorKind::Unsupported, "the operator {}{}{} is not supported", node.domain, node.domain.empty() ? "" : ".",
+             node.op);
+    for (const TensorId in : node.inputs)
+        if (in.valid()) valueOf(in);
+
+    NodeContext context = contextOf(node);
+    const Layout layout = wantedLayout(*op, node);
+    for (TensorDesc& desc : context.inputs)
+        if (desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? layout : Layout::Plain;
+    for (std::size_t i = 0; i < context.inputs.size(); ++i)
+        if (context.constants[i] != nullptr && op->layout != LayoutPolicy::Same) context.inputs[i].layout = Layout::Plain;
+
+    Activation activation;
+    NodeId fused;
+    if (op->fusesActivation) fused = fusableActivation(node, activation);
+    if (fused.valid()) context.activation = &activation;
+
+    CompiledNode compiled = op->compile(context);
+    if (!fused.valid() && foldConstant(id, context, compiled)) return;
+    if (!compiled.kernel) return addView(node, std::move(compiled.outputs[0]));
+
+    std::vector<int> inputs, outputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+        inputs.push_back(node.inputs[i].valid() ? bufferIn(node.inputs[i], context.inputs[i].layout) : -1);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i)
+        outputs.push_back(node.outputs[i].valid() && i < compiled.outputs.size() ? newBuffer(compiled.outputs[i].bytes())
+                                                                                 : -1);
+    addStep(std::move(compiled.kernel), inputs, outputs, id);
+    if (fused.valid()) {
+        m_done[fused.index()] = true;
+        finish(m_graph.node(fused).output(), outputs[0], compiled.outputs[0]);
+        return;
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+        if (outputs[i] >= 0) finish(node.outputs[i], outputs[i], compiled.outputs[i]);
+}
+
+void ProgramCompiler::placeBuffers() {
+    auto& buffers = m_program->m_buffers;
+    for (const TensorId tensor : m_program->m_spec.observed) {
+        const auto& value = valueOf(tensor);
+        auto& buffer = buffers[static_cast<std::size_t>(value.buffer)];
+        if (buffer.firstStep >= 0) buffer.lastStep = static_cast<int>(m_program->m_steps.size());
+    }
+    // First fit, in order of birth, among the buffers that live at the same time.
+    std::vector<std::size_t> order;
+    for (std::size_t b = 0; b < buffers.size(); ++b)
+        if (buffers[b].firstStep >= 0) order.push_back(b);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return buffers[a].firstStep < buffers[b].firstStep; });
+    std::vector<std::size_t> live;  // sorted by offset
+    for (const std::size_t b : order) {
+        Program::Buffer& buffer = buffers[b];
+        std::erase_if(live, [&](std::size_t other) { return buffers[other].lastStep < buffer.firstStep; });
+        const std::size_t size = aligned(buffer.bytes);
+        std::size_t offset = 0;
+        auto at = live.begin();
+        for (; at != live.end(); ++at) {
+            if (buffers[*at].offset >= offset + size) break;
+            offset = std::max(offset, buffers[*at].offset + aligned(buffers[*at].bytes));
+        }
+        buffer.offset = offset;
+        live.insert(at, b);
+        m_program->m_arenaBytes = std::max(m_program->m_arenaBytes, offset + size);
+    }
+}
+
+std::shared_ptr<const Program> ProgramCompiler::compile() {
+    const std::vector<NodeId> order = schedule();
+    addInputs();
+    for (const NodeId id : order) {
+        if (m_done[id.index()]) continue;
+        try {
+            addNode(id);
+        } catch (Error& error) {
+            error.addContext(fmt::format("node '{}' ({})", m_graph.node(id).name, m_graph.node(id).op));
+            throw;
+        }
+    }
+    placeBuffers();
+    return m_program;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Loops that are compiled for several instruction sets, the best of which is picked at start-up. (Sanitizers do not get
+// along with the resolver functions that this makes.)
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define QUANTLOUPE_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define QUANTLOUPE_SIMD
+#endif

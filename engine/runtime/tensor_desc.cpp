@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tensor_desc.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+template <typename T>
+void transposeChannels(const T* source, T* target, std::size_t batch, std::size_t rows, std::size_t columns) {
+    constexpr std::size_t kTile = 16;  // both sides stay within a few cache lines
+    for (std::size_t n = 0; n < batch; ++n, source += rows * columns, target += rows * columns)
+        for (std::size_t r0 = 0; r0 < rows; r0 += kTile)
+            for (std::size_t c0 = 0; c0 < columns; c0 += kTile)
+                for (std::size_t r = r0; r < std::min(r0 + kTile, rows); ++r)
+                    for (std::size_t c = c0; c < std::min(c0 + kTile, columns); ++c)
+                        target[c * rows + r] = source[r * columns + c];
+}
+
+}  // namespace
+
+void convertLayout(const TensorDesc& from, const void* source, Layout to, void* target) {
+    if (from.layout == to || from.dims.size() < 3) {
+        std::memcpy(target, source, from.bytes());
+        return;
+    }
+    const auto batch = static_cast<std::size_t>(from.dims[0]);
+    const auto channels = static_cast<std::size_t>(from.dims[1]);
+    if (batch == 0 || channels == 0) return;
+    const std::size_t spatial = from.count() / (batch * channels);
+    const bool toLast = to == Layout::ChannelsLast;
+    const std::size_t rows = toLast ? channels : spatial;
+    const std::size_t columns = toLast ? spatial : channels;
+    if (elementSize(from.type) == 4)
+        transposeChannels(static_cast<const std::uint32_t*>(source), static_cast<std::uint32_t*>(target), batch, rows,
+                          columns);
+    else if (elementSize(from.type) == 1)
+        transposeChannels(static_cast<const std::uint8_t*>(source), static_cast<std::uint8_t*>(target), batch, rows,
+                          columns);
+    else
+        fail(ErrorKind::Internal, "no layout conversion for {}", dataTypeName(from.type));
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The sliding window of convolutions and pools: kernel, strides, dilations, padding, output extent.
+
+#include "runtime/kernel.h"
+
+namespace quantloupe {
+
+struct Window {
+    Dims kernel, strides, dilations, padBegin, padEnd;  ///< one entry a spatial dimension
+    Dims output;                                        ///< spatial extents of the output
+};
+
+/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of the node. `kernel` is used where the node does
+/// not tell. Throws Error where the window does not fit the input.
+Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims& kernel);
+
+}  // namespace quantloupe
