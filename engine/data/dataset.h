@@ -27,7 +27,7 @@ struct SampleTensor {
 struct InputSpec {
     std::string name;
     DataType type = DataType::Float32;
-    Shape shape;  ///< with the batch dimension first
+    Shape shape;  ///< with the batch dimension first; empty if the model does not say
 };
 std::vector<InputSpec> inputSpecsOf(const Graph& graph);
 
@@ -47,23 +47,29 @@ class Dataset {
     virtual const std::vector<std::string>& classNames() const = 0;
     /// "1,000 images in 10 classes".
     virtual std::string description() const = 0;
-    /// Hash of what the samples are (paths, sizes and times of change, or content) and how they are preprocessed.
+    /// Hash of what the samples are (paths, sizes and times of change, or content) and how they are
+    /// preprocessed.
     virtual Version version() const = 0;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-/// Opens DATA as the command line means it: a folder with one subfolder a class (label = alphabetical index), a flat
-/// folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional) or a folder with
-/// test_data_set_* (or such a folder itself). Images are ordered by relative path. Throws Error for a missing path, an empty folder, arrays
-/// that do not fit the inputs, or images where the network does not take one image-like input.
+/// Opens DATA as the command line means it: a folder with one subfolder a class (label = alphabetical index),
+/// a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional) or a folder
+/// with test_data_set_* (or such a folder itself). Images are ordered by relative path, bytewise; hidden
+/// files and files with other endings than .jpg, .jpeg and .png are passed over. The preprocessing is for
+/// images alone. Arrays of other number types are converted where every value has a counterpart. Throws Error
+/// for a missing path, an empty folder, arrays that do not fit the inputs, or images where the network does
+/// not take one image-like input.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
                        const Preprocess& preprocess);
 
-/// `count` samples spread evenly over the order: index floor(i * size / count). All if count is 0 or beyond size.
+/// `count` samples spread evenly over the order: index floor(i * size / count). All if count is 0 or beyond
+/// size.
 std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count);
 /// A view of some samples of another dataset, in the order given.
 DatasetPtr subset(DatasetPtr dataset, std::vector<std::size_t> indices);
-/// The halves for calibration and evaluation of data that serves for both: odd positions calibrate, even evaluate.
+/// {calibration, evaluation} of data that serves for both: odd positions calibrate, even evaluate. A single
+/// sample serves for both.
 std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset);
 
 }  // namespace quantloupe

@@ -17,15 +17,16 @@ struct Image {
 };
 
 /// Decodes a JPEG or PNG (told by its first bytes) to RGB: grey is spread over three channels, alpha dropped,
-/// palettes and 16 bits brought to 8, CMYK refused. Throws Error naming the file for what does not decode.
+/// palettes and 16 bits brought to 8, CMYK refused; EXIF orientation is not applied (as Pillow's open).
+/// Throws Error naming the file for what does not decode, is incomplete or absurdly large. Any thread.
 Image decodeImage(const std::filesystem::path& path);
 /// The same from memory; `name` is for the error.
 Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string& name);
 
-/// Antialiased bilinear, bit for bit as Pillow's Image.resize(size, BILINEAR) does it: fixed-point coefficients
-/// (22 bits), horizontal then vertical pass.
+/// Antialiased bilinear, bit for bit as Pillow's Image.resize(size, BILINEAR) does it: fixed-point
+/// coefficients (22 bits), horizontal then vertical pass.
 Image resizeBilinear(const Image& image, int width, int height);
-/// The middle; throws Error if the image is smaller.
+/// The middle, halves rounded as torchvision does; throws Error if the image is smaller.
 Image centerCrop(const Image& image, int width, int height);
 /// ITU-R 601-2 luma, as Pillow's convert("L").
 Image toGray(const Image& image);

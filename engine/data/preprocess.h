@@ -18,13 +18,15 @@ struct Preprocess {
     std::optional<std::array<int, 2>> resize;      ///< height, width; nothing: the image must fit already
     std::optional<std::array<int, 2>> centerCrop;  ///< height, width, after the resize
     float scale = 1.0f / 255.0f;
-    std::vector<float> mean = {0, 0, 0};  ///< one a channel
+    std::vector<float> mean = {0, 0, 0};  ///< one a channel, in the order of `color`
     std::vector<float> std = {1, 1, 1};
     Layout layout = Layout::Nchw;
     bool operator==(const Preprocess&) const = default;
 };
 
-/// {"color","resize","center_crop","scale","mean","std","layout"}, every key optional. Throws Error naming the key.
+/// {"color","resize","center_crop","scale","mean","std","layout"}, every key optional. `color` is "RGB",
+/// "BGR" or "GRAY", `layout` "NCHW" or "NHWC". Throws Error naming the key that is unknown, doubled or has a
+/// wrong value.
 Preprocess preprocessFromJson(std::string_view text);
 std::string preprocessToJson(const Preprocess& preprocess);
 Preprocess loadPreprocess(const std::filesystem::path& path);

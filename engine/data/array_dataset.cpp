@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of numpy's as a dataset: a row is a sample. They are held in memory as they are in the file.
+
+#include <limits>
+
+#include "base/error.h"
+#include "data/array_rows.h"
+#include "data/dataset_sources.h"
+#include "data/numpy_file.h"
+#include "data/read_file.h"
+
+namespace quantloupe {
+
+namespace {
+
+constexpr const char* kLabels = "labels";
+
+class ArrayDataset : public Dataset {
+  public:
+    ArrayDataset(std::vector<InputSpec> inputs, std::vector<ConstantPtr> arrays, std::vector<int> labels)
+        : m_inputs(std::move(inputs)),
+          m_arrays(std::move(arrays)),
+          m_labels(std::move(labels)),
+          m_size(static_cast<std::size_t>(m_arrays.front()->dims().front())) {
+        VersionBuilder version;
+        version.add("arrays");
+        for (std::size_t i = 0; i < m_arrays.size(); ++i)
+            version.add(m_inputs[i].name).add(m_inputs[i].type).add(m_arrays[i]->version());
+        for (const int label : m_labels) version.add(label);
+        m_version = version.finish();
+    }
+
+    std::size_t size() const override { return m_size; }
+    std::vector<SampleTensor> sample(std::size_t index) const override {
+        std::vector<SampleTensor> tensors;
+        try {
+            for (std::size_t i = 0; i < m_arrays.size(); ++i)
+                tensors.push_back(rowOf(m_arrays[i], index, m_inputs[i]));
+        } catch (Error& error) {
+            error.addContext(sampleName(index));
+            throw;
+        }
+        return tensors;
+    }
+    std::string sampleName(std::size_t index) const override { return fmt::format("row {}", index); }
+    std::optional<int> label(std::size_t index) const override {
+        return m_labels.empty() ? std::nullopt : std::optional<int>(m_labels[index]);
+    }
+    const std::vector<std::string>& classNames() const override {
+        static const std::vector<std::string> none;
+        return none;
+    }
+    std::string description() const override {
+        return fmt::format("{} {}{}", withThousands(m_size), m_size == 1 ? "row" : "rows",
+                           m_labels.empty() ? "" : " with labels");
+    }
+    Version version() const override { return m_version; }
+
+  private:
+    std::vector<InputSpec> m_inputs;
+    std::vector<ConstantPtr> m_arrays;  // one an input
+    std::vector<int> m_labels;          // empty, or one a row
+    std::size_t m_size;
+    Version m_version;
+};
+
+std::vector<int> labelsOf(const Constant& array, std::int64_t samples) {
+    if (array.size() != samples || array.dims().empty() || array.dims().front() != samples)
+        failInput("'{}' is {} but there are {} samples: it must hold one number a sample", kLabels,
+                  toString(array.dims()), samples);
+    if (array.type() == DataType::Float32 || array.type() == DataType::Float64 ||
+        array.type() == DataType::Float16)
+        failInput("'{}' is {}: labels are integers", kLabels, dataTypeName(array.type()));
+    std::vector<int> labels;
+    for (const std::int64_t label : array.toInt64s()) {
+        if (label < 0 || label > std::numeric_limits<int>::max())
+            failInput("'{}' holds {}: a label is the index of a class, from 0", kLabels, label);
+        labels.push_back(static_cast<int>(label));
+    }
+    return labels;
+}
+
+ConstantPtr arrayFor(const InputSpec& input, const std::map<std::string, ConstantPtr>& arrays,
+                     bool onlyInput) {
+    if (const auto found = arrays.find(input.name); found != arrays.end()) return found->second;
+    if (const auto unnamed = arrays.find("arr_0"); onlyInput && unnamed != arrays.end())
+        return unnamed->second;
+    std::string names;
+    for (const auto& [name, array] : arrays) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+    failInput("there is no array for input '{}'; the arrays are {}", input.name,
+              names.empty() ? "none" : names);
+}
+
+}  // namespace
+
+DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<InputSpec>& inputs) {
+    std::map<std::string, ConstantPtr> arrays;
+    if (file.extension() == ".npy") {
+        if (inputs.size() != 1)
+            failInput(
+                "the network has {} inputs and a .npy holds one array: save a .npz with an array for each",
+                inputs.size());
+        arrays[inputs.front().name] = loadNpy(file);
+    } else {
+        arrays = loadNpz(file);
+    }
+    std::vector<ConstantPtr> chosen;
+    bool labelsAreInput = false;
+    for (const InputSpec& input : inputs) {
+        chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
+        checkArrayFits(*chosen.back(), input, input.name);
+        if (chosen.back()->dims().front() != chosen.front()->dims().front())
+            failInput("the arrays disagree on how many samples there are: '{}' has {}, '{}' has {}",
+                      inputs.front().name, chosen.front()->dims().front(), input.name,
+                      chosen.back()->dims().front());
+        labelsAreInput = labelsAreInput || input.name == kLabels;
+    }
+    std::vector<int> labels;
+    if (const auto found = arrays.find(kLabels); found != arrays.end() && !labelsAreInput)
+        labels = labelsOf(*found->second, chosen.front()->dims().front());
+    return std::make_shared<ArrayDataset>(inputs, std::move(chosen), std::move(labels));
+}
+
+}  // namespace quantloupe

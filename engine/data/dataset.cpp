@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/dataset.h"
+
+#include "base/error.h"
+#include "data/dataset_sources.h"
+#include "data/read_file.h"
+
+namespace quantloupe {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class Subset : public Dataset {
+  public:
+    Subset(DatasetPtr dataset, std::vector<std::size_t> indices)
+        : m_dataset(std::move(dataset)), m_indices(std::move(indices)) {
+        for (const std::size_t index : m_indices)
+            if (index >= m_dataset->size())
+                fail(ErrorKind::Internal, "sample {} was asked of a dataset of {}", index, m_dataset->size());
+    }
+
+    std::size_t size() const override { return m_indices.size(); }
+    std::vector<SampleTensor> sample(std::size_t index) const override {
+        return m_dataset->sample(m_indices[index]);
+    }
+    std::string sampleName(std::size_t index) const override {
+        return m_dataset->sampleName(m_indices[index]);
+    }
+    std::optional<int> label(std::size_t index) const override { return m_dataset->label(m_indices[index]); }
+    const std::vector<std::string>& classNames() const override { return m_dataset->classNames(); }
+    std::string description() const override {
+        return fmt::format("{} of {}", withThousands(m_indices.size()), m_dataset->description());
+    }
+    Version version() const override {
+        VersionBuilder version;
+        version.add("subset").add(m_dataset->version());
+        version.addBytes(m_indices.data(), m_indices.size() * sizeof(std::size_t));
+        return version.finish();
+    }
+
+  private:
+    DatasetPtr m_dataset;
+    std::vector<std::size_t> m_indices;
+};
+
+DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs,
+                      const Preprocess& preprocess) {
+    if (!fs::exists(path)) fail(ErrorKind::Io, "there is no such file or folder");
+    if (inputs.empty()) failInput("the network has no inputs: there is nothing to feed");
+    if (fs::is_directory(path))
+        return isOnnxTestData(path) ? openOnnxTestData(path, inputs)
+                                    : openImageFolder(path, inputs, preprocess);
+    if (path.extension() == ".npy" || path.extension() == ".npz") return openArrays(path, inputs);
+    failInput(
+        "this is no data that can be read: give a folder of images, a .npy, a .npz or a test_data_set_* "
+        "folder");
+}
+
+}  // namespace
+
+std::vector<InputSpec> inputSpecsOf(const Graph& graph) {
+    std::vector<InputSpec> specs;
+    for (const TensorId id : graph.inputs()) {
+        const TensorInfo& tensor = graph.tensor(id);
+        specs.push_back({tensor.name, tensor.type, tensor.shape.value_or(Shape())});
+    }
+    return specs;
+}
+
+DatasetPtr openDataset(const fs::path& path, const std::vector<InputSpec>& inputs,
+                       const Preprocess& preprocess) {
+    const std::string context = fmt::format("data '{}'", path.string());
+    try {
+        return openByKind(path, inputs, preprocess);
+    } catch (Error& error) {
+        error.addContext(context);
+        throw;
+    } catch (const fs::filesystem_error& error) {
+        throw Error(ErrorKind::Io, fmt::format("'{}': {}", error.path1().string(), error.code().message()))
+            .addContext(context);
+    }
+}
+
+std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count) {
+    if (count == 0 || count > size) count = size;
+    std::vector<std::size_t> indices(count);
+    for (std::size_t i = 0; i < count; ++i) indices[i] = i * size / count;
+    return indices;
+}
+
+DatasetPtr subset(DatasetPtr dataset, std::vector<std::size_t> indices) {
+    return std::make_shared<Subset>(std::move(dataset), std::move(indices));
+}
+
+std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset) {
+    if (dataset->size() < 2) return {dataset, dataset};
+    std::vector<std::size_t> even, odd;
+    for (std::size_t i = 0; i < dataset->size(); ++i) (i % 2 == 0 ? even : odd).push_back(i);
+    return {subset(dataset, std::move(odd)), subset(dataset, std::move(even))};
+}
+
+}  // namespace quantloupe

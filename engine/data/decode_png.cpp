@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// PNG by libpng. As with JPEG, its error callback must not return: both phases run under setjmp in functions
+// that own nothing. Gamma and colour profiles are left alone, as the networks' training pipelines do.
+
+#include <png.h>
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+#include "data/image_codecs.h"
+
+namespace quantloupe {
+
+namespace {
+
+constexpr png_uint_32 kMostSide = 1000000;
+
+struct Decoder {
+    png_structp state = nullptr;
+    png_infop info = nullptr;
+    const std::uint8_t* data = nullptr;
+    std::size_t left = 0;
+    std::jmp_buf escape{};
+    char message[128] = {};
+
+    Decoder() = default;
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+    ~Decoder() { png_destroy_read_struct(&state, &info, nullptr); }
+};
+
+void onError(png_structp state, png_const_charp text) {
+    auto& decoder = *static_cast<Decoder*>(png_get_error_ptr(state));
+    std::snprintf(decoder.message, sizeof decoder.message, "%s", text);
+    std::longjmp(decoder.escape, 1);
+}
+
+void onWarning(png_structp, png_const_charp) {}
+
+void onRead(png_structp state, png_bytep target, std::size_t size) {
+    auto& decoder = *static_cast<Decoder*>(png_get_io_ptr(state));
+    if (size > decoder.left) png_error(state, "the file ends too early");
+    std::memcpy(target, decoder.data, size);
+    decoder.data += size;
+    decoder.left -= size;
+}
+
+bool readHeader(Decoder& decoder) {
+    if (setjmp(decoder.escape) != 0) return false;
+    decoder.state = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, onError, onWarning);
+    if (decoder.state == nullptr) return false;
+    decoder.info = png_create_info_struct(decoder.state);
+    if (decoder.info == nullptr) return false;
+    png_set_user_limits(decoder.state, kMostSide, kMostSide);
+    png_set_read_fn(decoder.state, &decoder, onRead);
+    png_read_info(decoder.state, decoder.info);
+    return true;
+}
+
+/// `rows` point at width × 3 bytes each.
+bool readPixels(Decoder& decoder, png_bytepp rows, std::size_t stride) {
+    if (setjmp(decoder.escape) != 0) return false;
+    const png_byte color = png_get_color_type(decoder.state, decoder.info);
+    if (color == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(decoder.state);
+    if (png_get_bit_depth(decoder.state, decoder.info) == 16) png_set_strip_16(decoder.state);
+    if ((color & PNG_COLOR_MASK_COLOR) == 0) {
+        png_set_expand_gray_1_2_4_to_8(decoder.state);
+        png_set_gray_to_rgb(decoder.state);
+    }
+    png_set_strip_alpha(decoder.state);
+    png_set_interlace_handling(decoder.state);
+    png_read_update_info(decoder.state, decoder.info);
+    if (png_get_rowbytes(decoder.state, decoder.info) != stride)
+        png_error(decoder.state, "unexpected pixel format");
+    png_read_image(decoder.state, rows);
+    png_read_end(decoder.state, nullptr);
+    return true;
+}
+
+[[noreturn]] void failDecoding(const Decoder& decoder) {
+    failInput("the PNG is damaged or incomplete ({})", decoder.message);
+}
+
+}  // namespace
+
+Image decodePng(const std::uint8_t* data, std::size_t size) {
+    Decoder decoder;
+    decoder.data = data;
+    decoder.left = size;
+    if (!readHeader(decoder)) failDecoding(decoder);
+    Image image = allocateRgb(png_get_image_width(decoder.state, decoder.info),
+                              png_get_image_height(decoder.state, decoder.info), size);
+    const std::size_t stride = static_cast<std::size_t>(image.width) * 3;
+    std::vector<png_bytep> rows(static_cast<std::size_t>(image.height));
+    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.pixels.data() + y * stride;
+    if (!readPixels(decoder, rows.data(), stride)) failDecoding(decoder);
+    return image;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/image.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "data/image_codecs.h"
+#include "data/read_file.h"
+
+namespace quantloupe {
+
+namespace {
+
+constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 29;
+constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 27;
+// Neither format packs more pixels than this into a byte; small images are let through unasked.
+constexpr std::uint64_t kMostPixelsPerByte = 10000;
+constexpr std::uint64_t kHarmlessPixels = std::uint64_t{1} << 20;
+
+bool startsWith(const std::uint8_t* data, std::size_t size, std::initializer_list<std::uint8_t> magic) {
+    return size >= magic.size() && std::equal(magic.begin(), magic.end(), data);
+}
+
+Image decodeByMagic(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) failInput("the file is empty");
+    if (startsWith(data, size, {0xff, 0xd8, 0xff})) return decodeJpeg(data, size);
+    if (startsWith(data, size, {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'})) return decodePng(data, size);
+    failInput("this is neither a JPEG nor a PNG file: convert it to one of these");
+}
+
+}  // namespace
+
+Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize) {
+    if (width == 0 || height == 0) failInput("the image has no pixels ({}×{})", width, height);
+    if (width > kMostPixels || height > kMostPixels / width)
+        failInput("the image is too large: {}×{} pixels, the limit is {} million", width, height,
+                  kMostPixels / 1000000);
+    if (width * height > kHarmlessPixels && width * height / kMostPixelsPerByte > fileSize)
+        failInput("the file claims {}×{} pixels but has only {} bytes: it is damaged or hostile", width,
+                  height, fileSize);
+    Image image;
+    image.width = static_cast<int>(width);
+    image.height = static_cast<int>(height);
+    image.channels = 3;
+    image.pixels.resize(static_cast<std::size_t>(width * height * 3));
+    return image;
+}
+
+Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string& name) {
+    try {
+        return decodeByMagic(data, size);
+    } catch (Error& error) {
+        error.addContext(fmt::format("image '{}'", name));
+        throw;
+    }
+}
+
+Image decodeImage(const std::filesystem::path& path) {
+    const std::vector<std::byte> bytes = readFile(path, kMostFileBytes);
+    return decodeImage(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), path.string());
+}
+
+Image centerCrop(const Image& image, int width, int height) {
+    if (width <= 0 || height <= 0)
+        failInput("a crop to {}×{} pixels (width × height) has no pixels", width, height);
+    if (width > image.width || height > image.height)
+        failInput("an image of {}×{} pixels (width × height) is too small for a crop to {}×{}", image.width,
+                  image.height, width, height);
+    // As torchvision: the odd pixel goes by rounding half to even, which for halves of whole numbers is this.
+    const auto offset = [](int space) { return space / 2 + (space % 4 == 3 ? 1 : 0); };
+    const auto channels = static_cast<std::size_t>(image.channels);
+    const auto left = static_cast<std::size_t>(offset(image.width - width));
+    const auto top = static_cast<std::size_t>(offset(image.height - height));
+    const std::size_t from = static_cast<std::size_t>(image.width) * channels;
+    const std::size_t to = static_cast<std::size_t>(width) * channels;
+    Image crop{width, height, image.channels,
+               std::vector<std::uint8_t>(to * static_cast<std::size_t>(height))};
+    for (std::size_t row = 0; row < static_cast<std::size_t>(height); ++row)
+        std::memcpy(crop.pixels.data() + row * to, image.pixels.data() + (top + row) * from + left * channels,
+                    to);
+    return crop;
+}
+
+Image toGray(const Image& image) {
+    if (image.channels == 1) return image;
+    Image gray{image.width, image.height, 1, std::vector<std::uint8_t>(image.pixels.size() / 3)};
+    for (std::size_t i = 0; i < gray.pixels.size(); ++i) {
+        const std::uint8_t* rgb = image.pixels.data() + 3 * i;
+        // 0.299, 0.587 and 0.114 in 16 bits of fraction; they sum to exactly 1.
+        const std::uint32_t luma = rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u;
+        gray.pixels[i] = static_cast<std::uint8_t>(luma >> 16);
+    }
+    return gray;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The decoders behind decodeImage. Each takes a whole file in memory and gives RGB; none keeps state, so any
+// thread may call them. They throw Error without naming the file (decodeImage adds it).
+
+#include <cstddef>
+#include <cstdint>
+
+#include "data/image.h"
+
+namespace quantloupe {
+
+/// libjpeg, accurate integer DCT and smooth chroma upsampling (its defaults, which Pillow keeps, too).
+Image decodeJpeg(const std::uint8_t* data, std::size_t size);
+Image decodePng(const std::uint8_t* data, std::size_t size);
+
+/// An RGB image with its pixels allocated. Throws Error where the size is beyond what we decode (2^27
+/// pixels), or so large for a file of `fileSize` bytes that it can only be a decompression bomb.
+Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize);
+
+}  // namespace quantloupe
