@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The names of the configuration's choices, for reading and writing.
+
+#include "config/object_reader.h"
+#include "config/quantization_config.h"
+
+namespace quantloupe {
+
+inline const Choices<EqualizationProfile> kEqualizationProfiles = {
+    {{"off", EqualizationProfile::Off}, {"aimet", EqualizationProfile::Aimet}}, {"quark", "quantloupe"}};
+
+inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
+    {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}, {}};
+
+inline const Choices<CalibrationMethod> kCalibrationMethods = {
+    {{"min_max", CalibrationMethod::MinMax}},
+    {"moving_average", "percentile", "entropy", "mse", "tf_enhanced", "power_of_two_min_mse",
+     "power_of_two_non_overflow", "ifmr", "hfmg"}};
+
+inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
+                                              {"until", SkipKind::Until},
+                                              {"downstream", SkipKind::Downstream},
+                                              {"type", SkipKind::Type},
+                                              {"pattern", SkipKind::Pattern}},
+                                             {"block", "threshold"}};
+
+/// The only format there is so far.
+inline constexpr int kConfigFormat = 1;
+
+}  // namespace quantloupe

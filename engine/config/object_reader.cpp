@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/object_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "config/near_names.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr int kDeepest = 32;
+
+/// Follows the parser and knows where it is.
+class DuplicateGuard {
+  public:
+    bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+        if (depth > kDeepest) failInput("the JSON is nested more than {} levels deep", kDeepest);
+        if (event == Json::parse_event_t::object_start) m_open.emplace_back();
+        if (event == Json::parse_event_t::object_end) m_open.pop_back();
+        if (event == Json::parse_event_t::key) {
+            Level& level = m_open.back();
+            level.key = parsed.get<std::string>();
+            if (!level.seen.insert(level.key).second)
+                failInput("the key '{}' is there twice; remove one", path());
+        }
+        return true;
+    }
+
+  private:
+    struct Level {
+        std::set<std::string> seen;
+        std::string key;
+    };
+    std::string path() const {
+        std::string result;
+        for (const Level& level : m_open) result += (result.empty() ? "" : ".") + level.key;
+        return result;
+    }
+    std::vector<Level> m_open;
+};
+
+std::string join(const std::vector<std::string_view>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string_view lastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
+
+}  // namespace
+
+Json parseStrictJson(std::string_view text) {
+    try {
+        return Json::parse(text, DuplicateGuard());
+    } catch (const Json::exception& error) {
+        // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." without the bracket.
+        std::string message = error.what();
+        if (const auto end = message.find("] "); end != std::string::npos) message.erase(0, end + 2);
+        failInput("this is not valid JSON: {}", message);
+    }
+}
+
+std::string describeValue(const Json& value) {
+    if (value.is_array()) return "a list";
+    if (value.is_object()) return "an object";
+    const std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (value.is_string())
+        return text.size() > 62 ? fmt::format("'{}...'", text.substr(1, 60))
+                                : fmt::format("'{}'", text.substr(1, text.size() - 2));
+    return text;
+}
+
+ObjectReader::ObjectReader(const Json& value, std::string path, const std::vector<std::string>& allKeys)
+    : m_value(&value), m_path(std::move(path)), m_allKeys(&allKeys) {
+    if (value.is_object()) return;
+    if (m_path.empty()) failInput("the configuration must be a JSON object, not {}", describeValue(value));
+    failInput("{}: must be an object, not {}", m_path, describeValue(value));
+}
+
+std::string ObjectReader::pathOf(std::string_view key) const {
+    return m_path.empty() ? std::string(key) : fmt::format("{}.{}", m_path, key);
+}
+
+const Json* ObjectReader::find(std::string_view key) {
+    if (std::find(m_known.begin(), m_known.end(), key) == m_known.end()) m_known.emplace_back(key);
+    const auto found = m_value->find(key);
+    return found == m_value->end() ? nullptr : &*found;
+}
+
+void ObjectReader::refuse(std::string_view key, const Json& value, std::string_view wanted) const {
+    failInput("{}: must be {}, not {}", pathOf(key), wanted, describeValue(value));
+}
+
+void ObjectReader::refuseChoice(std::string_view key, const std::string& value,
+                                const std::vector<std::string_view>& available, bool planned) const {
+    if (planned)
+        fail(ErrorKind::Unsupported, "{} '{}' is not available in this version; available: {}", pathOf(key),
+             value, join(available));
+    const std::vector<std::string> names(available.begin(), available.end());
+    failInput("{}: {} is unknown{}; available: {}", pathOf(key), describeValue(value),
+              didYouMean(nearNames(names, value, 1)), join(available));
+}
+
+void ObjectReader::boolean(std::string_view key, bool& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) refuse(key, *value, "true or false");
+    target = value->get<bool>();
+}
+
+void ObjectReader::integer(std::string_view key, int& target, int least, int most, std::string_view note) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_number()) refuse(key, *value, "a whole number");
+    const double number = value->get<double>();
+    if (number != std::floor(number)) refuse(key, *value, "a whole number");
+    if (number < least || number > most)
+        failInput("{}: {} is out of range; available: {}{}", pathOf(key), describeValue(*value),
+                  least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most), note);
+    target = static_cast<int>(number);
+}
+
+void ObjectReader::text(std::string_view key, std::string& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_string()) refuse(key, *value, "a text");
+    target = value->get<std::string>();
+}
+
+void ObjectReader::texts(std::string_view key, std::vector<std::string>& target) {
+    const Json* value = find(key);
+    if (value == nullptr) return;
+    if (!value->is_array()) refuse(key, *value, "a list of texts");
+    std::vector<std::string> result;
+    for (const Json& item : *value) {
+        if (!item.is_string()) refuse(fmt::format("{}[{}]", key, result.size()), item, "a text");
+        result.push_back(item.get<std::string>());
+    }
+    target = std::move(result);
+}
+
+void ObjectReader::only(std::string_view key, const Json& neutral) {
+    const Json* value = find(key);
+    if (value == nullptr || *value == neutral) return;
+    const bool sameKind =
+        value->is_number() == neutral.is_number() && value->is_string() == neutral.is_string() &&
+        value->is_boolean() == neutral.is_boolean() && value->is_object() == neutral.is_object();
+    const std::string available = neutral.is_string() ? neutral.get<std::string>() : neutral.dump();
+    if (!sameKind) refuse(key, *value, neutral.is_object() ? "an empty object" : available);
+    fail(ErrorKind::Unsupported, "{} {} is not available in this version; available: {}", pathOf(key),
+         value->is_object() ? "with content" : describeValue(*value), available);
+}
+
+ObjectReader ObjectReader::object(std::string_view key) {
+    static const Json kEmpty = Json::object();
+    const Json* value = find(key);
+    return ObjectReader(value == nullptr ? kEmpty : *value, pathOf(key), *m_allKeys);
+}
+
+void ObjectReader::finish() const {
+    for (const auto& item : m_value->items()) {
+        const std::string& key = item.key();
+        if (std::find(m_known.begin(), m_known.end(), key) != m_known.end()) continue;
+        // Near in the same object, then the same key elsewhere, then a similar dotted name.
+        std::vector<std::string> near;
+        for (const std::string& name : nearNames(m_known, key, 1)) near.push_back(pathOf(name));
+        if (near.empty())
+            for (const std::string& name : *m_allKeys)
+                if (lastPart(name) == key && near.size() < 2) near.push_back(name);
+        if (near.empty()) near = nearNames(*m_allKeys, pathOf(key), 1);
+        std::erase(near, m_path);  // the object itself is no help
+        const std::string hint =
+            near.empty() ? fmt::format("; known here: {}", fmt::join(m_known, ", ")) : didYouMean(near);
+        failInput("unknown key '{}'{}", pathOf(key), hint);
+    }
+}
+
+}  // namespace quantloupe

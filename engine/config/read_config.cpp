@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration's JSON, read. Strict: what this version would not obey is refused, by name.
+
+#include "base/atomic_file.h"
+#include "config/config_choices.h"
+#include "config/config_json.h"
+#include "config/presets.h"
+
+namespace quantloupe {
+namespace {
+
+void collectKeys(const Json& json, const std::string& path, std::vector<std::string>& keys) {
+    for (const auto& item : json.items()) {
+        const std::string name = path.empty() ? item.key() : path + "." + item.key();
+        keys.push_back(name);
+        if (item.value().is_object()) collectKeys(item.value(), name, keys);
+    }
+}
+
+/// All dotted names, for suggestions.
+const std::vector<std::string>& allKeys() {
+    static const std::vector<std::string> kKeys = [] {
+        std::vector<std::string> keys;
+        collectKeys(Json::parse(configToJson(QuantizationConfig{})), "", keys);
+        return keys;
+    }();
+    return kKeys;
+}
+
+void readEqualization(ObjectReader reader, EqualizationOptions& options) {
+    reader.choice("profile", options.profile, kEqualizationProfiles);
+    reader.integer("steps", options.steps, 0, 100, " (-1, adaptive, is not available in this version)");
+    reader.only("append_bias", false);
+    reader.only("weight_threshold", 0.5);
+    reader.only("total_layer_diff_threshold", 2e-7);
+    reader.only("exclude_skipped", false);
+    if (const Json* sets = reader.find("off")) {
+        if (!sets->is_array())
+            failInput("{}: must be a list of lists of layers, not {}", reader.pathOf("off"),
+                      describeValue(*sets));
+        std::vector<std::vector<std::string>> off;
+        for (const Json& set : *sets) {
+            const std::string key = fmt::format("off[{}]", off.size());
+            const Json wrapped = {{key, set}};
+            ObjectReader(wrapped, reader.path(), allKeys()).texts(key, off.emplace_back());
+            if (off.back().empty()) failInput("{}: names no layers", reader.pathOf(key));
+        }
+        options.off = std::move(off);
+    }
+    reader.finish();
+}
+
+void readTransforms(ObjectReader reader, TransformOptions& options) {
+    reader.only("simplify", false);
+    reader.boolean("fold_batch_norm", options.foldBatchNorm);
+    reader.texts("skip_folding", options.skipFolding);
+    reader.choice("replace_relu6", options.replaceRelu6, kReplaceRelu6);
+    readEqualization(reader.object("equalization"), options.equalization);
+    reader.boolean("high_bias_fold", options.highBiasFold);
+    reader.finish();
+}
+
+void readQuantization(ObjectReader reader, QuantizationOptions& options) {
+    reader.only("placement", "inputs_and_outputs");
+    reader.only("bias_bits", 32);
+    ObjectReader activation = reader.object("activation");
+    activation.only("bits", 8);
+    activation.boolean("signed", options.activation.isSigned);
+    activation.boolean("symmetric", options.activation.symmetric);
+    activation.only("power_of_two", false);
+    activation.finish();
+    ObjectReader weight = reader.object("weight");
+    weight.integer("bits", options.weight.bits, 2, 8);
+    weight.only("signed", true);
+    weight.only("symmetric", true);
+    weight.boolean("restricted", options.weight.restricted);
+    weight.boolean("per_channel", options.weight.perChannel);
+    weight.only("power_of_two", false);
+    weight.only("method", "min_max");
+    weight.finish();
+    reader.finish();
+}
+
+void readCalibration(ObjectReader reader, CalibrationOptions& options) {
+    reader.choice("method", options.method, kCalibrationMethods);
+    reader.integer("samples", options.samples, 1, 1'000'000);
+    reader.only("parameters", Json::object());
+    reader.finish();
+}
+
+void needText(const ObjectReader& reader, std::string_view key, const std::string& value) {
+    if (value.empty()) failInput("{}: is missing or empty; this kind of rule needs it", reader.pathOf(key));
+}
+
+void needTexts(const ObjectReader& reader, std::string_view key, const std::vector<std::string>& values) {
+    if (values.empty()) failInput("{}: is missing or empty; this kind of rule needs it", reader.pathOf(key));
+}
+
+SkipRule readRule(ObjectReader reader) {
+    SkipRule rule;
+    if (reader.find("kind") == nullptr) failInput("{}: a rule needs its kind", reader.pathOf("kind"));
+    reader.choice("kind", rule.kind, kSkipKinds);
+    switch (rule.kind) {
+        case SkipKind::Node:
+            reader.texts("layers", rule.layers);
+            reader.finish();
+            needTexts(reader, "layers", rule.layers);
+            break;
+        case SkipKind::Until:
+            reader.text("from", rule.from);
+            reader.texts("to", rule.to);
+            reader.finish();
+            needText(reader, "from", rule.from);
+            needTexts(reader, "to", rule.to);
+            break;
+        case SkipKind::Downstream:
+            reader.text("from", rule.from);
+            reader.finish();
+            needText(reader, "from", rule.from);
+            break;
+        case SkipKind::Type:
+            reader.text("op", rule.op);
+            reader.finish();
+            needText(reader, "op", rule.op);
+            break;
+        case SkipKind::Pattern:
+            reader.text("regex", rule.regex);
+            reader.finish();
+            needText(reader, "regex", rule.regex);
+            break;
+    }
+    return rule;
+}
+
+void readSkip(ObjectReader reader, QuantizationConfig& config) {
+    reader.boolean("tail", config.skipTail);
+    if (const Json* rules = reader.find("rules")) {
+        if (!rules->is_array())
+            failInput("{}: must be a list of rules, not {}", reader.pathOf("rules"), describeValue(*rules));
+        config.rules.clear();
+        for (const Json& rule : *rules)
+            config.rules.push_back(
+                readRule(ObjectReader(rule, fmt::format("skip.rules[{}]", config.rules.size()), allKeys())));
+    }
+    reader.finish();
+}
+
+/// null clears, so that a key can be unset.
+template <typename Value, typename Read>
+void readOptional(ObjectReader& reader, std::string_view key, std::optional<Value>& target, Read read) {
+    const Json* value = reader.find(key);
+    if (value == nullptr || value->is_null()) return;
+    Value result{};
+    read(key, result);
+    target = result;
+}
+
+LayerSettings readLayer(ObjectReader reader) {
+    LayerSettings settings;
+    readOptional(reader, "quantize", settings.quantize, [&](auto key, bool& v) { reader.boolean(key, v); });
+    reader.text("comment", settings.comment);
+    ObjectReader weight = reader.object("weight");
+    readOptional(weight, "bits", settings.weightBits,
+                 [&](auto key, int& v) { weight.integer(key, v, 2, 8); });
+    readOptional(weight, "per_channel", settings.weightPerChannel,
+                 [&](auto key, bool& v) { weight.boolean(key, v); });
+    weight.finish();
+    ObjectReader activation = reader.object("activation");
+    readOptional(activation, "symmetric", settings.activationSymmetric,
+                 [&](auto key, bool& v) { activation.boolean(key, v); });
+    activation.finish();
+    // Only the network's method exists: a layer may name it, which changes nothing.
+    ObjectReader calibration = reader.object("calibration");
+    CalibrationMethod method = CalibrationMethod::MinMax;
+    calibration.choice("method", method, kCalibrationMethods);
+    calibration.only("parameters", Json::object());
+    calibration.finish();
+    reader.finish();
+    return settings;
+}
+
+void readLayers(const Json& json, std::map<std::string, LayerSettings>& layers) {
+    if (!json.is_object())
+        failInput("layers: must be an object of layers by name, not {}", describeValue(json));
+    layers.clear();
+    for (const auto& item : json.items()) {
+        if (item.key().empty()) failInput("layers: a layer has an empty name");
+        layers[item.key()] = readLayer(ObjectReader(item.value(), "layers." + item.key(), allKeys()));
+    }
+}
+
+void checkFormat(const Json* format) {
+    if (format == nullptr || *format == kConfigFormat) return;
+    if (!format->is_number())
+        failInput("quantloupe: must be the format's number, {}, not {}", kConfigFormat,
+                  describeValue(*format));
+    fail(ErrorKind::Unsupported,
+         "quantloupe: the configuration has format {}, and this version of Quantloupe reads format {}; save "
+         "it again "
+         "with the version that wrote it, or use a newer Quantloupe",
+         describeValue(*format), kConfigFormat);
+}
+
+}  // namespace
+
+QuantizationConfig configFromJson(std::string_view text) {
+    const Json json = parseStrictJson(text);
+    ObjectReader reader(json, "", allKeys());
+    checkFormat(reader.find("quantloupe"));
+    std::string preset = QuantizationConfig{}.preset;
+    reader.text("preset", preset);
+    QuantizationConfig config;
+    try {
+        config = presetConfig(preset);
+    } catch (Error& error) {
+        error.addContext("preset");
+        throw;
+    }
+    readTransforms(reader.object("transforms"), config.transforms);
+    readQuantization(reader.object("quantization"), config.quantization);
+    readCalibration(reader.object("calibration"), config.calibration);
+    ObjectReader refine = reader.object("refine");
+    refine.only("bias_correction", "off");
+    refine.only("rounding", "nearest");
+    refine.only("migration", 0.0);
+    refine.finish();
+    readSkip(reader.object("skip"), config);
+    if (const Json* layers = reader.find("layers")) readLayers(*layers, config.layers);
+    reader.finish();
+    return config;
+}
+
+QuantizationConfig loadConfig(const std::filesystem::path& path) {
+    const std::string text = readFile(path);
+    try {
+        return configFromJson(text);
+    } catch (Error& error) {
+        error.addContext(fmt::format("configuration '{}'", path.filename().string()));
+        throw;
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// One key of the configuration, by its dotted path. Goes through the JSON, so that reading a file and setting
+// a key obey the same rules.
+
+#include "config/config_json.h"
+#include "config/object_reader.h"
+#include "config/presets.h"
+
+namespace quantloupe {
+namespace {
+
+/// What a layer can have, longest first: the name before it may hold dots itself.
+constexpr std::string_view kLayerKeys[] = {"calibration.parameters",
+                                           "calibration.method",
+                                           "activation.symmetric",
+                                           "weight.per_channel",
+                                           "weight.bits",
+                                           "calibration",
+                                           "activation",
+                                           "quantize",
+                                           "comment",
+                                           "weight"};
+
+std::vector<std::string> split(std::string_view path) {
+    std::vector<std::string> parts;
+    while (true) {
+        const std::size_t dot = path.find('.');
+        parts.emplace_back(path.substr(0, dot));
+        if (dot == std::string_view::npos) return parts;
+        path.remove_prefix(dot + 1);
+    }
+}
+
+/// "layers.features.3.conv.weight.bits" in its parts: layers, features.3.conv, weight, bits.
+std::vector<std::string> splitLayerPath(std::string_view path, const Json& value) {
+    std::string_view rest = path.substr(std::string_view("layers.").size());
+    std::vector<std::string> parts = {"layers"};
+    for (const std::string_view key : kLayerKeys) {
+        if (rest.size() < key.size() + 2 || !rest.ends_with(key)) continue;
+        const std::string_view name = rest.substr(0, rest.size() - key.size());
+        if (name.back() != '.') continue;
+        parts.emplace_back(name.substr(0, name.size() - 1));
+        for (std::string& part : split(key)) parts.push_back(std::move(part));
+        return parts;
+    }
+    // The whole layer: an object, or null to forget what was set.
+    if (!rest.empty() && (value.is_object() || value.is_null())) {
+        parts.emplace_back(rest);
+        return parts;
+    }
+    failInput("unknown key '{}'; it must be layers.NAME.KEY with one of the keys {}", path,
+              fmt::join(kLayerKeys, ", "));
+}
+
+bool isText(const Json& json, const std::vector<std::string>& parts) {
+    if (parts.front() == "layers" && parts.back() == "comment") return true;
+    const Json* here = &json;
+    for (const std::string& part : parts) {
+        if (!here->is_object() || !here->contains(part)) return false;
+        here = &here->at(part);
+    }
+    return here->is_string();
+}
+
+/// Choosing a preset starts from it. What names layers of the model is not a preset's business and stays.
+void setPreset(QuantizationConfig& config, const std::string& name) {
+    QuantizationConfig changed = presetConfig(name);
+    changed.rules = config.rules;
+    changed.layers = config.layers;
+    changed.transforms.skipFolding = config.transforms.skipFolding;
+    changed.transforms.equalization.off = config.transforms.equalization.off;
+    config = std::move(changed);
+}
+
+}  // namespace
+
+void setConfigKey(QuantizationConfig& config, std::string_view path, std::string_view value) {
+    if (path.empty()) failInput("the key to set is empty; it looks like quantization.weight.bits");
+    const bool isJson = Json::accept(value);
+    Json wanted = isJson ? parseStrictJson(value) : Json(std::string(value));
+
+    const std::vector<std::string> parts =
+        path.starts_with("layers.") ? splitLayerPath(path, wanted) : split(path);
+    const std::string document = configToJson(config);
+    Json json = Json::parse(document);
+    // A text that happens to look like a number stays a text.
+    if (!wanted.is_string() && !wanted.is_null() && isText(json, parts)) wanted = std::string(value);
+    if (parts.size() == 1 && parts.front() == "preset" && wanted.is_string())
+        return setPreset(config, wanted.get<std::string>());
+
+    Json* here = &json;
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+        here = &(*here)[parts[i]];
+        if (here->is_null()) *here = Json::object();
+        if (here->is_array())
+            failInput("the key '{}' leads into a list, which can only be set as a whole", path);
+        if (!here->is_object()) failInput("unknown key '{}': '{}' is a single value", path, parts[i]);
+    }
+    const bool ofLayer = parts.size() > 1 && parts.front() == "layers";
+    if (ofLayer && wanted.is_null())
+        here->erase(parts.back());
+    else
+        (*here)[parts.back()] = std::move(wanted);
+
+    std::string text;
+    try {
+        text = json.dump();
+    } catch (const Json::exception&) {
+        failInput("{}: the key or its value is not valid UTF-8", path);
+    }
+    QuantizationConfig changed = configFromJson(text);
+    // A layer of which the last setting was taken back is forgotten.
+    if (ofLayer)
+        if (const auto layer = changed.layers.find(parts[1]);
+            layer != changed.layers.end() && layer->second.empty())
+            changed.layers.erase(layer);
+    config = std::move(changed);
+}
+
+}  // namespace quantloupe

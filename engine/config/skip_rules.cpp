@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/skip_rules.h"
+
+#include <regex>
+#include <set>
+
+#include "base/error.h"
+#include "config/near_names.h"
+
+namespace quantloupe {
+namespace {
+
+std::string shortList(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 3;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
+    return list;
+}
+
+NodeId needLayer(const Graph& graph, const std::string& name) {
+    if (const auto node = graph.findNode(name)) return *node;
+    failInput("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name)));
+}
+
+void add(NodeSet& set, const NodeSet& more) {
+    for (std::size_t n = 0; n < set.size(); ++n) set[n] = set[n] || more[n];
+}
+
+bool any(const NodeSet& set) { return std::find(set.begin(), set.end(), true) != set.end(); }
+
+NodeSet coveredByUntil(const Graph& graph, const SkipRule& rule) {
+    if (rule.to.empty()) failInput("it names no layer to stop at");
+    const NodeId from = needLayer(graph, rule.from);
+    NodeSet covered(graph.nodeCount(), false);
+    for (const std::string& name : rule.to) {
+        const NodeId to = needLayer(graph, name);
+        const NodeSet path = between(graph, from, to);
+        if (!any(path) && any(between(graph, to, from)))
+            failInput("there is no path from '{}' to '{}', but there is one from '{}' to '{}': swap them",
+                      rule.from, name, name, rule.from);
+        if (!any(path))
+            failInput("there is no path from '{}' to '{}', nor back: they lie on different branches",
+                      rule.from, name);
+        add(covered, path);
+    }
+    return covered;
+}
+
+NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
+    NodeSet covered(graph.nodeCount(), false);
+    std::set<std::string> types;
+    for (std::size_t n = 0; n < covered.size(); ++n) {
+        const Node& node = graph.nodes()[n];
+        covered[n] = node.op == rule.op;
+        types.insert(node.op);
+    }
+    if (!any(covered))
+        failInput("the model has no layer of type '{}'; its types are: {}", rule.op, fmt::join(types, ", "));
+    return covered;
+}
+
+std::regex compile(const std::string& pattern) {
+    using namespace std::regex_constants;
+    try {
+#ifdef __GLIBCXX__
+        // No backtracking: neither a nasty pattern nor a long name can hang or overflow the stack. It knows
+        // no back references; those take the ordinary way.
+        try {
+            return std::regex(pattern, ECMAScript | __polynomial);
+        } catch (const std::regex_error& error) {
+            if (error.code() != error_complexity) throw;
+        }
+#endif
+        return std::regex(pattern, ECMAScript);
+    } catch (const std::regex_error& error) {
+        failInput("the regular expression '{}' is not valid: {}", pattern, error.what());
+    }
+}
+
+NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
+    const std::regex regex = compile(rule.regex);
+    NodeSet covered(graph.nodeCount(), false);
+    for (std::size_t n = 0; n < covered.size(); ++n)
+        covered[n] = std::regex_search(graph.nodes()[n].name, regex);
+    if (!any(covered)) {
+        std::vector<std::string> names;
+        for (const Node& node : graph.nodes()) names.push_back(node.name);
+        failInput("no layer's name matches /{}/; the names look like: {}", rule.regex, shortList(names));
+    }
+    return covered;
+}
+
+NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
+    NodeSet covered(graph.nodeCount(), false);
+    switch (rule.kind) {
+        case SkipKind::Node:
+            if (rule.layers.empty()) failInput("it names no layer");
+            for (const std::string& name : rule.layers) covered[needLayer(graph, name).index()] = true;
+            return covered;
+        case SkipKind::Until:
+            return coveredByUntil(graph, rule);
+        case SkipKind::Downstream: {
+            const NodeId from = needLayer(graph, rule.from);
+            return downstreamOf(graph, std::span(&from, 1));
+        }
+        case SkipKind::Type:
+            return coveredByType(graph, rule);
+        case SkipKind::Pattern:
+            return coveredByPattern(graph, rule);
+    }
+    fail(ErrorKind::Internal, "a rule of a kind that does not exist");
+}
+
+void explain(SkipDecisions& decisions, const NodeSet& covered, const std::string& reason) {
+    for (std::size_t n = 0; n < covered.size(); ++n)
+        if (covered[n] && decisions.reasons[n].empty()) decisions.reasons[n] = reason;
+}
+
+}  // namespace
+
+std::string describe(const SkipRule& rule) {
+    switch (rule.kind) {
+        case SkipKind::Node:
+            return fmt::format("{} {}", rule.layers.size() == 1 ? "layer" : "layers", shortList(rule.layers));
+        case SkipKind::Until:
+            return fmt::format("from {} until {}", rule.from, shortList(rule.to));
+        case SkipKind::Downstream:
+            return fmt::format("{} and everything downstream", rule.from);
+        case SkipKind::Type:
+            return fmt::format("all {} layers", rule.op);
+        case SkipKind::Pattern:
+            return fmt::format("names matching /{}/", rule.regex);
+    }
+    return {};
+}
+
+std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most) {
+    std::vector<std::string> names;
+    names.reserve(graph.nodeCount());
+    for (const Node& node : graph.nodes()) names.push_back(node.name);
+    return nearNames(names, name, most);
+}
+
+SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config) {
+    SkipDecisions decisions;
+    decisions.reasons.resize(source.nodeCount());
+    for (std::size_t r = 0; r < config.rules.size(); ++r) {
+        const std::string words = describe(config.rules[r]);
+        try {
+            decisions.covered.push_back(coveredBy(source, config.rules[r]));
+        } catch (Error& error) {
+            error.addContext(fmt::format("skip rule {} ({})", r + 1, words));
+            throw;
+        }
+        explain(decisions, decisions.covered.back(), fmt::format("skipped by rule {}: {}", r + 1, words));
+    }
+    if (config.skipTail) {
+        decisions.covered.push_back(tailOf(source));
+        explain(decisions, decisions.covered.back(),
+                "skipped as part of the tail: the last weighted layer and what follows");
+    }
+    for (const auto& [name, settings] : config.layers) {
+        NodeId node;
+        try {
+            node = needLayer(source, name);
+        } catch (Error& error) {
+            error.addContext("settings of layers");
+            throw;
+        }
+        if (!settings.quantize) continue;
+        std::string reason;
+        if (!*settings.quantize)
+            reason = settings.comment.empty()
+                         ? "skipped by the layer's own setting"
+                         : fmt::format("skipped by the layer's own setting: {}", settings.comment);
+        decisions.reasons[node.index()] = std::move(reason);
+    }
+    return decisions;
+}
+
+}  // namespace quantloupe

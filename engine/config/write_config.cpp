@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration's JSON, written. Keys whose feature is not there yet are written with their neutral
+// value, so that a file says everything and stays readable for versions that have them.
+
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/config_choices.h"
+#include "config/config_json.h"
+
+namespace quantloupe {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+OrderedJson transformsJson(const TransformOptions& options) {
+    return {{"simplify", false},
+            {"fold_batch_norm", options.foldBatchNorm},
+            {"skip_folding", options.skipFolding},
+            {"replace_relu6", choiceName(kReplaceRelu6, options.replaceRelu6)},
+            {"equalization",
+             {{"profile", choiceName(kEqualizationProfiles, options.equalization.profile)},
+              {"steps", options.equalization.steps},
+              {"append_bias", false},
+              {"weight_threshold", 0.5},
+              {"total_layer_diff_threshold", 2e-7},
+              {"exclude_skipped", false},
+              {"off", options.equalization.off}}},
+            {"high_bias_fold", options.highBiasFold}};
+}
+
+OrderedJson quantizationJson(const QuantizationOptions& options) {
+    return {{"placement", "inputs_and_outputs"},
+            {"bias_bits", 32},
+            {"activation",
+             {{"bits", options.activation.bits},
+              {"signed", options.activation.isSigned},
+              {"symmetric", options.activation.symmetric},
+              {"power_of_two", false}}},
+            {"weight",
+             {{"bits", options.weight.bits},
+              {"signed", true},
+              {"symmetric", true},
+              {"restricted", options.weight.restricted},
+              {"per_channel", options.weight.perChannel},
+              {"power_of_two", false},
+              {"method", "min_max"}}}};
+}
+
+OrderedJson ruleJson(const SkipRule& rule) {
+    OrderedJson json = {{"kind", choiceName(kSkipKinds, rule.kind)}};
+    switch (rule.kind) {
+        case SkipKind::Node:
+            json["layers"] = rule.layers;
+            break;
+        case SkipKind::Until:
+            json["from"] = rule.from;
+            json["to"] = rule.to;
+            break;
+        case SkipKind::Downstream:
+            json["from"] = rule.from;
+            break;
+        case SkipKind::Type:
+            json["op"] = rule.op;
+            break;
+        case SkipKind::Pattern:
+            json["regex"] = rule.regex;
+            break;
+    }
+    return json;
+}
+
+/// Only what the person set: a missing key means "as the network".
+OrderedJson layerJson(const LayerSettings& settings) {
+    OrderedJson json = OrderedJson::object();
+    if (settings.quantize) json["quantize"] = *settings.quantize;
+    if (!settings.comment.empty()) json["comment"] = settings.comment;
+    if (settings.weightBits) json["weight"]["bits"] = *settings.weightBits;
+    if (settings.weightPerChannel) json["weight"]["per_channel"] = *settings.weightPerChannel;
+    if (settings.activationSymmetric) json["activation"]["symmetric"] = *settings.activationSymmetric;
+    return json;
+}
+
+}  // namespace
+
+std::string configToJson(const QuantizationConfig& config) {
+    OrderedJson rules = OrderedJson::array();
+    for (const SkipRule& rule : config.rules) rules.push_back(ruleJson(rule));
+    OrderedJson layers = OrderedJson::object();
+    for (const auto& [name, settings] : config.layers) layers[name] = layerJson(settings);
+
+    OrderedJson json = OrderedJson::object();
+    json["quantloupe"] = kConfigFormat;
+    json["preset"] = config.preset;
+    json["transforms"] = transformsJson(config.transforms);
+    json["quantization"] = quantizationJson(config.quantization);
+    json["calibration"] = {{"method", choiceName(kCalibrationMethods, config.calibration.method)},
+                           {"samples", config.calibration.samples},
+                           {"parameters", OrderedJson::object()}};
+    json["refine"] = {{"bias_correction", "off"}, {"rounding", "nearest"}, {"migration", 0.0}};
+    json["skip"]["tail"] = config.skipTail;
+    json["skip"]["rules"] = std::move(rules);
+    json["layers"] = std::move(layers);
+    try {
+        return json.dump(2) + "\n";
+    } catch (const OrderedJson::exception&) {
+        failInput("a name or comment in the configuration is not valid UTF-8 and cannot be written as JSON");
+    }
+}
+
+void saveConfig(const QuantizationConfig& config, const std::filesystem::path& path) {
+    writeFileAtomically(path, configToJson(config));
+}
+
+}  // namespace quantloupe
