@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transform/batch_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+std::string checkForm(const Graph& graph, const Node& node) {
+    if (node.attributes.integer("training_mode", 0) != 0) return "it is in training mode";
+    if (graph.opset() < 7 && node.attributes.integer("is_test", 0) == 0) return "it is in training mode";
+    if (node.attributes.integer("spatial", 1) == 0) return "it has parameters for each position (spatial=0)";
+    for (std::size_t i = 1; i < node.outputs.size(); ++i)
+        if (node.output(i).valid()) return "it has training outputs";
+    if (!node.input(0).valid() || !node.output(0).valid()) return "it has no input or output";
+    return {};
+}
+
+/// Bias of a Gemm: anything that broadcasts along the rows only.
+std::string readBias(const Node& node, const ConstantPtr& bias, FoldHost& host) {
+    const auto channels = static_cast<std::size_t>(host.layout.outputs());
+    if (bias->type() != DataType::Float32) return fmt::format("the bias of '{}' is not float32", node.name);
+    const auto values = bias->floats();
+    const bool row = bias->dims().empty() || bias->dims().back() == bias->size();
+    if (values.size() == channels && row) {
+        host.bias.assign(values.begin(), values.end());
+    } else if (values.size() == 1 && isOp(node, "Gemm")) {
+        host.bias.assign(channels, values[0]);
+    } else {
+        return fmt::format("the bias of '{}' has not one value a channel", node.name);
+    }
+    return {};
+}
+
+std::string readHost(const Node& node, bool hasBias, const ConstantPtr& weight, const ConstantPtr& bias,
+                     FoldHost& host) {
+    if (weight == nullptr) return fmt::format("the weight of '{}' is not constant", node.name);
+    if (weight->type() != DataType::Float32)
+        return fmt::format("the weight of '{}' is not float32", node.name);
+    if (hasBias && bias == nullptr) return fmt::format("the bias of '{}' is not constant", node.name);
+    if (isOp(node, "MatMul"))
+        return fmt::format("'{}' is a MatMul, which has no bias to take the shift", node.name);
+    if (isOp(node, "Gemm") &&
+        (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1 ||
+         node.attributes.integer("transA", 0) != 0))
+        return fmt::format("the Gemm '{}' has alpha, beta or transA set", node.name);
+    const auto layout = weightLayout(node, weight->dims());
+    if (!layout) return fmt::format("the weight of '{}' has an unexpected shape", node.name);
+    if (isOp(node, "ConvTranspose") && layout->groups != 1 && !layout->depthwise)
+        return fmt::format("the ConvTranspose '{}' has {} groups and is not depthwise", node.name,
+                           layout->groups);
+    host.layout = *layout;
+    host.weight = weight;
+    host.bias.assign(static_cast<std::size_t>(layout->outputs()), 0.0f);
+    return hasBias ? readBias(node, bias, host) : std::string();
+}
+
+bool isPadded(const Node& node) {
+    if (node.attributes.text("auto_pad", "NOTSET").starts_with("SAME")) return true;
+    const auto pads = node.attributes.integers("pads");
+    return std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p != 0; });
+}
+
+}  // namespace
+
+std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& result) {
+    if (std::string reason = checkForm(graph, node); !reason.empty()) return reason;
+    std::vector<float> parameters[4];
+    for (std::size_t i = 0; i < 4; ++i) {
+        const Constant* constant = graph.constantOf(node.input(i + 1));
+        if (constant == nullptr) return "its parameters are not constant";
+        if (constant->type() != DataType::Float32) return "its parameters are not float32";
+        parameters[i].assign(constant->floats().begin(), constant->floats().end());
+        if (parameters[i].size() != parameters[0].size()) return "its parameters differ in length";
+    }
+    const std::vector<float>& variance = parameters[3];
+    const float epsilon = node.attributes.real("epsilon", 1e-5f);
+    result.scale.resize(variance.size());
+    std::size_t undefined = 0;
+    for (std::size_t c = 0; c < variance.size(); ++c) {
+        result.scale[c] = parameters[0][c] / std::sqrt(variance[c] + epsilon);
+        if (!std::isfinite(result.scale[c])) ++undefined;
+    }
+    if (undefined > 0)
+        return fmt::format("its scale is infinite or undefined in {} of {} channels", undefined,
+                           variance.size());
+    result.gamma = std::move(parameters[0]);
+    result.beta = std::move(parameters[1]);
+    result.mean = std::move(parameters[2]);
+    return {};
+}
+
+std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& weight,
+                            const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
+    if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
+    if (host.bias.size() != channels)
+        return fmt::format("'{}' has {} channels and it has {}", node.name, host.bias.size(), channels);
+    return {};
+}
+
+std::string checkHostBehind(const Node& node, bool hasBias, const ConstantPtr& weight,
+                            const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
+    if (isOp(node, "ConvTranspose")) return fmt::format("'{}' behind it is a ConvTranspose", node.name);
+    if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
+    if (host.layout.groups != 1) return fmt::format("the Conv '{}' behind it has groups", node.name);
+    if (isOp(node, "Conv") && isPadded(node))
+        return fmt::format("the Conv '{}' behind it is padded", node.name);
+    if (static_cast<std::size_t>(host.layout.inputs()) != channels)
+        return fmt::format("'{}' reads {} channels and it has {}", node.name, host.layout.inputs(), channels);
+    return {};
+}
+
+std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm) {
+    for (std::size_t c = 0; c < norm.channels(); ++c)
+        host.bias[c] = norm.beta[c] - (norm.mean[c] - host.bias[c]) * norm.scale[c];
+    std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
+    scaleAlong(weight, host.layout.dims, host.layout.outputAxis, norm.scale);
+    return weight;
+}
+
+std::vector<float> foldBehind(FoldHost& host, const BatchNorm& norm) {
+    std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
+    const std::vector<float> sums = kernelSums(weight, host.layout.dims);
+    const std::size_t outputs = host.bias.size(), inputs = norm.channels();
+    const bool outputFirst = host.layout.outputAxis == 0;
+    for (std::size_t o = 0; o < outputs; ++o) {
+        double sum = 0;
+        for (std::size_t i = 0; i < inputs; ++i) {
+            const float shift = norm.beta[i] - norm.mean[i] * norm.scale[i];
+            sum += static_cast<double>(sums[outputFirst ? o * inputs + i : i * outputs + o]) *
+                   static_cast<double>(shift);
+        }
+        host.bias[o] += static_cast<float>(sum);
+    }
+    scaleAlong(weight, host.layout.dims, host.layout.inputAxis, norm.scale);
+    return weight;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// The set finder of cross-layer equalization.
+//
+// Scaling output channel c of a layer by 1/s and input channel c of the next by s leaves the network's
+// function alone if everything between is positively homogeneous, f(s x) = s f(x): nothing, Relu, PRelu.
+// Terms: a chain is a maximal run of convolutions linked that way; a layer of it is C (one group), D
+// (depthwise) or U (other groups). A chain is cut into sets as AIMET does it ("Data-Free Quantization Through
+// Weight Equalization and Bias Correction", Nagel et al. 2019): C-D-C is one triple, C-C and D-C are pairs.
+// Unlike AIMET, a tensor that is also a graph output ends a chain (its values would change), and a missing
+// group attribute means 1. Cost: O(nodes). Weakness: Gemm and MatMul take no part; a lone C-D at the end is
+// not used.
+#include "transform/equalization_sets.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "transform/weight_layout.h"
+
+namespace quantloupe {
+namespace {
+
+enum class LayerClass { None, Common, Depthwise, Unsupported };
+
+struct Link {
+    NodeId next;
+    bool activation = false;
+};
+
+bool isFloatConstant(const Graph& graph, TensorId id) {
+    const Constant* constant = graph.constantOf(id);
+    return constant != nullptr && constant->type() == DataType::Float32;
+}
+
+std::optional<WeightLayout> layoutOf(const Graph& graph, NodeId id) {
+    const Constant* weight = graph.constantOf(graph.node(id).input(1));
+    return weight == nullptr ? std::nullopt : weightLayout(graph.node(id), weight->dims());
+}
+
+LayerClass classOf(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    if (!isConvolution(node) || !isFloatConstant(graph, node.input(1))) return LayerClass::None;
+    if (node.input(2).valid() && !isFloatConstant(graph, node.input(2))) return LayerClass::None;
+    const auto layout = layoutOf(graph, id);
+    if (!layout) return LayerClass::None;
+    if (layout->depthwise) return LayerClass::Depthwise;
+    return layout->groups == 1 ? LayerClass::Common : LayerClass::Unsupported;
+}
+
+/// The tensor is the node's data, and none of its parameters.
+bool readsAsData(const Node& node, TensorId tensor) {
+    return node.input(0) == tensor && std::count(node.inputs.begin(), node.inputs.end(), tensor) == 1;
+}
+
+Link linkBehind(const Graph& graph, NodeId id) {
+    Link link;
+    TensorId tensor = graph.node(id).output();
+    NodeId reader = graph.onlyConsumer(tensor);
+    while (reader.valid() && readsAsData(graph.node(reader), tensor)) {
+        const Node& node = graph.node(reader);
+        if (classOf(graph, reader) != LayerClass::None) {
+            link.next = reader;
+            return link;
+        }
+        if (!isOp(node, "Relu") && !isOp(node, "PRelu")) return {};
+        link.activation = true;
+        tensor = node.output();
+        reader = graph.onlyConsumer(tensor);
+    }
+    return {};
+}
+
+/// A constant of the layer that something else reads, too; invalid if there is none.
+TensorId sharedConstant(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    for (const TensorId input : {node.input(1), node.input(2)}) {
+        if (!input.valid()) continue;
+        if (graph.onlyConsumer(input) != id || std::count(node.inputs.begin(), node.inputs.end(), input) != 1)
+            return input;
+    }
+    return {};
+}
+
+bool channelsFit(const Graph& graph, const LayerSet& set) {
+    for (const NodeId layer : set.layers) {
+        const Constant* bias = graph.constantOf(graph.node(layer).input(2));
+        if (bias != nullptr && bias->size() != layoutOf(graph, layer)->outputs()) return false;
+    }
+    for (std::size_t i = 1; i < set.layers.size(); ++i)
+        if (layoutOf(graph, set.layers[i - 1])->outputs() != layoutOf(graph, set.layers[i])->inputs())
+            return false;
+    return true;
+}
+
+class SetFinder {
+  public:
+    SetFinder(const Graph& graph, std::vector<std::string>& notices) : m_graph(graph), m_notices(notices) {}
+
+    std::vector<LayerSet> find() {
+        std::vector<Link> links(m_graph.nodeCount());
+        std::vector<bool> hasPrevious(m_graph.nodeCount(), false);
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (classOf(m_graph, NodeId(i)) == LayerClass::None) continue;
+            links[i] = linkBehind(m_graph, NodeId(i));
+            if (links[i].next.valid()) hasPrevious[links[i].next.index()] = true;
+        }
+        for (std::size_t i = 0; i < links.size(); ++i) {
+            if (hasPrevious[i] || !links[i].next.valid()) continue;
+            m_chain = {NodeId(i)};
+            m_activation.clear();
+            for (Link link = links[i]; link.next.valid(); link = links[link.next.index()]) {
+                m_chain.push_back(link.next);
+                m_activation.push_back(link.activation);
+            }
+            cut();
+        }
+        return std::move(m_sets);
+    }
+
+  private:
+    LayerClass at(std::size_t i) const {
+        return i < m_chain.size() ? classOf(m_graph, m_chain[i]) : LayerClass::None;
+    }
+
+    /// Walks along the chain with `first` as the left end of the next set.
+    void cut() {
+        std::size_t first = 0;
+        while (first + 1 < m_chain.size()) {
+            const LayerClass here = at(first), second = at(first + 1);
+            if (here == LayerClass::Unsupported || second == LayerClass::Unsupported) {
+                ++first;
+            } else if (second == LayerClass::Common) {
+                emit(first, 2);
+                ++first;
+            } else if (here == LayerClass::Common && at(first + 2) == LayerClass::Common) {
+                emit(first, 3);
+                first += 2;
+            } else {
+                ++first;
+            }
+        }
+    }
+
+    void emit(std::size_t first, std::size_t count) {
+        LayerSet set;
+        std::vector<std::string> names;
+        for (std::size_t i = first; i < first + count; ++i) {
+            set.layers.push_back(m_chain[i]);
+            names.push_back(m_graph.node(m_chain[i]).name);
+            if (i > first) set.activationBetween.push_back(m_activation[i - 1]);
+        }
+        for (const NodeId layer : set.layers) {
+            const TensorId shared = sharedConstant(m_graph, layer);
+            if (!shared.valid()) continue;
+            m_notices.push_back(
+                fmt::format("'{}' are not equalized: '{}' of '{}' is read by other layers, too",
+                            fmt::join(names, "', '"), m_graph.tensor(shared).name, m_graph.node(layer).name));
+            return;
+        }
+        if (!channelsFit(m_graph, set)) {
+            m_notices.push_back(fmt::format("'{}' are not equalized: their numbers of channels do not match",
+                                            fmt::join(names, "', '")));
+            return;
+        }
+        m_sets.push_back(std::move(set));
+    }
+
+    const Graph& m_graph;
+    std::vector<std::string>& m_notices;
+    std::vector<NodeId> m_chain;
+    std::vector<bool> m_activation;
+    std::vector<LayerSet> m_sets;
+};
+
+}  // namespace
+
+std::vector<LayerSet> findEqualizationSets(const Graph& graph, std::vector<std::string>& notices) {
+    return SetFinder(graph, notices).find();
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// High-bias fold ("bias absorption").
+//
+// Equalization can leave large biases, which widen the activation's range. If a channel is practically never
+// below c, Relu passes c on unchanged, so c can be taken out of this layer's bias and W c added to the next
+// layer's. Terms: gamma, beta of the batch norm folded into the layer, divided by its equalization factor; c
+// = max(0, beta - 3 |gamma|) before a Relu or PRelu (three standard deviations), c = beta without an
+// activation. Source: Nagel et al. 2019, section 4.1.3; order and conditions are AIMET's. Cost: O(weights of
+// the next layer). Weaknesses: not exact. A value below c is cut at another place, and where the next layer
+// pads, its border pixels get more of W c than they saw before. Strided ConvTranspose layers see only some
+// kernel positions: left out.
+#include "transform/high_bias_fold.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+std::vector<float> absorbable(const OutputStatistics& statistics, const std::vector<float>& factors,
+                              bool activation) {
+    std::vector<float> c(factors.size());
+    for (std::size_t i = 0; i < c.size(); ++i) {
+        const float gamma = statistics.gamma[i] / factors[i];
+        const float beta = statistics.beta[i] / factors[i];
+        c[i] = activation ? std::max(0.0f, beta - 3.0f * std::fabs(gamma)) : beta;
+    }
+    return c;
+}
+
+/// bias += (W summed over the kernel) * c, rounded to float32 once.
+void absorb(EditedLayer& layer, const std::vector<float>& c) {
+    const std::vector<float> sums = kernelSums(layer.weight, layer.layout.dims);
+    if (layer.layout.depthwise) {
+        for (std::size_t i = 0; i < c.size(); ++i) layer.bias[i] += sums[i] * c[i];
+        return;
+    }
+    const auto outputs = static_cast<std::size_t>(layer.layout.outputs());
+    const std::size_t inputs = c.size();
+    const bool outputFirst = layer.layout.outputAxis == 0;
+    for (std::size_t o = 0; o < outputs; ++o) {
+        double sum = 0;
+        for (std::size_t i = 0; i < inputs; ++i)
+            sum += static_cast<double>(sums[outputFirst ? o * inputs + i : i * outputs + o]) *
+                   static_cast<double>(c[i]);
+        layer.bias[o] += static_cast<float>(sum);
+    }
+}
+
+bool isStridedTranspose(const Node& node) {
+    const auto strides = node.attributes.integers("strides");
+    return node.op == "ConvTranspose" &&
+           std::any_of(strides.begin(), strides.end(), [](auto s) { return s != 1; });
+}
+
+}  // namespace
+
+std::size_t foldHighBias(WeightEditor& weights, const LayerSet& set,
+                         std::span<const std::vector<float>> factors,
+                         std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
+    std::size_t absorbed = 0;
+    for (std::size_t j = 0; j + 1 < set.layers.size(); ++j) {
+        EditedLayer& first = weights.layer(set.layers[j]);
+        EditedLayer& second = weights.layer(set.layers[j + 1]);
+        if (!statistics[j].known() || first.bias.empty() || second.bias.empty()) continue;
+        const Node& next = weights.graph().node(set.layers[j + 1]);
+        if (isStridedTranspose(next)) {
+            notices.push_back(
+                fmt::format("no high bias is folded into '{}': it is a strided ConvTranspose", next.name));
+            continue;
+        }
+        const std::vector<float> c = absorbable(statistics[j], factors[j], set.activationBetween[j]);
+        for (std::size_t i = 0; i < c.size(); ++i) first.bias[i] -= c[i];
+        absorb(second, c);
+        absorbed +=
+            static_cast<std::size_t>(std::count_if(c.begin(), c.end(), [](float v) { return v != 0; }));
+    }
+    return absorbed;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order is AIMET's: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
+// same sets. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
+#include "transform/prepare.h"
+
+#include "base/error.h"
+#include "transform/equalize.h"
+#include "transform/fold_batch_norm.h"
+#include "transform/replace_relu6.h"
+#include "transform/weight_layout.h"
+
+namespace quantloupe {
+namespace {
+
+Version versionOf(const Graph& source, const TransformOptions& options) {
+    VersionBuilder builder;
+    builder.add(source.version()).add(options.foldBatchNorm);
+    builder.add(options.skipFolding.size());
+    for (const std::string& name : options.skipFolding) builder.add(std::string_view(name));
+    builder.add(options.replaceRelu6).add(options.equalization.profile).add(options.equalization.steps);
+    builder.add(options.equalization.off.size());
+    for (const auto& set : options.equalization.off) {
+        builder.add(set.size());
+        for (const std::string& name : set) builder.add(std::string_view(name));
+    }
+    builder.add(options.highBiasFold);
+    return builder.finish();
+}
+
+void checkNames(const Graph& source, const std::vector<std::string>& names, std::string_view where) {
+    for (const std::string& name : names)
+        if (!source.findNode(name))
+            failInput(
+                "transforms.{} names the layer '{}', which the model does not have; correct or remove it",
+                where, name);
+}
+
+class Preparation {
+  public:
+    Preparation(GraphPtr source, const TransformOptions& options) : m_options(options) {
+        checkNames(*source, options.skipFolding, "skip_folding");
+        for (const auto& set : options.equalization.off) checkNames(*source, set, "equalization.off");
+        m_result.version = versionOf(*source, options);
+        m_result.source = source;
+        m_result.graph = source;
+        m_result.fates.resize(source->nodeCount());
+        m_statistics.resize(source->nodeCount());
+        for (std::size_t i = 0; i < source->nodeCount(); ++i) {
+            m_result.fates[i].prepared = NodeId(i);
+            m_result.sourceOf.emplace_back(i);
+        }
+    }
+
+    Prepared run() {
+        if (m_options.foldBatchNorm) fold();
+        replace();
+        if (m_options.equalization.profile != EqualizationProfile::Off) {
+            equalizeSets();
+        } else if (m_options.highBiasFold) {
+            m_result.notices.push_back(
+                "high_bias_fold does nothing while equalization is off: it works on its sets");
+        }
+        return std::move(m_result);
+    }
+
+  private:
+    void fold() {
+        FoldResult folded = foldBatchNorms(m_result.source, m_options.skipFolding);
+        m_result.graph = folded.graph;
+        m_result.foldedBatchNorms = folded.count;
+        m_result.sourceOf.assign(folded.graph->nodeCount(), NodeId());
+        m_statistics.assign(folded.graph->nodeCount(), {});
+        for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
+            LayerFate& fate = m_result.fates[i];
+            fate = {folded.prepared[i], folded.foldedInto[i], std::move(folded.notes[i])};
+            if (!fate.note.empty())
+                m_result.notices.push_back(
+                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, fate.note));
+            if (!fate.prepared.valid()) continue;
+            m_result.sourceOf[fate.prepared.index()] = NodeId(i);
+            m_statistics[fate.prepared.index()] = std::move(folded.statistics[i]);
+        }
+    }
+
+    void replace() {
+        const bool tell = m_options.replaceRelu6 == ReplaceRelu6::None &&
+                          m_options.equalization.profile != EqualizationProfile::Off;
+        if (tell) {
+            const auto could = findRelu6(*m_result.graph, ReplaceRelu6::Between);
+            if (!could.empty())
+                m_result.notices.push_back(
+                    fmt::format("equalization stops at {} Clip(0, 6) between convolutions; "
+                                "replace_relu6 \"between\" makes them Relu",
+                                could.size()));
+        }
+        if (m_options.replaceRelu6 == ReplaceRelu6::None) return;
+        const auto clips = findRelu6(*m_result.graph, m_options.replaceRelu6);
+        for (std::size_t i = 0; i < m_result.graph->nodeCount(); ++i) noteKeptClip(NodeId(i));
+        for (const NodeId id : clips) fateOf(id).note = "Clip(0, 6) became Relu";
+        m_result.replacedClips = clips.size();
+        m_result.graph = replaceByRelu(m_result.graph, clips);
+    }
+
+    /// Overwritten for those that are replaced.
+    void noteKeptClip(NodeId id) {
+        const Node& node = m_result.graph->node(id);
+        if (!isOp(node, "Clip")) return;
+        const auto bounds = clipBounds(*m_result.graph, node);
+        if (!bounds) {
+            fateOf(id).note = "stays a Clip: its bounds are not both given as constants";
+        } else if (bounds->low != 0 || bounds->high != 6) {
+            fateOf(id).note =
+                fmt::format("stays a Clip: its bounds are {:g} and {:g}", bounds->low, bounds->high);
+        } else {
+            fateOf(id).note = "stays a Clip: not between two convolutions";
+        }
+    }
+
+    void equalizeSets() {
+        EqualizeResult equalized = equalize(m_result.graph, m_options.equalization, m_options.highBiasFold,
+                                            m_statistics, m_result.notices);
+        m_result.graph = equalized.graph;
+        for (EqualizedSet& set : equalized.sets) {
+            EqualizationSet told;
+            for (const NodeId id : set.set.layers) told.layers.push_back(m_result.sourceOf[id.index()]);
+            told.factors = std::move(set.factors);
+            told.activationBetween = std::move(set.set.activationBetween);
+            told.enabled = set.enabled;
+            m_result.sets.push_back(std::move(told));
+        }
+    }
+
+    LayerFate& fateOf(NodeId prepared) { return m_result.fates[m_result.sourceOf[prepared.index()].index()]; }
+
+    const TransformOptions& m_options;
+    Prepared m_result;
+    std::vector<OutputStatistics> m_statistics;  ///< one a node of m_result.graph
+};
+
+}  // namespace
+
+Prepared prepare(GraphPtr source, const TransformOptions& options) {
+    return Preparation(std::move(source), options).run();
+}
+
+}  // namespace quantloupe

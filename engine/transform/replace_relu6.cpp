@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clip(0, 6) to Relu. Cost: O(nodes).
+//
+// Clip(0, 6) is not positively homogeneous, so equalization stops there; MobileNetV2 has two sets with its
+// Clips and nineteen with Relu. Both bounds are checked, wherever the opset keeps them. Weakness: not exact
+// where a pre-activation exceeds 6; the drift of the prepared model against the source shows it.
+#include "transform/replace_relu6.h"
+
+#include "model/graph_builder.h"
+#include "transform/weight_layout.h"
+
+namespace quantloupe {
+
+std::optional<ClipBounds> clipBounds(const Graph& graph, const Node& node) {
+    if (!isOp(node, "Clip") || !node.input(0).valid()) return {};
+    if (graph.opset() < 11) {
+        if (!node.attributes.has("min") || !node.attributes.has("max")) return {};
+        return ClipBounds{static_cast<double>(node.attributes.real("min", 0)),
+                          static_cast<double>(node.attributes.real("max", 0))};
+    }
+    const Constant* low = graph.constantOf(node.input(1));
+    const Constant* high = graph.constantOf(node.input(2));
+    if (low == nullptr || high == nullptr || low->size() != 1 || high->size() != 1) return {};
+    return ClipBounds{low->scalar(), high->scalar()};
+}
+
+std::vector<NodeId> findRelu6(const Graph& graph, ReplaceRelu6 mode) {
+    std::vector<NodeId> found;
+    if (mode == ReplaceRelu6::None) return found;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const Node& node = graph.node(NodeId(i));
+        const auto bounds = clipBounds(graph, node);
+        if (!bounds || bounds->low != 0 || bounds->high != 6) continue;
+        if (mode == ReplaceRelu6::Between) {
+            const NodeId producer = graph.tensor(node.input(0)).producer;
+            const NodeId reader = graph.onlyConsumer(node.output());
+            if (!producer.valid() || !isConvolution(graph.node(producer))) continue;
+            if (!reader.valid() || !isConvolution(graph.node(reader))) continue;
+            if (graph.node(reader).input(0) != node.output()) continue;
+        }
+        found.push_back(NodeId(i));
+    }
+    return found;
+}
+
+GraphPtr replaceByRelu(const GraphPtr& graph, const std::vector<NodeId>& clips) {
+    if (clips.empty()) return graph;
+    GraphBuilder builder(*graph);
+    for (const NodeId id : clips) {
+        Node& node = builder.node(id);
+        node.op = "Relu";
+        node.inputs.resize(1);
+        node.attributes = {};
+    }
+    return builder.build();
+}
+
+}  // namespace quantloupe

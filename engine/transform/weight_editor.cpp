@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transform/weight_editor.h"
+
+#include "base/error.h"
+#include "model/graph_builder.h"
+
+namespace quantloupe {
+
+EditedLayer& WeightEditor::layer(NodeId id) {
+    const auto found = m_layers.find(id);
+    if (found != m_layers.end()) return found->second;
+
+    const Node& node = m_graph->node(id);
+    const Constant* weight = m_graph->constantOf(node.input(1));
+    const auto layout = weight == nullptr ? std::nullopt : weightLayout(node, weight->dims());
+    if (!layout) fail(ErrorKind::Internal, "the weight of '{}' cannot be edited", node.name);
+    EditedLayer edited;
+    edited.layout = *layout;
+    edited.weight.assign(weight->floats().begin(), weight->floats().end());
+    if (const Constant* bias = m_graph->constantOf(node.input(2)))
+        edited.bias.assign(bias->floats().begin(), bias->floats().end());
+    return m_layers.emplace(id, std::move(edited)).first->second;
+}
+
+GraphPtr WeightEditor::build() const {
+    if (m_layers.empty()) return m_graph;
+    GraphBuilder builder(*m_graph);
+    for (const auto& [id, edited] : m_layers) {
+        const Node& node = m_graph->node(id);
+        builder.setConstant(node.input(1), Constant::fromFloats(edited.layout.dims, edited.weight));
+        if (!edited.bias.empty())
+            builder.setConstant(
+                node.input(2), Constant::fromFloats(m_graph->constantOf(node.input(2))->dims(), edited.bias));
+    }
+    // The graph is sorted already, and the sort is stable: the ids come out as they went in.
+    return builder.build();
+}
+
+}  // namespace quantloupe

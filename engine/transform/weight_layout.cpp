@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transform/weight_layout.h"
+
+#include <cmath>
+
+namespace quantloupe {
+namespace {
+
+/// The extents before, at and behind an axis.
+struct Extents {
+    std::size_t outer = 1, channels = 1, inner = 1;
+};
+
+Extents extentsAround(const Dims& dims, std::size_t axis) {
+    Extents extents;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const auto extent = static_cast<std::size_t>(dims[i]);
+        (i < axis ? extents.outer : i == axis ? extents.channels : extents.inner) *= extent;
+    }
+    return extents;
+}
+
+}  // namespace
+
+bool isOp(const Node& node, std::string_view op) { return node.op == op && node.domain.empty(); }
+
+bool isConvolution(const Node& node) { return isOp(node, "Conv") || isOp(node, "ConvTranspose"); }
+
+std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims) {
+    WeightLayout layout;
+    layout.dims = dims;
+    if (isOp(node, "Gemm")) {
+        if (dims.size() != 2) return {};
+        if (node.attributes.integer("transB", 0) == 0) std::swap(layout.outputAxis, layout.inputAxis);
+        return layout;
+    }
+    if (!isConvolution(node) || dims.size() < 3) return {};
+    layout.groups = node.attributes.integer("group", 1);
+    if (layout.groups < 1 || dims[0] % layout.groups != 0) return {};
+    layout.depthwise = layout.groups > 1 && dims[0] == layout.groups && dims[1] == 1;
+    if (layout.depthwise) {
+        layout.inputAxis = 0;
+    } else if (node.op == "ConvTranspose") {
+        std::swap(layout.outputAxis, layout.inputAxis);
+    }
+    return layout;
+}
+
+void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors) {
+    const Extents extents = extentsAround(dims, axis);
+    float* at = weight.data();
+    for (std::size_t o = 0; o < extents.outer; ++o)
+        for (std::size_t c = 0; c < extents.channels; ++c)
+            for (std::size_t i = 0; i < extents.inner; ++i) *at++ *= factors[c];
+}
+
+std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis) {
+    const Extents extents = extentsAround(dims, axis);
+    std::vector<float> result(extents.channels, 0.0f);
+    const float* at = weight.data();
+    for (std::size_t o = 0; o < extents.outer; ++o)
+        for (std::size_t c = 0; c < extents.channels; ++c) {
+            float largest = result[c];
+            for (std::size_t i = 0; i < extents.inner; ++i) {
+                const float a = std::fabs(*at++);
+                if (!(a <= largest) && !std::isnan(largest)) largest = a;
+            }
+            result[c] = largest;
+        }
+    return result;
+}
+
+std::vector<float> kernelSums(std::span<const float> weight, const Dims& dims) {
+    std::vector<float> sums(weight.begin(), weight.end());
+    for (std::size_t axis = dims.size(); axis-- > 2;) {
+        const auto extent = static_cast<std::size_t>(dims[axis]);
+        std::vector<float> next(extent == 0 ? 0 : sums.size() / extent, 0.0f);
+        for (std::size_t i = 0; i < next.size(); ++i)
+            for (std::size_t k = 0; k < extent; ++k) next[i] += sums[i * extent + k];
+        sums = std::move(next);
+    }
+    return sums;
+}
+
+}  // namespace quantloupe

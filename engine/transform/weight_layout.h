@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which axis of a layer's weight holds what, and the few loops over such an axis that the transforms share.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+/// Layers with weights: Conv [out, in/group, k...], ConvTranspose [in, out/group, k...], Gemm ([out, in] with
+/// transB=1, otherwise [in, out]).
+struct WeightLayout {
+    Dims dims;
+    std::int64_t groups = 1;
+    /// One input and one output channel a group; both axes are 0 then.
+    bool depthwise = false;
+    std::size_t outputAxis = 0;
+    /// Counts all input channels only if groups is 1 or the layer is depthwise.
+    std::size_t inputAxis = 1;
+
+    std::int64_t outputs() const { return dims[outputAxis]; }
+    std::int64_t inputs() const { return dims[inputAxis]; }
+};
+
+/// Conv or ConvTranspose of ai.onnx.
+bool isConvolution(const Node& node);
+/// ai.onnx operator of this name.
+bool isOp(const Node& node, std::string_view op);
+
+/// The layout of a Conv, ConvTranspose or Gemm whose weight has these extents; nothing for other operators or
+/// extents that such a layer cannot have.
+std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims);
+
+/// w[..., c, ...] *= factors[c] along the axis.
+void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors);
+/// The largest |w| of each channel along the axis; not a number where a weight is none.
+std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis);
+/// Sums over the kernel positions: [dims[0] * dims[1]]. Adds in float32, innermost axis first, as NumPy does.
+std::vector<float> kernelSums(std::span<const float> weight, const Dims& dims);
+
+}  // namespace quantloupe
