@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/task_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quantloupe {
+
+SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int> label) {
+    SampleVerdict verdict;
+    if (classes == 0) return verdict;
+    std::size_t best = 0;
+    for (std::size_t c = 1; c < classes; ++c)
+        if (outputs[c] > outputs[best] || (std::isnan(outputs[best]) && !std::isnan(outputs[c]))) best = c;
+    verdict.predicted = static_cast<std::int32_t>(best);
+    if (!label || *label < 0 || static_cast<std::size_t>(*label) >= classes) return verdict;
+    const auto wanted = static_cast<std::size_t>(*label);
+    std::size_t ahead = 0;
+    for (std::size_t c = 0; c < classes; ++c)
+        if (outputs[c] > outputs[wanted] || (outputs[c] == outputs[wanted] && c < wanted)) ++ahead;
+    verdict.top5 = ahead < 5 && !std::isnan(outputs[wanted]);
+    return verdict;
+}
+
+RateInterval wilsonInterval(std::size_t hits, std::size_t samples) {
+    if (samples == 0) return {0, 1};
+    constexpr double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution
+    const auto n = static_cast<double>(samples);
+    const double p = static_cast<double>(hits) / n;
+    const double center = (p + z * z / (2 * n)) / (1 + z * z / n);
+    const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
+    return {std::max(0.0, center - half), std::min(1.0, center + half)};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/error.h"
+#include "model/layer_cost.h"
+#include "quantize/plan.h"
+
+namespace quantloupe {
+
+std::string_view layerStateName(LayerState state) {
+    switch (state) {
+        case LayerState::Quantized: return "quantized";
+        case LayerState::Skipped: return "skipped";
+        case LayerState::Float: return "float";
+        case LayerState::Folded: return "folded";
+        case LayerState::Fused: return "fused";
+    }
+    return "float";
+}
+
+std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips) {
+    const Graph& source = *prepared.source;
+    std::vector<LayerResult> layers;
+    layers.reserve(source.nodeCount());
+    for (std::size_t n = 0; n < source.nodeCount(); ++n) {
+        const Node& node = source.nodes()[n];
+        const LayerFate& fate = prepared.fates[n];
+        LayerResult layer;
+        layer.node = NodeId(n);
+        layer.name = node.name;
+        layer.op = node.op;
+        const LayerCost cost = costOf(source, node);
+        layer.macs = cost.macs;
+        layer.parameters = cost.parameters;
+        for (const TensorId in : node.inputs) layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
+        for (const TensorId out : node.outputs) layer.io = layer.io || (out.valid() && source.tensor(out).graphOutput);
+
+        if (!fate.prepared.valid()) {
+            layer.state = LayerState::Folded;
+            layer.reason = fate.note;
+            if (fate.foldedInto.valid()) {
+                layer.host = source.node(fate.foldedInto).name;
+                if (layer.reason.empty()) layer.reason = "folded into " + layer.host;
+            }
+            layers.push_back(std::move(layer));
+            continue;
+        }
+        const std::size_t p = fate.prepared.index();
+        if (!units.unitOf[p]) {
+            const bool skipped = skips.skipped(NodeId(n));
+            layer.reason = units.reasons[p];
+            if (skipped) layer.reason += "; " + skips.reasons[n];
+        } else {
+            const Unit& unit = units.units[*units.unitOf[p]];
+            const NodeId host = prepared.sourceOf[unit.layer.index()];
+            if (unit.layer != fate.prepared) {
+                layer.state = LayerState::Fused;
+                layer.host = source.node(host).name;
+                layer.reason = fmt::format("runs inside {}, which {}", layer.host,
+                                           unit.quantized ? "is quantized" : "stays in float");
+            } else {
+                layer.state = unit.quantized ? LayerState::Quantized
+                              : unit.skipped ? LayerState::Skipped
+                                             : LayerState::Float;
+                layer.quantizable = layer.state != LayerState::Float;
+                layer.reason = unit.reason;
+                if (unit.quantized && unit.kind == UnitKind::PassesScale)
+                    layer.reason = "passes the scale of its input on";
+            }
+        }
+        if (!fate.note.empty()) layer.reason += (layer.reason.empty() ? "" : "; ") + fate.note;
+        layers.push_back(std::move(layer));
+    }
+    return layers;
+}
+
+}  // namespace quantloupe

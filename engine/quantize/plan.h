@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is quantized and how: scales, placement, weights. The result of prepared graph, statistics and configuration.
+
+#include <unordered_map>
+#include <vector>
+
+#include "quantize/calibrate.h"
+#include "quantize/quantizer.h"
+#include "quantize/units.h"
+#include "session/evaluation.h"
+
+namespace quantloupe {
+
+/// The quantizers of a unit, were it quantized alone; the same whether it is or not.
+struct UnitQuantizers {
+    std::vector<TensorQuantizer> inputs;
+    TensorQuantizer output;
+    std::optional<ConstantQuantizer> weight, bias;
+    Version version;  ///< of all of these
+};
+
+struct Plan {
+    std::shared_ptr<const Prepared> prepared;
+    UnitList units;
+    std::vector<UnitQuantizers> quantizers;                        ///< one a unit
+    std::unordered_map<TensorId, TensorQuantizer> tensors;         ///< activations that are quantized now
+    std::vector<std::string> notices;                              ///< saturated biases and the like
+    Version version;
+
+    /// What a Program needs to simulate the whole quantized network, and one unit alone (its inputs bound by the caller).
+    ProgramSpec networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const;
+    ProgramSpec unitSpec(std::size_t unit, const std::map<TensorId, TensorDesc>& inputs) const;
+};
+
+/// The tensors whose ranges a plan for these units needs.
+std::vector<TensorId> calibratedTensors(const UnitList& units);
+
+/// Placement inputs_and_outputs: every tensor that a quantized unit reads or makes is quantized, for all its readers (as ONNX
+/// Runtime's quantizer does it). `statistics` must hold calibratedTensors(). Throws Error naming the layer.
+Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
+                 const QuantizationConfig& config);
+
+/// The state and reason of every source layer; metrics are left empty.
+std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips);
+
+}  // namespace quantloupe

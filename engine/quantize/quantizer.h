@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Scales, zero points and codes. q = clamp(round_half_even(x / scale) + zero_point, quant_min, quant_max), as ONNX's
+// QuantizeLinear; x' = (q - zero_point) * scale.
+
+#include <cstdint>
+#include <vector>
+
+#include "config/quantization_config.h"
+#include "model/constant.h"
+#include "runtime/fake_quant.h"
+
+namespace quantloupe {
+
+/// Of an activation: one for the whole tensor.
+struct TensorQuantizer {
+    float scale = 1;
+    int zeroPoint = 0;
+    int quantMin = -128, quantMax = 127;
+    bool operator==(const TensorQuantizer&) const = default;
+    FakeQuant fakeQuant() const;
+};
+
+/// From an observed range, which is widened to hold 0. Affine: scale = (max - min) / (quant_max - quant_min) with the
+/// difference in float32 and the quotient in double, zero_point from the unrounded scale; symmetric: absmax over the largest code
+/// (ONNX Runtime's arithmetic). A range of width 0 gives scale 1.
+TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme);
+
+/// Of a weight or bias: per tensor (one scale) or along an axis.
+struct ConstantQuantizer {
+    std::vector<float> scales;
+    int axis = -1;  ///< -1: per tensor
+    int quantMin = -127, quantMax = 127;
+    std::vector<std::int32_t> codes;  ///< row-major, the shape of the constant
+    ConstantPtr dequantized;
+    std::size_t saturated = 0;  ///< bias values beyond int32
+};
+
+/// Symmetric, scale = absmax / (2^(bits-1) - 1); full range (not restricted) lets the code -2^(bits-1) occur, too. An all-zero tensor
+/// or channel gets scale 1. Throws Error for NaN or infinity.
+ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis);
+
+/// int32 with scale = input scale * weight scale, a list if the weight has one. `axis` 0.
+ConstantQuantizer quantizeBias(const Constant& bias, float inputScale, const std::vector<float>& weightScales);
+
+}  // namespace quantloupe

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quantize/units.h"
+
+#include <set>
+
+namespace quantloupe {
+namespace {
+
+bool isOneOf(const std::string& op, std::initializer_list<const char*> list) {
+    return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
+}
+
+bool floatConstant(const Graph& graph, TensorId tensor) {
+    const Constant* constant = graph.constantOf(tensor);
+    return constant != nullptr && constant->type() == DataType::Float32;
+}
+
+class UnitFinder {
+  public:
+    UnitFinder(const Prepared& prepared, const SkipDecisions& skips)
+        : m_prepared(prepared), m_graph(*prepared.graph), m_skips(skips) {}
+
+    UnitList find() {
+        const std::size_t count = m_graph.nodeCount();
+        m_list.unitOf.resize(count);
+        m_list.reasons.resize(count);
+        for (std::size_t n = 0; n < count; ++n)
+            if (!m_list.unitOf[n]) visit(NodeId(n));
+        decidePassing();
+        return std::move(m_list);
+    }
+
+  private:
+    bool skipped(NodeId node) const { return m_skips.skipped(m_prepared.sourceOf[node.index()]); }
+    const std::string& skipReason(NodeId node) const {
+        return m_skips.reasons[m_prepared.sourceOf[node.index()].index()];
+    }
+
+    void visit(NodeId id) {
+        const Node& node = m_graph.node(id);
+        Unit unit;
+        unit.layer = id;
+        unit.output = node.output();
+        std::string& reason = m_list.reasons[id.index()];
+        if (!node.domain.empty()) {
+            reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
+            return;
+        }
+        if (isOneOf(node.op, {"Conv", "Gemm", "MatMul"})) reason = weighted(node, unit);
+        else if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) reason = arithmetic(node, unit);
+        else if (isOneOf(node.op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
+            reason = passing(node, unit);
+        else if (isOneOf(node.op, {"Relu", "Clip"}))
+            reason = "an activation that does not directly follow a quantized layer stays in float";
+        else if (node.op == "BatchNormalization")
+            reason = "a batch normalization that is not folded stays in float";
+        else
+            reason = node.op + " is not a quantizable type";
+        if (!reason.empty()) return;
+        if (m_graph.tensor(unit.output).type != DataType::Float32 &&
+            m_graph.tensor(unit.output).type != DataType::Undefined) {
+            reason = "it computes integers, not activations";
+            return;
+        }
+
+        unit.skipped = skipped(id);
+        unit.quantized = !unit.skipped;
+        if (unit.skipped) unit.reason = skipReason(id);
+        if (unit.kind != UnitKind::PassesScale && node.op != "Concat" && node.op != "GlobalAveragePool")
+            fuseActivation(unit);
+        const std::size_t index = m_list.units.size();
+        m_list.unitOf[id.index()] = index;
+        if (unit.activation.valid()) m_list.unitOf[unit.activation.index()] = index;
+        m_list.units.push_back(std::move(unit));
+    }
+
+    void fuseActivation(Unit& unit) {
+        const NodeId next = m_graph.onlyConsumer(unit.output);
+        if (!next.valid() || (unit.quantized && skipped(next))) return;
+        const Node& node = m_graph.node(next);
+        if (!node.domain.empty() || !isOneOf(node.op, {"Relu", "Clip"}) || node.input(0) != unit.output) return;
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
+        unit.activation = next;
+        unit.output = node.output();
+    }
+
+    std::string weighted(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::Weighted;
+        const bool product = node.op == "MatMul";
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        if (!floatConstant(m_graph, node.input(1))) return "its weight is not a constant float32 tensor";
+        if (m_graph.tensor(node.input(1)).consumers.size() > 1) return "its weight is shared with another layer";
+        const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
+        if (product && rank != 2) return "its weight is not a matrix";
+        unit.weight = node.input(1);
+        unit.inputs = {node.input(0)};
+        unit.weightAxis = 0;
+        if (product) unit.weightAxis = 1;
+        if (node.op == "Gemm") {
+            if (node.attributes.integer("transA", 0) != 0) return "its input is transposed (transA)";
+            if (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1)
+                return "its alpha or beta is not 1";
+            if (node.attributes.integer("transB", 0) == 0) unit.weightAxis = 1;
+        }
+        if (!product && node.input(2).valid()) {
+            if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
+            if (m_graph.tensor(node.input(2)).consumers.size() > 1) return "its bias is shared with another layer";
+            unit.bias = node.input(2);
+        }
+        return {};
+    }
+
+    std::string arithmetic(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::Arithmetic;
+        for (const TensorId in : node.inputs) {
+            if (!in.valid() || m_graph.constantOf(in) != nullptr) return "one of its operands is constant";
+            unit.inputs.push_back(in);
+        }
+        return {};
+    }
+
+    std::string passing(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::PassesScale;
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        unit.inputs = {node.input(0)};
+        return {};
+    }
+
+    /// In graph order: an operator that passes its scale on is quantized if what it reads is.
+    void decidePassing() {
+        std::set<TensorId> quantized;
+        for (const Unit& unit : m_list.units) {
+            if (!unit.quantized || unit.kind == UnitKind::PassesScale) continue;
+            quantized.insert(unit.inputs.begin(), unit.inputs.end());
+            quantized.insert(unit.output);
+        }
+        for (Unit& unit : m_list.units) {
+            if (unit.kind != UnitKind::PassesScale || !unit.quantized) continue;
+            if (quantized.contains(unit.inputs[0])) {
+                quantized.insert(unit.output);
+                continue;
+            }
+            unit.quantized = false;
+            unit.reason = "its input is not quantized, so there is no scale to pass on";
+        }
+    }
+
+    const Prepared& m_prepared;
+    const Graph& m_graph;
+    const SkipDecisions& m_skips;
+    UnitList m_list;
+};
+
+}  // namespace
+
+UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) { return UnitFinder(prepared, skips).find(); }
+
+}  // namespace quantloupe

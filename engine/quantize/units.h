@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What one integer kernel would compute: a layer, its bias and the activation fused behind it. Quantizers sit at the
+// unit's edges. Every quantizable layer is (in) a unit, whether it is quantized now or skipped.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/skip_rules.h"
+#include "transform/prepare.h"
+
+namespace quantloupe {
+
+enum class UnitKind {
+    Weighted,      ///< Conv, Gemm, MatMul with a constant weight
+    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool...: own range for the output
+    PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape...: the output has its input's quantizer;
+                   ///< quantized only if its input is (as ONNX Runtime's quantizer does it)
+};
+
+struct Unit {
+    UnitKind kind = UnitKind::Arithmetic;
+    NodeId layer;                   ///< in the prepared graph
+    NodeId activation;              ///< a Relu or Clip that runs inside; invalid if there is none
+    std::vector<TensorId> inputs;   ///< activations that it reads
+    TensorId weight, bias;          ///< constants; invalid if there are none
+    int weightAxis = 0;             ///< of the output channels
+    TensorId output;                ///< behind the activation
+    bool skipped = false;           ///< by a rule or a setting
+    bool quantized = false;
+    std::string reason;             ///< why it is not quantized
+};
+
+struct UnitList {
+    std::vector<Unit> units;  ///< in graph order
+    /// One entry a prepared node.
+    std::vector<std::optional<std::size_t>> unitOf;  ///< the unit it belongs to
+    std::vector<std::string> reasons;                ///< why it belongs to none
+};
+
+/// Finds the units and decides which are quantized. An activation is fused unless it alone was skipped.
+UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips);
+
+}  // namespace quantloupe
