@@ -76,8 +76,9 @@ class Session {
     /// Forgets every result.
     void clearCache();
 
+    struct Impl;  ///< internal to engine/session
+
   private:
-    struct Impl;
     std::unique_ptr<Impl> m_impl;
 };
 

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session::evaluate: the stages of one configuration, each taken from the cache where its version is known, with a
+// snapshot after each.
+#include <algorithm>
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/skip_rules.h"
+#include "session/session_impl.h"
+#include "session/stopwatch.h"
+
+namespace quantloupe {
+namespace {
+
+class EvaluationRun {
+  public:
+    EvaluationRun(Session::Impl& session, const QuantizationConfig& config, const EvaluationObserver& observer,
+                  const CancelToken& cancel)
+        : m_session(session), m_observer(observer), m_cancel(cancel) {
+        m_result.config = config;
+    }
+
+    EvaluationPtr run(Depth depth) {
+        states();
+        if (depth == Depth::States || !m_session.evaluationData) return finish();
+        m_session.requireOperators();
+        publish();
+        accuracies();
+        if (depth == Depth::Accuracy) return finish();
+        publish();
+        preparedAccuracy();
+        publish();
+        metrics();
+        return finish();
+    }
+
+  private:
+    void publish() const {
+        if (m_observer.updated) m_observer.updated(std::make_shared<const Evaluation>(m_result));
+    }
+
+    EvaluationPtr finish() {
+        m_result.complete = true;
+        m_result.seconds.total = m_total.seconds();
+        auto result = std::make_shared<const Evaluation>(m_result);
+        if (m_observer.updated) m_observer.updated(result);
+        return result;
+    }
+
+    RunControl control(const char* stage) const {
+        RunControl control{m_session.workers, m_cancel, {}};
+        if (m_observer.progress)
+            control.progress = [this, stage](std::size_t done, std::size_t total) {
+                m_observer.progress({stage, done, total});
+            };
+        return control;
+    }
+
+    void states() {
+        const Stopwatch watch;
+        m_cancel.check();
+        m_prepared = m_session.prepare(m_result.config.transforms);
+        const SkipDecisions skips = resolveSkips(*m_session.model.graph, m_result.config);
+        m_units = findUnits(*m_prepared, skips);
+        m_result.layers = layerStates(*m_prepared, m_units, skips);
+        for (const LayerResult& layer : m_result.layers) switch (layer.state) {
+                case LayerState::Quantized: ++m_result.counts.quantized; break;
+                case LayerState::Skipped: ++m_result.counts.skipped; break;
+                case LayerState::Float: ++m_result.counts.floating; break;
+                case LayerState::Folded: ++m_result.counts.folded; break;
+                case LayerState::Fused: ++m_result.counts.fused; break;
+            }
+        m_result.foldedBatchNorms = m_prepared->foldedBatchNorms;
+        m_result.replacedClips = m_prepared->replacedClips;
+        m_result.equalizationSets = static_cast<std::size_t>(
+            std::count_if(m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
+        m_result.notices = m_session.model.notices;
+        if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
+        m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
+        m_result.version = VersionBuilder()
+                               .add(m_session.model.graph->version())
+                               .add(std::string_view(configToJson(m_result.config)))
+                               .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
+                               .finish();
+        m_result.seconds.transform = watch.seconds();
+    }
+
+    std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
+        if (auto* known = m_session.outputs.find(version)) return *known;
+        return m_session.outputs.store(version, std::make_shared<NetworkOutputs>());
+    }
+
+    /// Runs what is missing of the samples below `chunks`.
+    void ensure(NetworkOutputs& outputs, const ProgramSpec& spec, std::size_t chunks, const char* stage,
+                double& seconds) {
+        const SampleBatches& batches = *m_session.evaluationBatches;
+        const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
+        if (begin >= chunks) return;
+        const Stopwatch watch;
+        auto& program = m_programs[stage];
+        if (!program) program = Program::compile(spec);
+        runOutputs(program, *spec.graph, batches, begin, chunks, control(stage), outputs);
+        seconds += watch.seconds();
+    }
+
+    ProgramSpec floatSpec(const GraphPtr& graph) const {
+        return {graph, m_session.evaluationBatches->inputsOf(*graph),
+                std::vector<TensorId>(graph->outputs().begin(), graph->outputs().end()), {}, {}};
+    }
+
+    void accuracies() {
+        Session::Impl& session = m_session;
+        const Dataset& data = *session.evaluationData;
+        if (session.batch == 0) session.batch = suitableBatch(session.model.graph, session.evaluationData);
+        if (!session.evaluationBatches)
+            session.evaluationBatches =
+                std::make_unique<SampleBatches>(session.evaluationData, *session.model.graph, session.batch);
+        const SampleBatches& batches = *session.evaluationBatches;
+        m_result.samples = batches.samples();
+
+        const GraphPtr& source = session.model.graph;
+        m_floating = outputsFor(source->version());
+        const ProgramSpec sourceSpec = floatSpec(source);
+        const std::size_t all = batches.chunks();
+        const std::size_t rough =
+            std::min(all, (session.options.roughSamples + batches.batch() - 1) / batches.batch());
+        const auto samplesIn = [&](std::size_t chunks) { return std::min(chunks * batches.batch(), batches.samples()); };
+        m_result.rough = rough < all;
+        ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
+        publish();
+
+        const Stopwatch calibration;
+        const auto graph = m_prepared;
+        const Statistics& ranges =
+            session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
+        m_plan = std::make_shared<const Plan>(resolvePlan(graph, m_units, ranges, m_result.config));
+        m_result.calibrationSamples = session.calibrationSamples;
+        m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
+        m_result.seconds.calibrate = calibration.seconds();
+
+        m_quantized = outputsFor(m_plan->version);
+        const std::vector<TensorId> ends(graph->graph->outputs().begin(), graph->graph->outputs().end());
+        const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
+        for (const std::size_t chunks : {rough, all}) {
+            ensure(*m_quantized, quantizedSpec, chunks, "quantized network", m_result.seconds.quantized);
+            ensure(*m_floating, sourceSpec, chunks, "float network", m_result.seconds.floating);
+            m_result.rough = chunks < all;
+            m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(chunks));
+            m_result.quantized = accuracyOf(*m_quantized, *m_floating, data, samplesIn(chunks));
+            if (chunks < all) publish();
+        }
+    }
+
+    void preparedAccuracy() {
+        double seconds = 0;
+        const auto outputs = outputsFor(m_prepared->graph->version());
+        ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(), "transformed float network",
+               seconds);
+        m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
+        m_result.seconds.floating += seconds;
+    }
+
+    void metrics() {
+        const Stopwatch watch;
+        Session::Impl& session = m_session;
+        const std::size_t count = m_units.units.size();
+        const auto localVersion = [&](std::size_t u) {
+            return VersionBuilder().add(m_prepared->version).add(m_plan->quantizers[u].version).finish();
+        };
+        std::vector<std::size_t> missing;
+        for (std::size_t u = 0; u < count; ++u)
+            if (session.local.find(localVersion(u)) == nullptr) missing.push_back(u);
+        if (!missing.empty() || session.cumulative.find(m_plan->version) == nullptr) {
+            const UnitDifferences measured =
+                measureUnits(*m_plan, missing, *session.evaluationBatches, control("layer metrics"));
+            for (const std::size_t u : missing) session.local.store(localVersion(u), measured.local[u]);
+            session.cumulative.store(m_plan->version, measured.cumulative);
+        }
+        const std::vector<DifferenceSums>& cumulative = *session.cumulative.find(m_plan->version);
+        for (std::size_t u = 0; u < count; ++u) {
+            LayerResult& layer = m_result.layers[m_prepared->sourceOf[m_units.units[u].layer.index()].index()];
+            layer.local = session.local.find(localVersion(u))->result();
+            layer.cumulative = cumulative[u].result();
+        }
+        m_result.seconds.metrics = watch.seconds();
+    }
+
+    Session::Impl& m_session;
+    const EvaluationObserver& m_observer;
+    const CancelToken& m_cancel;
+    Stopwatch m_total;
+    Evaluation m_result;
+    std::shared_ptr<const Prepared> m_prepared;
+    UnitList m_units;
+    std::shared_ptr<const Plan> m_plan;
+    std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
+    std::map<std::string, std::shared_ptr<const Program>> m_programs;
+};
+
+}  // namespace
+
+EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth, const EvaluationObserver& observer,
+                                const CancelToken& cancel) {
+    return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
+}
+
+}  // namespace quantloupe

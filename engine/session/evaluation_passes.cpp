@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/evaluation_passes.h"
+
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+/// The elements of the samples that are really there; the rest of the last chunk is padding.
+std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches, std::size_t chunk) {
+    const std::size_t count = desc.count();
+    if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch()) return count;
+    return count / batches.batch() * batches.samplesIn(chunk);
+}
+
+}  // namespace
+
+void runOutputs(const std::shared_ptr<const Program>& program, const Graph& graph, const SampleBatches& batches,
+                std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
+    const std::vector<TensorId> tensors(graph.outputs().begin(), graph.outputs().end());
+    if (outputs.descs.empty()) {
+        for (const TensorId tensor : tensors) {
+            const TensorDesc& desc = program->desc(tensor);
+            if (desc.type != DataType::Float32)
+                fail(ErrorKind::Unsupported, "the output '{}' is {}; only float32 outputs can be compared",
+                     graph.tensor(tensor).name, dataTypeName(desc.type));
+            if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch())
+                fail(ErrorKind::Unsupported, "the output '{}' is {} for a batch of {}: it has no batch dimension",
+                     graph.tensor(tensor).name, toString(desc.dims), batches.batch());
+            outputs.descs.push_back(desc);
+            outputs.widths.push_back(desc.count() / batches.batch());
+            outputs.rowWidth += outputs.widths.back();
+        }
+        outputs.values.resize(outputs.rowWidth * batches.samples());
+    }
+    runChunks({program}, batches, begin, end, control,
+              [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                  std::size_t column = 0;
+                  std::vector<float> plain;
+                  for (std::size_t o = 0; o < tensors.size(); ++o) {
+                      const std::size_t width = outputs.widths[o];
+                      plain.resize(outputs.descs[o].count());
+                      convertLayout(outputs.descs[o], workspaces[0].data(tensors[o]), Layout::Plain, plain.data());
+                      for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
+                          std::memcpy(outputs.values.data() + (chunk * batches.batch() + s) * outputs.rowWidth + column,
+                                      plain.data() + s * width, width * sizeof(float));
+                      column += width;
+                  }
+              });
+    outputs.known = std::min(end * batches.batch(), batches.samples());
+}
+
+Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
+                    std::size_t samples) {
+    Accuracy accuracy;
+    accuracy.samples = samples;
+    DifferenceSums difference;
+    for (std::size_t s = 0; s < samples; ++s) difference.add(reference.row(s), outputs.row(s), outputs.rowWidth);
+    accuracy.sqnrDb = difference.result().sqnrDb;
+    accuracy.maxAbsDiff = difference.maxAbsolute;
+
+    // Classes: the first output, if a sample's is a vector.
+    const bool classifies = outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
+    if (!classifies) return accuracy;
+    const bool labelled = dataset.hasLabels();
+    std::size_t top1 = 0, top5 = 0, agreeing = 0;
+    for (std::size_t s = 0; s < samples; ++s) {
+        const std::optional<int> label = labelled ? dataset.label(s) : std::nullopt;
+        const SampleVerdict verdict = judge(outputs.row(s), outputs.widths[0], label);
+        const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
+        if (label && verdict.predicted == *label) ++top1;
+        if (verdict.top5) ++top5;
+        if (verdict.predicted == floating.predicted) ++agreeing;
+    }
+    const auto rate = [&](std::size_t hits) { return static_cast<double>(hits) / static_cast<double>(samples); };
+    if (samples == 0) return accuracy;
+    accuracy.agreement = rate(agreeing);
+    if (labelled) {
+        accuracy.top1 = rate(top1);
+        accuracy.top1Interval = wilsonInterval(top1, samples);
+        accuracy.top5 = rate(top5);
+    }
+    return accuracy;
+}
+
+UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& wanted, const SampleBatches& batches,
+                             const RunControl& control) {
+    const std::vector<Unit>& units = plan.units.units;
+    std::set<TensorId> outputs, inputs;
+    for (const Unit& unit : units) outputs.insert(unit.output);
+    for (const std::size_t u : wanted) inputs.insert(units[u].inputs.begin(), units[u].inputs.end());
+    std::set<TensorId> observed = outputs;
+    for (const TensorId in : inputs) observed.insert(in);
+
+    const std::vector<TensorId> outputList(outputs.begin(), outputs.end());
+    const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
+    const auto floating = Program::compile(
+        {plan.prepared->graph, graphInputs, std::vector<TensorId>(observed.begin(), observed.end()), {}, {}});
+    const auto quantized = Program::compile(plan.networkSpec(graphInputs, outputList));
+    std::vector<std::shared_ptr<const Program>> alone;
+    for (const std::size_t u : wanted) {
+        std::map<TensorId, TensorDesc> unitInputs;
+        for (const TensorId in : units[u].inputs) unitInputs[in] = floating->desc(in);
+        alone.push_back(Program::compile(plan.unitSpec(u, unitInputs)));
+    }
+
+    const std::size_t chunks = batches.chunks();
+    std::vector<std::vector<DifferenceSums>> local(chunks), cumulative(chunks);
+    const auto workers = static_cast<std::size_t>(control.workers.count());
+    std::vector<std::vector<Workspace>> aloneSpaces(workers);
+    runChunks({floating, quantized}, batches, 0, chunks, control,
+              [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
+                  std::vector<float> converted;
+                  const auto compare = [&](TensorId tensor, const Program& program, const float* tested) {
+                      const TensorDesc& desc = floating->desc(tensor);
+                      const TensorDesc& other = program.desc(tensor);
+                      if (other.layout != desc.layout && desc.dims.size() >= 3) {
+                          converted.resize(desc.count());
+                          convertLayout(other, tested, desc.layout, converted.data());
+                          tested = converted.data();
+                      }
+                      DifferenceSums sums;
+                      if (desc.type == DataType::Float32)
+                          sums.add(workspaces[0].floats(tensor), tested, presentElements(desc, batches, chunk));
+                      return sums;
+                  };
+                  for (const Unit& unit : units)
+                      cumulative[chunk].push_back(
+                          compare(unit.output, *quantized, workspaces[1].floats(unit.output)));
+                  std::vector<Workspace>& own = aloneSpaces[worker];
+                  if (own.empty())
+                      for (const auto& program : alone) own.emplace_back(program);
+                  for (std::size_t w = 0; w < wanted.size(); ++w) {
+                      control.cancel.check();
+                      const Unit& unit = units[wanted[w]];
+                      for (const TensorId in : unit.inputs) own[w].bind(in, workspaces[0].data(in));
+                      own[w].run(control.cancel);
+                      local[chunk].push_back(compare(unit.output, *alone[w], own[w].floats(unit.output)));
+                  }
+              });
+
+    // Merged in the order of the chunks: the sums do not depend on the number of workers.
+    UnitDifferences result{std::vector<DifferenceSums>(units.size()), std::vector<DifferenceSums>(units.size())};
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        for (std::size_t u = 0; u < units.size(); ++u) result.cumulative[u].merge(cumulative[chunk][u]);
+        for (std::size_t w = 0; w < wanted.size(); ++w) result.local[wanted[w]].merge(local[chunk][w]);
+    }
+    return result;
+}
+
+}  // namespace quantloupe

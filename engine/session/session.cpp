@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/skip_rules.h"
+#include "quantize/qdq_writer.h"
+#include "session/session_impl.h"
+#include "session/stopwatch.h"
+
+namespace quantloupe {
+namespace {
+
+Version versionOf(const TransformOptions& options) {
+    QuantizationConfig only;
+    only.transforms = options;
+    return VersionBuilder().add(std::string_view(configToJson(only))).finish();
+}
+
+/// The samples of the first, rough number come first, spread over the whole order; then the others.
+std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
+    std::vector<std::size_t> order = spreadEvenly(size, rough);
+    std::vector<bool> taken(size, false);
+    for (const std::size_t i : order) taken[i] = true;
+    for (std::size_t i = 0; i < size; ++i)
+        if (!taken[i]) order.push_back(i);
+    return order;
+}
+
+}  // namespace
+
+Session::Impl::Impl(LoadedModel loaded, SessionOptions wanted)
+    : model(std::move(loaded)), options(wanted), workers(wanted.threads) {
+    limitOpenMpOfThisThread();
+}
+
+void Session::Impl::requireData() const {
+    if (!evaluationData) failInput("there is no data to evaluate on; choose a data folder first");
+}
+
+void Session::Impl::requireOperators() const {
+    const std::vector<std::string> unknown = unknownOperators(*model.graph);
+    if (unknown.empty()) return;
+    fail(ErrorKind::Unsupported,
+         "the network cannot be evaluated: {} {} not supported: {}. Its graph is shown all the same",
+         unknown.size() == 1 ? "an operator" : "some operators", unknown.size() == 1 ? "is" : "are",
+         fmt::join(unknown, ", "));
+}
+
+void Session::Impl::clear() {
+    prepared.clear();
+    ranges.clear();
+    outputs.clear();
+    local.clear();
+    cumulative.clear();
+}
+
+std::shared_ptr<const Prepared> Session::Impl::prepare(const TransformOptions& wanted) {
+    const Version version = versionOf(wanted);
+    if (const auto* known = prepared.find(version)) return known->second;
+    auto result = std::make_shared<const Prepared>(quantloupe::prepare(model.graph, wanted));
+    return prepared.store(version, {wanted, std::move(result)}).second;
+}
+
+const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
+                                            const QuantizationConfig& config, const RunControl& control) {
+    const std::size_t wanted =
+        std::min(calibrationData->size(), static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
+    if (!calibrationBatches || calibrationSamples != wanted) {
+        calibrationBatches = std::make_unique<SampleBatches>(
+            subset(calibrationData, spreadEvenly(calibrationData->size(), wanted)), *model.graph, batch);
+        calibrationSamples = wanted;
+    }
+    const Version version = VersionBuilder().add(graph.version).add(wanted).finish();
+    Statistics* known = ranges.find(version);
+    if (known == nullptr) known = &ranges.store(version, {});
+    std::vector<TensorId> missing;
+    for (const TensorId tensor : tensors)
+        if (!known->contains(tensor)) missing.push_back(tensor);
+    if (!missing.empty()) known->merge(calibrateMinMax(graph, missing, *calibrationBatches, control));
+    return *known;
+}
+
+std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
+    const auto graph = prepare(config.transforms);
+    UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
+    const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
+    return std::make_shared<const Plan>(resolvePlan(graph, std::move(units), known, config));
+}
+
+Session::Session(LoadedModel model, SessionOptions options)
+    : m_impl(std::make_unique<Impl>(std::move(model), options)) {}
+
+Session::~Session() = default;
+
+const Graph& Session::graph() const { return *m_impl->model.graph; }
+const LoadedModel& Session::model() const { return m_impl->model; }
+bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
+const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
+void Session::clearCache() { m_impl->clear(); }
+
+void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
+    m_impl->clear();
+    m_impl->dataNotice.clear();
+    m_impl->evaluationBatches.reset();
+    m_impl->calibrationBatches.reset();
+    m_impl->batch = 0;
+    if (!evaluation) {
+        m_impl->evaluationData = m_impl->calibrationData = nullptr;
+        return;
+    }
+    if (!calibration) {
+        if (evaluation->size() < 2)
+            failInput("the data has one sample; at least two are needed, one to calibrate and one to evaluate");
+        std::tie(calibration, evaluation) = splitForCalibration(evaluation);
+        m_impl->dataNotice = fmt::format(
+            "no calibration data was given: half of the data ({} samples) calibrates, the other half ({}) evaluates",
+            calibration->size(), evaluation->size());
+    }
+    if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
+        evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
+    const std::size_t rough = std::min(m_impl->options.roughSamples, evaluation->size());
+    m_impl->order = workOrder(evaluation->size(), rough);
+    m_impl->evaluationData = subset(evaluation, m_impl->order);
+    m_impl->calibrationData = calibration;
+}
+
+std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& config) {
+    return m_impl->prepare(config.transforms);
+}
+
+GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {
+    m_impl->requireData();
+    m_impl->requireOperators();
+    if (m_impl->batch == 0) m_impl->batch = suitableBatch(m_impl->model.graph, m_impl->evaluationData);
+    const RunControl control{m_impl->workers, cancel, {}};
+    return writeQdq(*m_impl->plan(config, control), configToJson(config));
+}
+
+std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) {
+    Impl& impl = *m_impl;
+    impl.requireData();
+    impl.requireOperators();
+    if (impl.batch == 0) impl.batch = suitableBatch(impl.model.graph, impl.evaluationData);
+    const RunControl control{impl.workers, cancel, {}};
+    const SampleBatches batches(impl.evaluationData, *impl.model.graph, impl.batch);
+
+    std::shared_ptr<const Plan> plan;
+    GraphPtr graph = impl.model.graph;
+    if (config) {
+        plan = impl.plan(*config, control);
+        graph = plan->prepared->graph;
+    }
+    const std::vector<TensorId> observed(graph->outputs().begin(), graph->outputs().end());
+    ProgramSpec spec{graph, batches.inputsOf(*graph), observed, {}, {}};
+    if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
+    NetworkOutputs result;
+    runOutputs(Program::compile(std::move(spec)), *graph, batches, 0, batches.chunks(), control, result);
+
+    std::vector<ConstantPtr> arrays;
+    std::size_t column = 0;
+    for (std::size_t o = 0; o < observed.size(); ++o) {
+        const std::size_t width = result.widths[o];
+        std::vector<float> values(width * batches.samples());
+        for (std::size_t s = 0; s < batches.samples(); ++s)
+            std::copy_n(result.row(s) + column, width, values.begin() + static_cast<std::ptrdiff_t>(impl.order[s] * width));
+        Dims dims = result.descs[o].dims;
+        dims[0] = static_cast<std::int64_t>(batches.samples());
+        arrays.push_back(Constant::fromFloats(std::move(dims), std::move(values)));
+        column += width;
+    }
+    return arrays;
+}
+
+}  // namespace quantloupe

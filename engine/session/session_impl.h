@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a Session keeps from one evaluation to the next. Internal to engine/session.
+
+#include "quantize/plan.h"
+#include "session/evaluation_passes.h"
+#include "session/result_cache.h"
+#include "session/session.h"
+
+namespace quantloupe {
+
+struct Session::Impl {
+    Impl(LoadedModel loaded, SessionOptions wanted);
+
+    std::shared_ptr<const Prepared> prepare(const TransformOptions& options);
+    /// The ranges of the tensors, calibrating those that are not known yet.
+    const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
+                                 const QuantizationConfig& config, const RunControl& control);
+    std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
+    void requireData() const;
+    void requireOperators() const;
+    void clear();
+
+    LoadedModel model;
+    SessionOptions options;
+    Workers workers;
+    double loadSeconds = 0;
+
+    DatasetPtr evaluationData, calibrationData;  ///< evaluation in the order of work: the rough samples first
+    std::vector<std::size_t> order;              ///< position in the original order of each evaluation sample
+    std::string dataNotice;
+    std::size_t batch = 0;
+    std::unique_ptr<SampleBatches> evaluationBatches;
+    std::unique_ptr<SampleBatches> calibrationBatches;
+    std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
+
+    ResultCache<std::pair<TransformOptions, std::shared_ptr<const Prepared>>> prepared{8};
+    ResultCache<Statistics> ranges{8};
+    ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
+    ResultCache<DifferenceSums> local{20000};
+    ResultCache<std::vector<DifferenceSums>> cumulative{256};
+};
+
+}  // namespace quantloupe
