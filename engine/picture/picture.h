@@ -26,8 +26,8 @@ struct Rect {
 struct PictureNode {
     enum class Kind { Layer, Input, Output };
     Kind kind = Kind::Layer;
-    NodeId layer;     ///< Kind::Layer
-    TensorId tensor;  ///< the graph input or output otherwise
+    NodeId layer;          ///< Kind::Layer
+    TensorId tensor;       ///< the graph input or output otherwise
     std::string title;     ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
     std::string subtitle;  ///< the layer's name shortened from the left; the shape for inputs and outputs
     Rect box;
@@ -55,9 +55,10 @@ struct LayoutOptions {
 
 /// The boxes and edges of a graph without places; cheap.
 Picture describePicture(const Graph& graph, const LayoutOptions& options = {});
-/// Gives every box its place and every edge its polyline: pieces between waists through libgvc's dot, stacked;
-/// a plain layered layout for pieces too large for dot. Deterministic; no two boxes overlap. libgvc is not re-entrant: call from one
-/// thread at a time (a mutex inside holds it). Throws Cancelled between pieces.
+/// Gives every box its place and every edge its polyline: pieces between waists through libgvc's dot,
+/// stacked; a plain layered layout for pieces too large for dot. Deterministic; no two boxes overlap. libgvc
+/// is not re-entrant: call from one thread at a time (a mutex inside holds it). Throws Cancelled between
+/// pieces.
 Picture layoutPicture(const Graph& graph, const LayoutOptions& options = {}, const CancelToken& cancel = {});
 
 }  // namespace quantloupe

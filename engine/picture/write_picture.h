@@ -18,9 +18,20 @@ struct StateColors {
 };
 StateColors stateColors(const LayerResult& layer);
 StateColors graphEndColors();
+/// The colours of every layer, with the fill of the host's state for folded and fused ones (stateColors()
+/// knows only one layer and gives them a grey fill). In the order of `layers`.
+std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers);
 
-/// `layers` are Evaluation::layers, one a node of the graph.
+/// Box sizes that hold all that pictureToSvg() has to say about the layers of this graph.
+LayoutOptions detailedBoxes(const Graph& graph);
+
+/// `layers` are Evaluation::layers, one a node of the graph (none: a plain picture without states).
+/// Draws as many lines of text as the boxes hold: with the usual boxes type and name, with detailedBoxes()
+/// everything; the tooltip (title element) of a box always has everything.
 std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers);
+/// The same, laid out with detailedBoxes(): what "export the graph" writes. Throws Cancelled.
+std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers,
+                       const CancelToken& cancel = {});
 /// Box nodes with synthetic ids n0, n1... and the same colours; Graphviz can lay it out again.
 std::string pictureToDot(const Graph& graph, const std::vector<LayerResult>& layers);
 

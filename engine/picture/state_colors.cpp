@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string_view>
+#include <unordered_map>
+
+#include "picture/write_picture.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr StateColors kBlue{"#2f6fde", "#e8effc"};
+constexpr StateColors kGreen{"#2f9e5b", "#e8f5ed"};
+constexpr StateColors kYellow{"#d9a406", "#fdf6dc"};
+constexpr StateColors kGrey{"#8a94a3", "#f1f3f6"};
+
+}  // namespace
+
+StateColors graphEndColors() { return kBlue; }
+
+StateColors stateColors(const LayerResult& layer) {
+    switch (layer.state) {
+        case LayerState::Quantized:
+            return kGreen;
+        case LayerState::Skipped:
+        case LayerState::Float:
+            return kYellow;
+        case LayerState::Folded:
+        case LayerState::Fused:
+            break;
+    }
+    return kGrey;
+}
+
+std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers) {
+    std::unordered_map<std::string_view, const LayerResult*> byName;
+    for (const LayerResult& layer : layers) byName.emplace(layer.name, &layer);
+    std::vector<StateColors> colors;
+    colors.reserve(layers.size());
+    for (const LayerResult& layer : layers) {
+        StateColors color = stateColors(layer);
+        const LayerResult* host = &layer;
+        // A folded layer's host may itself be fused; a few steps, should hosts ever go in a circle.
+        for (int step = 0; step < 8 && host != nullptr && !host->host.empty(); ++step) {
+            const auto found = byName.find(host->host);
+            host = found == byName.end() ? nullptr : found->second;
+            if (host != nullptr) color.fill = stateColors(*host).fill;
+        }
+        colors.push_back(color);
+    }
+    return colors;
+}
+
+}  // namespace quantloupe

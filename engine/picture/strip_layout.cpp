@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// dot on a whole network is quadratic at best and does not end at worst: a mask that feeds 24 layers, or a
+// network that concatenates all earlier features, has ten thousands of bends. So:
+//   1. edges that pass more than 30 rows (10 if that is what makes the pieces small) are taken out and drawn
+//   in
+//      lanes at the sides (side_lanes.h), except where they alone hold the strip together;
+//   2. the rest is cut at its waists;
+//   3. each piece goes through dot once (equal pieces are recognized), or through layeredLayout() when it is
+//   large
+//      or when dot has had its share of the time;
+//   4. pieces are stacked so that the waist that two of them share comes to lie on itself.
+// Cost: linear but for dot, which gets at most some 0.5 s (estimated from sizes, so that results do not
+// depend on the machine's load).
+#include "picture/strip_layout.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "picture/dot_layout.h"
+#include "picture/layered_layout.h"
+#include "picture/side_lanes.h"
+#include "picture/waists.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kMaxDotWork = 1200;
+constexpr std::size_t kDenseWork = 600;  ///< from here on a cut at shorter edges is tried
+constexpr double kDotBudget = 3e6;       ///< of work² summed over pieces: two of the largest
+constexpr int kLongEdge = 30;
+constexpr int kLongEdgeWhenDense = 10;
+
+class Sets {
+  public:
+    explicit Sets(std::size_t count) : m_parent(count) { std::iota(m_parent.begin(), m_parent.end(), 0u); }
+    bool join(std::uint32_t a, std::uint32_t b) {
+        a = find(a);
+        b = find(b);
+        if (a == b) return false;
+        m_parent[std::max(a, b)] = std::min(a, b);
+        return true;
+    }
+
+  private:
+    std::uint32_t find(std::uint32_t a) {
+        while (m_parent[a] != a) a = m_parent[a] = m_parent[m_parent[a]];
+        return a;
+    }
+    std::vector<std::uint32_t> m_parent;
+};
+
+}  // namespace
+
+/// A strip's pieces. Neighbours share a node: the last of one is the first of the next.
+struct StripLayouter::Cut {
+    struct Part {
+        Piece piece;
+        std::uint32_t first = 0;              ///< the strip's number of the piece's node 0
+        std::vector<std::size_t> stripEdges;  ///< of each of the piece's edges
+    };
+    std::vector<Part> parts;
+    std::vector<std::size_t> longEdges;
+    std::size_t mostWork = 0;
+};
+
+StripLayouter::Cut StripLayouter::cut(const Strip& strip, int longest) const {
+    const auto span = [&strip](std::size_t e) {
+        return strip.ranks[strip.edges[e].to] - strip.ranks[strip.edges[e].from];
+    };
+    Sets sets(strip.ranks.size());
+    std::vector<char> kept(strip.edges.size(), 0);
+    std::vector<std::size_t> far;
+    for (std::size_t e = 0; e < strip.edges.size(); ++e) {
+        if (span(e) > longest) {
+            far.push_back(e);
+        } else {
+            kept[e] = 1;
+            sets.join(strip.edges[e].from, strip.edges[e].to);
+        }
+    }
+    std::stable_sort(far.begin(), far.end(),
+                     [&span](std::size_t a, std::size_t b) { return span(a) < span(b); });
+    Cut result;
+    for (const std::size_t e : far) {
+        if (sets.join(strip.edges[e].from, strip.edges[e].to))
+            kept[e] = 1;
+        else
+            result.longEdges.push_back(e);
+    }
+
+    std::vector<PieceEdge> keptEdges;
+    for (std::size_t e = 0; e < strip.edges.size(); ++e)
+        if (kept[e]) keptEdges.push_back(strip.edges[e]);
+    const std::vector<int> waists = findWaists(strip.ranks, keptEdges);
+
+    // Nodes are in the order of their rows, so a piece is a range of them, and its edges are those that start
+    // in it.
+    const auto nodes = static_cast<std::uint32_t>(strip.ranks.size());
+    std::size_t edge = 0;
+    std::uint32_t first = 0;
+    bool top = !waists.empty() && waists.front() == 0;
+    for (std::size_t w = top ? 1 : 0; first < nodes; ++w) {
+        Cut::Part part;
+        part.first = first;
+        part.piece.top = top;
+        std::uint32_t last = nodes - 1;
+        if (w < waists.size()) {
+            const auto at = std::lower_bound(strip.ranks.begin(), strip.ranks.end(), waists[w]);
+            last = static_cast<std::uint32_t>(at - strip.ranks.begin());
+            part.piece.bottom = true;
+        }
+        for (std::uint32_t i = first; i <= last; ++i)
+            part.piece.ranks.push_back(strip.ranks[i] - strip.ranks[first]);
+        const std::uint32_t end = last == nodes - 1 ? nodes : last;
+        for (; edge < strip.edges.size() && strip.edges[edge].from < end; ++edge) {
+            if (!kept[edge]) continue;
+            part.piece.edges.push_back({strip.edges[edge].from - first, strip.edges[edge].to - first});
+            part.stripEdges.push_back(edge);
+        }
+        result.mostWork = std::max(result.mostWork, part.piece.work());
+        result.parts.push_back(std::move(part));
+        if (last == nodes - 1) break;
+        first = last;
+        top = true;
+    }
+    return result;
+}
+
+StripLayouter::Cut StripLayouter::bestCut(const Strip& strip) const {
+    Cut usual = cut(strip, kLongEdge);
+    if (usual.mostWork <= kDenseWork) return usual;
+    Cut dense = cut(strip, kLongEdgeWhenDense);
+    return dense.mostWork <= kMaxDotWork && 2 * dense.mostWork < usual.mostWork ? std::move(dense)
+                                                                                : std::move(usual);
+}
+
+const PieceLayout& StripLayouter::pieceLayout(const Piece& piece, const CancelToken& cancel) {
+    std::string key = piece.key();
+    if (const auto found = m_seen.find(key); found != m_seen.end()) return found->second;
+    cancel.check();
+    PieceLayout layout;
+    const auto work = static_cast<double>(piece.work());
+    const double cost = work * work;
+    const bool chain = piece.edges.size() + 1 == piece.size() &&
+                       static_cast<std::size_t>(piece.ranks.back()) + 1 == piece.size();
+    const bool small = piece.work() <= kMaxDotWork && piece.edges.size() <= kMaxDotWork;
+    if (!chain && small && m_dotCost + cost <= kDotBudget) {
+        m_dotCost += cost;
+        if (auto byDot = dotLayout(piece, m_width, m_height)) layout = std::move(*byDot);
+    }
+    if (layout.centres.empty()) layout = layeredLayout(piece, m_width, m_height, cancel);
+    return m_seen.emplace(std::move(key), std::move(layout)).first->second;
+}
+
+PieceLayout StripLayouter::layout(const Strip& strip, const CancelToken& cancel) {
+    const Cut pieces = bestCut(strip);
+    PieceLayout result;
+    result.centres.resize(strip.ranks.size());
+    result.lines.resize(strip.edges.size());
+    for (const Cut::Part& part : pieces.parts) {
+        cancel.check();
+        const PieceLayout& laid = pieceLayout(part.piece, cancel);
+        Point shift;
+        if (part.first > 0) {
+            const Point& shared = result.centres[part.first];
+            shift = {shared.x - laid.centres.front().x, shared.y - laid.centres.front().y};
+        }
+        for (std::size_t i = 0; i < laid.centres.size(); ++i)
+            result.centres[part.first + i] = {laid.centres[i].x + shift.x, laid.centres[i].y + shift.y};
+        for (std::size_t e = 0; e < laid.lines.size(); ++e) {
+            std::vector<Point>& line = result.lines[part.stripEdges[e]];
+            line = laid.lines[e];
+            for (Point& p : line) p = {p.x + shift.x, p.y + shift.y};
+        }
+    }
+    routeInSideLanes(strip, pieces.longEdges, m_width, m_height, result);
+    return result;
+}
+
+}  // namespace quantloupe
