@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One function a command. Each prints its result on stdout and throws Error or UsageError where it cannot.
+
+#include "options.h"
+
+namespace quantloupe::cli {
+
+void runInspect(const Options& options);
+void runRun(const Options& options);
+void runAnalyze(const Options& options);
+void runTransform(const Options& options);
+void runQuantize(const Options& options);
+void runExport(const Options& options);
+void runRender(const Options& options);
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// inspect: the structure of a model, before any data.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "commands.h"
+#include "json_output.h"
+#include "open_session.h"
+#include "progress_line.h"
+
+namespace quantloupe::cli {
+namespace {
+
+/// States and sizes of the layers; without them where the configuration does not fit the model or an operator
+/// is unknown.
+EvaluationPtr statesOf(Session& session, const Options& options) {
+    try {
+        return session.evaluate(options.config, Depth::States);
+    } catch (const Error& error) {
+        notice(fmt::format("the layers' states are not known: {}", error.what()));
+        return nullptr;
+    }
+}
+
+Json tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
+    Json list = Json::array();
+    for (const TensorId id : ids) {
+        const TensorInfo& tensor = graph.tensor(id);
+        list.push_back(
+            {{"name", tensor.name}, {"type", dataTypeName(tensor.type)}, {"shape", toJson(tensor.shape)}});
+    }
+    return list;
+}
+
+Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
+    Json names = Json::array();
+    for (const TensorId id : ids) names.push_back(id.valid() ? graph.tensor(id).name : "");
+    return names;
+}
+
+Json layersToJson(const Graph& graph, const Evaluation* states) {
+    Json list = Json::array();
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const Node& node = graph.node(NodeId(i));
+        Json layer = {{"name", node.name}, {"op", node.op}, {"domain", node.domain}};
+        layer["inputs"] = namesOf(graph, node.inputs);
+        layer["outputs"] = namesOf(graph, node.outputs);
+        const TensorId output = node.output();
+        layer["output_shape"] = output.valid() ? toJson(graph.tensor(output).shape) : Json(nullptr);
+        layer["attributes"] = Json::object();
+        for (const auto& [name, value] : node.attributes) layer["attributes"][name] = toJson(value);
+        if (states != nullptr) {
+            const LayerResult& result = states->layers[i];
+            layer["state"] = layerStateName(result.state);
+            layer["reason"] = result.reason;
+            layer["macs"] = result.macs;
+            layer["parameters"] = result.parameters;
+        }
+        list.push_back(std::move(layer));
+    }
+    return list;
+}
+
+struct Totals {
+    std::uint64_t macs = 0, parameters = 0;
+};
+
+Totals totalsOf(const Evaluation* states) {
+    Totals totals;
+    if (states == nullptr) return totals;
+    for (const LayerResult& layer : states->layers) {
+        totals.macs += layer.macs;
+        totals.parameters += layer.parameters;
+    }
+    return totals;
+}
+
+void printReadable(const Session& session, const Evaluation* states) {
+    const Graph& graph = session.graph();
+    fmt::print("{}\n", session.model().path.string());
+    fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
+               graph.facts().producer.empty() ? "an unnamed producer" : graph.facts().producer);
+    const auto tensors = [&](const char* what, std::span<const TensorId> ids) {
+        for (const TensorId id : ids) {
+            const TensorInfo& tensor = graph.tensor(id);
+            fmt::print("  {} {}: {} {}\n", what, tensor.name, dataTypeName(tensor.type),
+                       tensor.shape ? toString(*tensor.shape) : "of unknown shape");
+        }
+    };
+    tensors("input", graph.inputs());
+    tensors("output", graph.outputs());
+    const Totals totals = totalsOf(states);
+    fmt::print("  {} layers", graph.nodeCount());
+    if (states != nullptr) fmt::print(", {} parameters, {} MACs an image", totals.parameters, totals.macs);
+    fmt::print("\n\n");
+
+    std::size_t width = 5;
+    for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
+    width = std::min<std::size_t>(width, 60);
+    fmt::print("{:<{}}  {:<20} {:<16} {:>12} {:>12}  {}\n", "layer", width, "op", "output", "parameters",
+               "MACs", "state");
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        const Node& node = graph.node(NodeId(i));
+        const TensorId output = node.output();
+        const bool known = output.valid() && graph.tensor(output).shape;
+        fmt::print("{:<{}}  {:<20} {:<16}", node.name, width, node.op,
+                   known ? toString(*graph.tensor(output).shape) : "?");
+        if (states != nullptr) {
+            const LayerResult& layer = states->layers[i];
+            fmt::print(" {:>12} {:>12}  {}{}{}", layer.parameters, layer.macs, layerStateName(layer.state),
+                       layer.reason.empty() ? "" : ": ", layer.reason);
+        }
+        fmt::print("\n");
+    }
+}
+
+}  // namespace
+
+void runInspect(const Options& options) {
+    Options withoutData = options;
+    withoutData.calibrationData.clear();
+    OpenedSession opened = openSession(withoutData);
+    const EvaluationPtr states = statesOf(*opened.session, options);
+    if (!options.json) return printReadable(*opened.session, states.get());
+
+    const Graph& graph = opened.session->graph();
+    const ModelFacts& facts = graph.facts();
+    Json document = {{"model", opened.session->model().path.string()},
+                     {"name", facts.graphName},
+                     {"producer", facts.producer},
+                     {"ir_version", facts.irVersion}};
+    document["opsets"] = Json::object();
+    for (const auto& [domain, version] : facts.opsets)
+        document["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
+    document["inputs"] = tensorsToJson(graph, graph.inputs());
+    document["outputs"] = tensorsToJson(graph, graph.outputs());
+    document["layers"] = layersToJson(graph, states.get());
+    document["totals"] = {{"layers", graph.nodeCount()}};
+    if (states) {
+        const Totals totals = totalsOf(states.get());
+        document["totals"]["macs"] = totals.macs;
+        document["totals"]["parameters"] = totals.parameters;
+        document["counts"] = toJson(states->counts);
+    }
+    document["notices"] = opened.session->model().notices;
+    printJson(document);
+}
+
+}  // namespace quantloupe::cli

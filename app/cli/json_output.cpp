@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "json_output.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace quantloupe::cli {
+namespace {
+
+void addReason(Json& object, const std::string& reason) {
+    if (!object.contains("reason")) {
+        object["reason"] = reason;
+    } else if (const auto old = object["reason"].get<std::string>(); old.find(reason) == std::string::npos) {
+        object["reason"] = old + "; " + reason;
+    }
+}
+
+/// Sets a number, or null and the reason.
+void setNumber(Json& object, const std::string& key, const std::optional<double>& value,
+               const std::string& missing, const std::string& infinite) {
+    if (value && std::isfinite(*value)) {
+        object[key] = *value;
+        return;
+    }
+    object[key] = nullptr;
+    addReason(object, key + ": " + (!value ? missing : std::isnan(*value) ? "undefined" : infinite));
+}
+
+constexpr const char* kNoLabels = "the data has no labels";
+constexpr const char* kNoDifference = "infinite: no difference";
+constexpr const char* kNotMeasured = "not measured";
+
+}  // namespace
+
+void printJson(const Json& document) {
+    const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fputc('\n', stdout);
+}
+
+Json toJson(const StateCounts& counts) {
+    return {{"quantized", counts.quantized},
+            {"skipped", counts.skipped},
+            {"float", counts.floating},
+            {"folded", counts.folded},
+            {"fused", counts.fused}};
+}
+
+Json toJson(const StageSeconds& seconds) {
+    return {{"load", seconds.load},      {"transform", seconds.transform}, {"calibrate", seconds.calibrate},
+            {"float", seconds.floating}, {"quantized", seconds.quantized}, {"metrics", seconds.metrics},
+            {"total", seconds.total}};
+}
+
+Json toJson(const TensorDifference& difference) {
+    Json object = Json::object();
+    setNumber(object, "qs", difference.qs, kNotMeasured, "infinite: the float tensor is all zero");
+    setNumber(object, "cosine", difference.cosine, kNotMeasured, "infinite");
+    setNumber(object, "sqnr_db", difference.sqnrDb, kNotMeasured,
+              difference.sqnrDb > 0 ? kNoDifference : "infinite: the float tensor is all zero");
+    return object;
+}
+
+Json toJson(const LayerResult& layer) {
+    Json object = {{"name", layer.name},
+                   {"op", layer.op},
+                   {"state", layerStateName(layer.state)},
+                   {"io", layer.io},
+                   {"reason", layer.reason},
+                   {"host", layer.host.empty() ? Json(nullptr) : Json(layer.host)}};
+    object["local"] = layer.local ? toJson(*layer.local) : Json(nullptr);
+    object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : Json(nullptr);
+    object["macs"] = layer.macs;
+    object["parameters"] = layer.parameters;
+    return object;
+}
+
+Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
+    const Accuracy values = accuracy.value_or(Accuracy{});
+    const std::string noLabels = accuracy ? kNoLabels : kNotMeasured;
+    Json object = Json::object();
+    setNumber(object, "top1", values.top1, noLabels, "infinite");
+    if (role != Role::Prepared) setNumber(object, "top5", values.top5, noLabels, "infinite");
+    if (role != Role::Floating) {
+        setNumber(object, "agreement", values.agreement, kNotMeasured, "infinite");
+        setNumber(
+            object, "sqnr_db", values.sqnrDb, kNotMeasured,
+            values.sqnrDb && *values.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);
+        setNumber(object, "max_abs_diff", values.maxAbsDiff, kNotMeasured, "infinite");
+    }
+    if (role != Role::Prepared) {
+        if (values.top1Interval) {
+            object["top1_interval"] = {values.top1Interval->low, values.top1Interval->high};
+        } else {
+            object["top1_interval"] = nullptr;
+            addReason(object, "top1_interval: " + noLabels);
+        }
+    }
+    return object;
+}
+
+Json toJson(const std::optional<Shape>& shape) {
+    if (!shape) return nullptr;
+    Json extents = Json::array();
+    for (const Dim& dim : *shape) {
+        if (dim.known()) {
+            extents.push_back(dim.value);
+        } else {
+            extents.push_back(dim.symbol.empty() ? Json(nullptr) : Json(dim.symbol));
+        }
+    }
+    return extents;
+}
+
+Json toJson(const AttributeValue& value) {
+    return std::visit(
+        [&](const auto& held) -> Json {
+            using Held = std::decay_t<decltype(held)>;
+            if constexpr (std::is_same_v<Held, ConstantPtr> || std::is_same_v<Held, OpaqueAttribute>) {
+                return toString(value);
+            } else if constexpr (std::is_same_v<Held, float>) {
+                return std::isfinite(held) ? Json(held) : Json(toString(value));
+            } else {
+                return Json(held);
+            }
+        },
+        value);
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantloupe-cli: the engine without the window. Exit codes: 0 done, 1 a failure explained on stderr, 2 wrong
+// usage.
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "commands.h"
+#include "options.h"
+
+namespace quantloupe::cli {
+namespace {
+
+using Need = CommandOptions::Need;
+
+struct Command {
+    const char* name;
+    const char* what;
+    CommandOptions has;
+    void (*run)(const Options&);
+    CLI::App* app = nullptr;
+    std::unique_ptr<OptionReader> reader;
+};
+
+std::vector<Command> commands() {
+    const auto entry = [](const char* name, const char* what, CommandOptions has,
+                          void (*run)(const Options&)) {
+        return Command{name, what, has, run, nullptr, nullptr};
+    };
+    std::vector<Command> list;
+    list.push_back(entry("inspect", "Show the structure: inputs, outputs, layers, totals", {}, runInspect));
+    list.push_back(entry("run", "Write the outputs for each sample to an .npz",
+                         {.data = Need::Required, .output = Need::Required, .quantized = true}, runRun));
+    list.push_back(entry("analyze",
+                         "Compare the quantized network with the float one, as a whole and layer by layer",
+                         {.data = Need::Required, .layerTable = true}, runAnalyze));
+    list.push_back(entry("transform", "Write the float model after its transforms",
+                         {.output = Need::Required}, runTransform));
+    list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
+                         {.data = Need::Required, .output = Need::Required}, runQuantize));
+    list.push_back(entry("export", "Write the configuration for another tool",
+                         {.output = Need::Required, .dialect = true}, runExport));
+    list.push_back(entry("render", "Draw the coloured graph as .svg or .dot",
+                         {.data = Need::Optional, .output = Need::Required}, runRender));
+    return list;
+}
+
+int wrongUsage(const std::string& what, const std::string& command) {
+    fmt::print(stderr, "quantloupe-cli: {}\nTry: quantloupe-cli {}{}--help\n", what, command,
+               command.empty() ? "" : " ");
+    return 2;
+}
+
+int failure(const std::string& what) {
+    fmt::print(stderr, "quantloupe-cli: {}\n", what);
+    return 1;
+}
+
+int runCommandLine(int argc, char** argv) {
+    CLI::App app("Tunes the post-training quantization of neural networks.", "quantloupe-cli");
+    app.require_subcommand(1);
+    app.set_version_flag("--version", "quantloupe " QUANTLOUPE_VERSION);
+    std::vector<Command> list = commands();
+    for (Command& command : list) {
+        command.app = app.add_subcommand(command.name, command.what);
+        command.reader = std::make_unique<OptionReader>(*command.app, command.has);
+    }
+    const std::string first = argc > 1 ? argv[1] : "";
+    const auto asked =
+        std::find_if(list.begin(), list.end(), [&](const Command& c) { return first == c.name; });
+    const std::string used = asked == list.end() ? "" : first;
+    try {
+        if (used.empty() && !first.empty() && !first.starts_with('-')) {
+            throw UsageError(fmt::format("there is no command '{}'", first));
+        }
+        app.parse(argc, argv);
+        if (asked == list.end() || !asked->app->parsed()) throw UsageError("the command must come first");
+        asked->run(asked->reader->finish());
+        if (std::fflush(stdout) != 0) return failure("the output could not be written");
+        return 0;
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) return app.exit(error);
+        return wrongUsage(error.what(), used);
+    } catch (const UsageError& error) {
+        return wrongUsage(error.what(), used);
+    } catch (const Error& error) {
+        return failure(error.what());
+    } catch (const std::bad_alloc&) {
+        return failure("there is not enough memory for this");
+    } catch (const std::exception& error) {
+        return failure(fmt::format("unexpected: {}", error.what()));
+    }
+}
+
+}  // namespace
+}  // namespace quantloupe::cli
+
+int main(int argc, char** argv) { return quantloupe::cli::runCommandLine(argc, argv); }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "open_session.h"
+
+#include <chrono>
+
+#include "progress_line.h"
+#include "timed_dataset.h"
+
+namespace quantloupe::cli {
+namespace {
+
+Preprocess preprocessOf(const Options& options) {
+    if (!options.preprocess.empty()) return loadPreprocess(options.preprocess);
+    const auto beside = preprocessBeside(options.model);
+    return beside ? loadPreprocess(*beside) : Preprocess{};
+}
+
+}  // namespace
+
+OpenedSession openSession(const Options& options, const OpenOptions& how) {
+    const auto start = std::chrono::steady_clock::now();
+    LoadedModel model = loadModel(options.model);
+    for (const std::string& text : model.notices) notice(text);
+
+    SessionOptions sessionOptions;
+    sessionOptions.threads = options.threads;
+    sessionOptions.samples = options.samples;
+    OpenedSession opened;
+    opened.session = std::make_unique<Session>(std::move(model), sessionOptions);
+    opened.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (options.data.empty() && options.calibrationData.empty()) return opened;
+
+    const Preprocess preprocess = preprocessOf(options);
+    const auto specs = inputSpecsOf(opened.session->graph());
+    DatasetPtr calibration;
+    if (!options.calibrationData.empty())
+        calibration = openDataset(options.calibrationData, specs, preprocess);
+    if (!options.data.empty())
+        opened.data = std::make_shared<TimedDataset>(openDataset(options.data, specs, preprocess));
+    const DatasetPtr evaluation = opened.data ? opened.data : calibration;
+    if (!calibration && how.wholeData) calibration = evaluation;
+    opened.session->setData(evaluation, calibration);
+    if (!opened.session->dataNotice().empty()) notice(opened.session->dataNotice());
+    return opened;
+}
+
+}  // namespace quantloupe::cli

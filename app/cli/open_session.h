@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// From the options to a session with its model and data.
+
+#include <memory>
+
+#include "options.h"
+#include "session/session.h"
+
+namespace quantloupe::cli {
+
+struct OpenOptions {
+    /// Without calibration data the evaluation data is not halved: nothing is calibrated.
+    bool wholeData = false;
+};
+
+struct OpenedSession {
+    std::unique_ptr<Session> session;
+    DatasetPtr data;         ///< as given, null without --data
+    double loadSeconds = 0;  ///< of the model
+};
+
+/// Loads the model and opens the data; tells the model's and the data's notices on stderr. Throws Error.
+OpenedSession openSession(const Options& options, const OpenOptions& how = {});
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/presets.h"
+
+namespace quantloupe::cli {
+namespace {
+
+long parseNumber(const std::string& option, const std::string& value, long least, long most) {
+    long number = 0;
+    const char* end = value.data() + value.size();
+    const auto result = std::from_chars(value.data(), end, number);
+    if (result.ec != std::errc() || result.ptr != end || number < least || number > most) {
+        if (least == most) throw UsageError(fmt::format("{} can only be {}, not '{}'", option, least, value));
+        throw UsageError(
+            fmt::format("{} takes a whole number from {} to {}, not '{}'", option, least, most, value));
+    }
+    return number;
+}
+
+constexpr long kMost = 1'000'000'000;
+
+}  // namespace
+
+OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {
+    m_command.add_option("MODEL", m_options.model, "The ONNX file")->required()->type_name("FILE");
+    addPlaces(has);
+    addConfiguration();
+    addSkips();
+    addTo(has.dialect);
+}
+
+CLI::Option* OptionReader::text(const std::string& name, const std::string& what,
+                                std::function<void(const std::string&)> use) {
+    // Every option but --to ends the destinations of a --skip-until before it.
+    const auto act = [this, name, use = std::move(use)](const std::string& value) {
+        if (name != "--to") closeUntil();
+        use(value);
+    };
+    return m_command.add_option_function<std::string>(name, act, what)->trigger_on_parse();
+}
+
+CLI::Option* OptionReader::flag(const std::string& name, const std::string& what, std::function<void()> use) {
+    const auto act = [this, use = std::move(use)] {
+        closeUntil();
+        use();
+    };
+    return m_command.add_flag_callback(name, act, what)->trigger_on_parse();
+}
+
+CLI::Option* OptionReader::path(const std::string& name, std::filesystem::path& target,
+                                const std::string& what) {
+    const auto set = [name, &target](const std::string& value) {
+        if (value.empty()) throw UsageError(name + " needs a path");
+        target = value;
+    };
+    return text(name, what, set)->type_name("PATH");
+}
+
+void OptionReader::edit(const std::string& name, const std::string& what,
+                        std::function<Edit(const std::string&)> make) {
+    text(name, what,
+         [this, make = std::move(make)](const std::string& value) { m_edits.push_back(make(value)); });
+}
+
+void OptionReader::number(const std::string& name, long least, long most, const std::string& what,
+                          std::function<void(QuantizationConfig&, int)> apply) {
+    text(name, what, [=, this](const std::string& value) {
+        const int n = static_cast<int>(parseNumber(name, value, least, most));
+        m_edits.push_back([apply, n](QuantizationConfig& config) { apply(config, n); });
+    })->type_name("N");
+}
+
+void OptionReader::choice(const std::string& name, const std::vector<std::string>& values,
+                          const std::string& what,
+                          std::function<void(QuantizationConfig&, std::size_t)> apply) {
+    text(name, what, [=, this](const std::string& value) {
+        const auto found = std::find(values.begin(), values.end(), value);
+        if (found == values.end()) {
+            throw UsageError(
+                fmt::format("{} does not know '{}'; it takes: {}", name, value, fmt::join(values, ", ")));
+        }
+        const auto index = static_cast<std::size_t>(found - values.begin());
+        m_edits.push_back([apply, index](QuantizationConfig& config) { apply(config, index); });
+    })->type_name(fmt::format("{}", fmt::join(values, "|")));
+}
+
+void OptionReader::toggle(const std::string& name, const std::string& what,
+                          std::function<void(QuantizationConfig&, bool)> apply) {
+    for (const bool on : {true, false}) {
+        flag((on ? "--" : "--no-") + name, on ? what : "The opposite", [=, this] {
+            m_edits.push_back([apply, on](QuantizationConfig& config) { apply(config, on); });
+        });
+    }
+}
+
+void OptionReader::addPlaces(const CommandOptions& has) {
+    using Need = CommandOptions::Need;
+    const auto count = [this](const std::string& name, auto& target, const std::string& what) {
+        text(name, what, [name, &target](const std::string& value) {
+            target = static_cast<std::decay_t<decltype(target)>>(parseNumber(name, value, 1, kMost));
+        })->type_name("N");
+    };
+    if (has.data != Need::No) {
+        path("--data", m_options.data, "Evaluation data: folder, .npy, .npz or test_data_set")
+            ->required(has.data == Need::Required);
+    }
+    if (has.output != Need::No) {
+        path("-o,--output", m_options.output, "The file to write")->required(has.output == Need::Required);
+    }
+    path("--calibration-data", m_options.calibrationData,
+         "Calibration data; otherwise half of the data calibrates");
+    path("--preprocess", m_options.preprocess,
+         "How images become inputs; otherwise MODEL's NAME.preprocess.json");
+    count("--samples", m_options.samples, "Evaluate so many samples, spread evenly");
+    count("--threads", m_options.threads, "Workers; otherwise one a core");
+    flag("--json", "Print one JSON document", [this] { m_options.json = true; });
+    if (has.quantized) {
+        flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
+    }
+    if (has.layerTable) {
+        flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
+        count("--worst", m_options.worst, "Print so many of the worst layers (10)");
+    }
+}
+
+void OptionReader::addConfiguration() {
+    text(
+        "--preset",
+        "The starting point: " +
+            [] {
+                std::vector<std::string> names;
+                for (const PresetInfo& preset : presets()) names.push_back(preset.name);
+                return fmt::format("{}", fmt::join(names, ", "));
+            }(),
+        [this](const std::string& value) { m_preset = value; })
+        ->type_name("NAME");
+    path("--config", m_configFile, "A configuration file, on top of the preset");
+    path("--save-config", m_options.saveConfig, "Write the configuration that results");
+    edit("--set", "Set one key of the configuration: quantization.weight.bits=4",
+         [](const std::string& value) {
+             const std::size_t equals = value.find('=');
+             if (equals == std::string::npos || equals == 0) {
+                 throw UsageError(fmt::format("--set takes KEY.PATH=VALUE, not '{}'", value));
+             }
+             return [key = value.substr(0, equals),
+                     text = value.substr(equals + 1)](QuantizationConfig& config) {
+                 try {
+                     setConfigKey(config, key, text);
+                 } catch (const Error& error) {
+                     throw UsageError(fmt::format("--set {}={}: {}", key, text, error.what()));
+                 }
+             };
+         });
+    number("--calibration-samples", 1, kMost, "Calibrate with so many samples, spread evenly",
+           [](QuantizationConfig& c, int n) { c.calibration.samples = n; });
+    number("--weight-bits", 2, 8, "Bits of weights, 2 to 8",
+           [](QuantizationConfig& c, int n) { c.quantization.weight.bits = n; });
+    number("--activation-bits", 8, 8, "Bits of activations: 8",
+           [](QuantizationConfig& c, int n) { c.quantization.activation.bits = n; });
+    toggle("per-channel", "Weights with a scale for each output channel",
+           [](QuantizationConfig& c, bool on) { c.quantization.weight.perChannel = on; });
+    toggle("symmetric", "Activations with zero point 0",
+           [](QuantizationConfig& c, bool on) { c.quantization.activation.symmetric = on; });
+    choice("--calibration", {"min_max"}, "How activation ranges are found",
+           [](QuantizationConfig& c, std::size_t) { c.calibration.method = CalibrationMethod::MinMax; });
+    toggle("fold-bn", "Fold batch norms into the layers before them",
+           [](QuantizationConfig& c, bool on) { c.transforms.foldBatchNorm = on; });
+    choice("--replace-relu6", {"none", "between", "all"},
+           "Clip(0, 6) becomes Relu: between equalized layers, or all",
+           [](QuantizationConfig& c, std::size_t i) {
+               c.transforms.replaceRelu6 =
+                   std::array{ReplaceRelu6::None, ReplaceRelu6::Between, ReplaceRelu6::All}[i];
+           });
+    choice("--cle", {"off", "aimet"}, "Cross-layer equalization", [](QuantizationConfig& c, std::size_t i) {
+        c.transforms.equalization.profile = i == 0 ? EqualizationProfile::Off : EqualizationProfile::Aimet;
+    });
+    number("--cle-steps", 0, 1000, "Passes of the equalization over all its sets",
+           [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
+    toggle("high-bias-fold", "Move large biases into the next layer after equalization",
+           [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });
+}
+
+void OptionReader::addSkips() {
+    const auto add = [this](SkipRule rule) {
+        m_edits.push_back(
+            [rule = std::move(rule)](QuantizationConfig& config) { config.rules.push_back(rule); });
+    };
+    text("--skip", "Keep a layer in float: its NAME, or re:PATTERN", [=, this](const std::string& value) {
+        SkipRule rule;
+        if (value.starts_with("re:")) {
+            rule.kind = SkipKind::Pattern;
+            rule.regex = value.substr(3);
+        } else {
+            rule.layers = {value};
+            // What the layer was set to further left or in the file would beat the rule.
+            m_edits.push_back([value](QuantizationConfig& config) {
+                const auto layer = config.layers.find(value);
+                if (layer == config.layers.end()) return;
+                layer->second.quantize.reset();
+                if (layer->second.empty()) config.layers.erase(layer);
+            });
+        }
+        add(rule);
+    })->type_name("NAME");
+    edit("--quantize", "Never skip this layer (NAME)", [](const std::string& name) {
+        return [name](QuantizationConfig& config) { config.layers[name].quantize = true; };
+    });
+    text("--skip-until", "Keep all layers on the paths from NAME to each --to that follows in float",
+         [this](const std::string& value) {
+             m_until = SkipRule{
+                 .kind = SkipKind::Until, .layers = {}, .from = value, .to = {}, .op = {}, .regex = {}};
+         })
+        ->type_name("NAME");
+    text("--skip-downstream", "Keep NAME and all that its data flows to in float",
+         [add](const std::string& value) {
+             SkipRule rule;
+             rule.kind = SkipKind::Downstream;
+             rule.from = value;
+             add(rule);
+         })
+        ->type_name("NAME");
+    text("--skip-type", "Keep all layers of this operator in float", [add](const std::string& value) {
+        SkipRule rule;
+        rule.kind = SkipKind::Type;
+        rule.op = value;
+        add(rule);
+    })->type_name("OP");
+    toggle("skip-tail", "Keep the last weighted layer and what follows in float",
+           [](QuantizationConfig& c, bool on) { c.skipTail = on; });
+}
+
+void OptionReader::addTo(bool dialect) {
+    const std::string what = dialect ? "The dialect to write: amct; right after --skip-until, a destination"
+                                     : "A destination of the --skip-until before it";
+    text("--to", what, [this, dialect](const std::string& value) {
+        if (m_until) {
+            m_until->to.push_back(value);
+            return;
+        }
+        if (!dialect) throw UsageError("--to must follow the --skip-until that it belongs to");
+        if (value != "amct")
+            throw UsageError(fmt::format("--to does not know the dialect '{}'; it takes: amct", value));
+        m_options.dialect = value;
+    })->type_name(dialect ? "DIALECT|NAME" : "NAME");
+}
+
+void OptionReader::closeUntil() {
+    if (!m_until) return;
+    if (m_until->to.empty()) {
+        throw UsageError(
+            fmt::format("--skip-until {} needs at least one --to right after it", m_until->from));
+    }
+    m_edits.push_back([rule = *m_until](QuantizationConfig& config) { config.rules.push_back(rule); });
+    m_until.reset();
+}
+
+QuantizationConfig OptionReader::startingPoint() const {
+    QuantizationConfig config;
+    if (!m_preset.empty()) {
+        try {
+            config = presetConfig(m_preset);
+        } catch (const Error& error) {
+            throw UsageError(error.what());
+        }
+    }
+    if (m_configFile.empty()) return config;
+    try {
+        const std::string text = readFile(m_configFile);
+        config = configFromJson(text);
+        // A file that names no preset of its own lies on top of the one asked for.
+        auto document = nlohmann::ordered_json::parse(text);
+        if (m_preset.empty() || document.contains("preset")) return config;
+        document["preset"] = m_preset;
+        return configFromJson(document.dump());
+    } catch (Error& error) {
+        throw error.addContext(fmt::format("configuration '{}'", m_configFile.string()));
+    }
+}
+
+Options OptionReader::finish() {
+    closeUntil();
+    if (m_has.dialect && m_options.dialect.empty()) {
+        throw UsageError(
+            "--to DIALECT is missing (a --to right after --skip-until is one of its destinations)");
+    }
+    m_options.config = startingPoint();
+    for (const Edit& edit : m_edits) edit(m_options.config);
+    if (!m_options.saveConfig.empty()) saveConfig(m_options.config, m_options.saveConfig);
+    return m_options;
+}
+
+}  // namespace quantloupe::cli

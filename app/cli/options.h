@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The options of the command line. They are read from left to right: a later one wins over an earlier one.
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "config/quantization_config.h"
+
+namespace quantloupe::cli {
+
+/// Wrong usage that CLI11 does not see itself; exit code 2.
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// What a command was asked to do.
+struct Options {
+    std::filesystem::path model;
+    std::filesystem::path data, calibrationData, preprocess, output, saveConfig;  ///< empty: not given
+    std::size_t samples = 0;                                                      ///< 0: all
+    int threads = 0;                                                              ///< 0: one a core
+    bool json = false;
+    bool quantized = false;  ///< run
+    bool allLayers = false;  ///< analyze
+    std::size_t worst = 10;  ///< analyze: layers in the readable table
+    std::string dialect;     ///< export
+    QuantizationConfig config;
+};
+
+/// Which options a command has beside the shared ones.
+struct CommandOptions {
+    enum class Need { No, Optional, Required };
+    Need data = Need::No;
+    Need output = Need::No;
+    bool dialect = false;
+    bool quantized = false;
+    bool layerTable = false;
+};
+
+/// Gives a command its options and collects them while CLI11 parses. Keep it alive as long as the command.
+class OptionReader {
+  public:
+    OptionReader(CLI::App& command, const CommandOptions& has);
+
+    /// After parsing: preset, then the configuration file, then the rest from left to right; writes
+    /// --save-config. Throws UsageError for wrong usage, Error for a configuration file that cannot be read.
+    Options finish();
+
+  private:
+    using Edit = std::function<void(QuantizationConfig&)>;
+
+    CLI::Option* text(const std::string& name, const std::string& what,
+                      std::function<void(const std::string&)> use);
+    CLI::Option* path(const std::string& name, std::filesystem::path& target, const std::string& what);
+    void edit(const std::string& name, const std::string& what, std::function<Edit(const std::string&)> make);
+    void number(const std::string& name, long least, long most, const std::string& what,
+                std::function<void(QuantizationConfig&, int)> apply);
+    void choice(const std::string& name, const std::vector<std::string>& values, const std::string& what,
+                std::function<void(QuantizationConfig&, std::size_t)> apply);
+    void toggle(const std::string& name, const std::string& what,
+                std::function<void(QuantizationConfig&, bool)> apply);
+    CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
+
+    void addPlaces(const CommandOptions& has);
+    void addConfiguration();
+    void addSkips();
+    void addTo(bool dialect);
+    QuantizationConfig startingPoint() const;
+    void closeUntil();
+
+    CLI::App& m_command;
+    CommandOptions m_has;
+    Options m_options;
+    std::string m_preset;
+    std::filesystem::path m_configFile;
+    std::vector<Edit> m_edits;
+    std::optional<SkipRule> m_until;  ///< a --skip-until whose --to options are still coming
+};
+
+}  // namespace quantloupe::cli

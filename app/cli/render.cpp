@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// render: the coloured graph as a picture; with data, each layer says its sensitivity.
+
+#include <fmt/format.h>
+
+#include "base/atomic_file.h"
+#include "commands.h"
+#include "json_output.h"
+#include "open_session.h"
+#include "output_file.h"
+#include "picture/picture.h"
+#include "picture/write_picture.h"
+#include "progress_line.h"
+
+namespace quantloupe::cli {
+
+void runRender(const Options& options) {
+    const std::string extension = options.output.extension().string();
+    if (extension != ".svg" && extension != ".dot") {
+        throw UsageError(fmt::format("render writes .svg or .dot, not '{}'", options.output.string()));
+    }
+    requireWritable(options.output);
+    Options used = options;
+    if (options.data.empty()) used.calibrationData.clear();
+    OpenedSession opened = openSession(used);
+
+    ProgressLine progress;
+    const Depth depth = options.data.empty() ? Depth::States : Depth::Metrics;
+    const EvaluationPtr result = opened.session->evaluate(options.config, depth, progress.observer());
+    progress.show({.stage = "drawing"});
+    const Graph& graph = opened.session->graph();
+    const std::string text = extension == ".dot" ? pictureToDot(graph, result->layers)
+                                                 : pictureToSvg(graph, layoutPicture(graph), result->layers);
+    writeFileAtomically(options.output, text);
+    progress.clear();
+    if (options.json) {
+        printJson({{"output", options.output.string()}, {"counts", toJson(result->counts)}});
+    } else {
+        fmt::print("{}: {} layers\n", options.output.string(), graph.nodeCount());
+    }
+}
+
+}  // namespace quantloupe::cli

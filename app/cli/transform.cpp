@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// transform: the float model after its transforms, as an ONNX file.
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "json_output.h"
+#include "model/load_model.h"
+#include "open_session.h"
+#include "output_file.h"
+#include "progress_line.h"
+
+namespace quantloupe::cli {
+
+void runTransform(const Options& options) {
+    requireWritable(options.output);
+    Options withoutData = options;
+    withoutData.calibrationData.clear();
+    OpenedSession opened = openSession(withoutData);
+    const auto prepared = opened.session->prepare(options.config);
+    saveModel(*prepared->graph, options.output);
+
+    for (const std::string& text : prepared->notices) notice(text);
+    if (!options.json) {
+        fmt::print("{}: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
+                   options.output.string(), prepared->foldedBatchNorms, prepared->replacedClips,
+                   prepared->sets.size());
+        return;
+    }
+    Json document = {{"output", options.output.string()},
+                     {"folded_batch_norms", prepared->foldedBatchNorms},
+                     {"replaced_clips", prepared->replacedClips}};
+    document["equalization_sets"] = Json::array();
+    for (const EqualizationSet& set : prepared->sets) {
+        Json names = Json::array();
+        for (const NodeId layer : set.layers) names.push_back(prepared->source->node(layer).name);
+        document["equalization_sets"].push_back({{"layers", std::move(names)}, {"enabled", set.enabled}});
+    }
+    document["notices"] = prepared->notices;
+    printJson(document);
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMCT's config.json, compared as text, and the words about what it cannot say.
+
+#include "interchange/amct.h"
+
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "model/graph_builder.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// A model of the text with these names of layers, as if nothing had been transformed.
+Prepared prepared(const std::string& text, const std::vector<std::string>& names) {
+    GraphBuilder builder(*test::textModel(text).graph);
+    for (std::size_t n = 0; n < names.size(); ++n) builder.node(NodeId(n)).name = names[n];
+    Prepared result;
+    result.source = builder.build();
+    result.graph = result.source;
+    return result;
+}
+
+/// All quantized but those named.
+std::vector<LayerResult> states(const Prepared& p, const std::map<std::string, LayerState>& others = {}) {
+    std::vector<LayerResult> result;
+    for (std::size_t n = 0; n < p.source->nodeCount(); ++n) {
+        LayerResult layer;
+        layer.node = NodeId(n);
+        layer.name = p.source->nodes()[n].name;
+        layer.op = p.source->nodes()[n].op;
+        layer.state = others.contains(layer.name) ? others.at(layer.name) : LayerState::Quantized;
+        result.push_back(layer);
+    }
+    return result;
+}
+
+Prepared small() {
+    return prepared(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        net (float[1,2,4,4] X) => (float[1,2] Y)
+        <float[2,2,1,1] A = {1,2,3,4}, float[2] v = {1,1}, float[2,1,1,1] D = {1,2}, float[2,2] W = {1,2,3,4}> {
+            a = Conv(X, A)
+            b = BatchNormalization(a, v, v, v, v)
+            c = Conv<group = 2>(b, D)
+            d = Add(b, c)
+            e = GlobalAveragePool(d)
+            f = Flatten(e)
+            Y = Gemm<transB = 1>(f, W)
+        })",
+                    {"Conv_0", "BN_1", "/block.1/dw", "Add_3", "GAP_4", "Flatten_5", "fc"});
+}
+
+const std::map<std::string, LayerState> kSmallStates = {
+    {"BN_1", LayerState::Folded}, {"Flatten_5", LayerState::Float}, {"fc", LayerState::Skipped}};
+
+std::string all(const std::vector<std::string>& notices) {
+    std::string text;
+    for (const std::string& notice : notices) text += notice + "\n";
+    return text;
+}
+
+bool says(const AmctExport& result, const char* words) {
+    const bool found = all(result.notices).find(words) != std::string::npos;
+    if (!found) qWarning("not among the notices: %s\n%s", words, all(result.notices).c_str());
+    return found;
+}
+
+std::string failure(const Prepared& p, const QuantizationConfig& config,
+                    const std::vector<LayerResult>& layers) {
+    try {
+        exportAmct(p, config, layers);
+        return "exported";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+const char* const kGolden = R"({
+    "version":1,
+    "batch_num":1,
+    "activation_offset":true,
+    "joint_quant":false,
+    "do_fusion":true,
+    "skip_fusion_layers":["Conv_0"],
+    "/block.1/dw":{
+        "quant_enable":true,
+        "activation_quant_params":{
+            "num_bits":8,
+            "max_percentile":0.999999,
+            "min_percentile":0.999999,
+            "search_range":[0.7,1.3],
+            "search_step":0.01,
+            "act_algo":"ifmr",
+            "asymmetric":false
+        },
+        "weight_quant_params":{
+            "num_bits":8,
+            "channel_wise":true,
+            "wts_algo":"arq_quantize"
+        }
+    },
+    "Conv_0":{
+        "quant_enable":true,
+        "activation_quant_params":{
+            "num_bits":8,
+            "max_percentile":0.999999,
+            "min_percentile":0.999999,
+            "search_range":[0.7,1.3],
+            "search_step":0.01,
+            "act_algo":"ifmr",
+            "asymmetric":true
+        },
+        "weight_quant_params":{
+            "num_bits":4,
+            "channel_wise":true,
+            "wts_algo":"arq_quantize"
+        }
+    },
+    "fc":{
+        "quant_enable":false,
+        "activation_quant_params":{
+            "num_bits":8,
+            "max_percentile":0.999999,
+            "min_percentile":0.999999,
+            "search_range":[0.7,1.3],
+            "search_step":0.01,
+            "act_algo":"ifmr",
+            "asymmetric":true
+        },
+        "weight_quant_params":{
+            "num_bits":4,
+            "channel_wise":false,
+            "wts_algo":"arq_quantize"
+        }
+    }
+}
+)";
+
+}  // namespace
+
+class AmctTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void goldenText() {
+        QuantizationConfig config;
+        config.quantization.weight.bits = 4;
+        config.quantization.weight.perChannel = true;
+        config.transforms.skipFolding = {"BN_1"};
+        config.transforms.equalization.profile = EqualizationProfile::Aimet;
+        config.layers["/block.1/dw"].activationSymmetric = true;
+        const Prepared p = small();
+        const AmctExport result = exportAmct(p, config, states(p, kSmallStates));
+        QCOMPARE(result.json.c_str(), kGolden);
+        QVERIFY(nlohmann::json::accept(result.json));
+        QVERIFY(says(result, "AMCT calibrates activations with ifmr, while the preview used min_max"));
+        QVERIFY(says(result, "AMCT has no rules: the tail became 1 layer with quant_enable false"));
+        QVERIFY(says(result, "AMCT does not quantize Add: 1 layer is left out"));
+        QVERIFY(says(result, "AMCT does not quantize GlobalAveragePool: 1 layer is left out"));
+        QVERIFY(
+            says(result,
+                 "4 weight bits become 8, for AMCT does 4 only with one group and an even number of input "
+                 "channels: /block.1/dw"));
+        QVERIFY(says(result, "equalization cannot be part of AMCT's configuration"));
+        // The skipped Gemm would lose its per-channel weights, but that concerns nobody.
+        QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
+    }
+
+    void schemeAndWidths() {
+        QuantizationConfig config;
+        config.quantization.activation = {8, false, true};
+        config.quantization.weight = {6, false, true};
+        config.transforms.foldBatchNorm = false;
+        config.layers["Conv_0"].weightBits = 3;
+        config.layers["/block.1/dw"].weightPerChannel = false;
+        config.skipTail = false;
+        const Prepared p = small();
+        const AmctExport result = exportAmct(p, config, states(p));
+        const auto json = nlohmann::json::parse(result.json);
+        QCOMPARE(json["activation_offset"].get<bool>(), false);
+        QCOMPARE(json["do_fusion"].get<bool>(), false);
+        QCOMPARE(json["Conv_0"]["activation_quant_params"]["asymmetric"].get<bool>(), false);
+        QCOMPARE(json["Conv_0"]["weight_quant_params"]["num_bits"].get<int>(), 8);
+        QCOMPARE(json["/block.1/dw"]["weight_quant_params"]["num_bits"].get<int>(), 6);
+        QCOMPARE(json["/block.1/dw"]["weight_quant_params"]["channel_wise"].get<bool>(), false);
+        QCOMPARE(json["fc"]["weight_quant_params"]["num_bits"].get<int>(), 8);
+        QCOMPARE(json["fc"]["weight_quant_params"]["channel_wise"].get<bool>(), false);
+        QVERIFY(says(result, "3 weight bits become 8, for AMCT knows 4, 6, 7 and 8: Conv_0"));
+        QVERIFY(
+            says(result, "6 weight bits become 8, for AMCT does 6 and 7 in two-dimensional Conv only: fc"));
+        QVERIFY(says(result, "AMCT has no weights per channel in Gemm, so they become per tensor: fc"));
+        QVERIFY(says(result, "AMCT's activations are signed"));
+        QVERIFY(all(result.notices).find("rules") == std::string::npos);
+    }
+
+    /// Every way in which a layer of a supported type is none of AMCT's.
+    void whatAmctCannotQuantize() {
+        const Prepared p = prepared(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,2,2,2] X, float[2,2,1,1] V, float[2,2] M) => (float[1,2,1,1] Y, float[2,2] Z)
+            <float[2,2,1,1] S = {1,2,3,4}, float[2,2] G = {1,2,3,4}, float[2,2] H = {1,2,3,4}, float[2,2] I = {1,2,3,4},
+             float[2,2,1,1] T = {1,2,3,4}, float[2,2,1,1] O = {1,2,3,4}> {
+                a = Conv(X, S)
+                b = Conv(a, S)
+                c = Conv(b, V)
+                d = AveragePool<kernel_shape = [1, 1]>(c)
+                e = ConvTranspose<dilations = [2, 2]>(d, T)
+                f = ConvTranspose(e, O)
+                Y = AveragePool<kernel_shape = [2, 2]>(f)
+                g = Gemm<transA = 1>(M, G)
+                h = MatMul(H, g)
+                i = MatMul(g, h)
+                Z = MatMul(i, I)
+            })",
+                                    {"shared_1", "shared_2", "running", "pool", "dilated", "deconv", "global",
+                                     "transposed", "left", "both", "right"});
+        const AmctExport result = exportAmct(p, QuantizationConfig{}, states(p));
+        std::vector<std::string> layers;
+        const auto json = nlohmann::json::parse(result.json);
+        for (const auto& item : json.items())
+            if (item.value().is_object()) layers.push_back(item.key());
+        QCOMPARE(layers, (std::vector<std::string>{"deconv", "pool", "right"}));
+        QVERIFY(says(result,
+                     "leaves this Conv in float, because its weight is shared with another layer: shared_1, "
+                     "shared_2"));
+        QVERIFY(says(result, "leaves this Conv in float, because its weight is not a constant: running"));
+        QVERIFY(says(result, "its window covers the whole input (a global pool): global"));
+        QVERIFY(says(result, "without dilation only: dilated"));
+        QVERIFY(says(result, "its first operand is transposed (transA): transposed"));
+        QVERIFY(says(result, "its second operand is not a constant of its own: left, both"));
+    }
+
+    void threeDimensionalConvIsSymmetric() {
+        const Prepared p = prepared(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,1,2,2,2] X) => (float[1,1,2,2,2] Y) <float[1,1,1,1,1] W = {1}> { Y = Conv(X, W) })",
+                                    {"Conv_0"});
+        const AmctExport result = exportAmct(p, QuantizationConfig{}, states(p));
+        QVERIFY(!nlohmann::json::parse(result.json)["Conv_0"]["activation_quant_params"]["asymmetric"]
+                     .get<bool>());
+        QVERIFY(says(result, "symmetric activations only, so they become so: Conv_0"));
+    }
+
+    void batchNormBehindGemmIsToldOf() {
+        const Prepared p = prepared(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,2] X) => (float[1,2] Y) <float[2,2] W = {1,2,3,4}, float[2] v = {1,1}> {
+                a = Gemm(X, W)
+                Y = BatchNormalization(a, v, v, v, v)
+            })",
+                                    {"fc", "bn"});
+        std::vector<LayerResult> layers = states(p, {{"bn", LayerState::Folded}});
+        layers[1].host = "fc";
+        QVERIFY(says(exportAmct(p, QuantizationConfig{}, layers),
+                     "AMCT folds batch norms into convolutions only"));
+        QVERIFY(all(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
+                std::string::npos);
+    }
+
+    void refuses() {
+        const Prepared p = small();
+        const std::map<std::string, LayerState> off = {
+            {"Conv_0", LayerState::Skipped}, {"/block.1/dw", LayerState::Skipped}, {"fc", LayerState::Float}};
+        QVERIFY(QString::fromStdString(failure(p, {}, states(p, off)))
+                    .contains("no layer that AMCT can quantize is left"));
+        const Prepared reserved = prepared(R"(
+            <ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,1,2,2] X) => (float[1,1,2,2] Y) <float[1,1,1,1] W = {1}> { Y = Conv(X, W) })",
+                                           {"do_fusion"});
+        QVERIFY(QString::fromStdString(failure(reserved, {}, states(reserved)))
+                    .contains("the layer 'do_fusion' has the name of a key of AMCT's own"));
+    }
+};
+
+QTEST_GUILESS_MAIN(AmctTest)
+#include "amct_test.moc"

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configuration's JSON: what is written, what is read, and what is refused.
+
+#include "config/config_json.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/presets.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// The message of the error that reading gives, or "accepted".
+std::string reading(const std::string& text) {
+    try {
+        configFromJson(text);
+        return "accepted";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+std::string setting(QuantizationConfig& config, const std::string& path, const std::string& value) {
+    try {
+        setConfigKey(config, path, value);
+        return "accepted";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+QuantizationConfig fullConfig() {
+    QuantizationConfig c = presetConfig("w4a8");
+    c.transforms.foldBatchNorm = false;
+    c.transforms.skipFolding = {"Conv_1"};
+    c.transforms.replaceRelu6 = ReplaceRelu6::Between;
+    c.transforms.equalization = {EqualizationProfile::Aimet, 3, {{"Conv_3", "Conv_5"}, {"a", "b", "c"}}};
+    c.transforms.highBiasFold = true;
+    c.quantization.activation = {8, false, true};
+    c.quantization.weight = {3, false, true};
+    c.calibration.samples = 17;
+    c.skipTail = true;
+    c.rules = {{SkipKind::Node, {"Conv_0", "Conv_2"}, {}, {}, {}, {}},
+               {SkipKind::Until, {}, "a", {"b", "c"}, {}, {}},
+               {SkipKind::Downstream, {}, "d", {}, {}, {}},
+               {SkipKind::Type, {}, {}, {}, "Add", {}},
+               {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"}};
+    c.layers["/features/features.3/conv"] = {true, "the NPU has no \"float\" path ü", 8, false, true};
+    c.layers["b"].quantize = false;
+    c.layers["empty"] = {};
+    return c;
+}
+
+const char* const kDefault = R"({
+  "quantloupe": 1,
+  "preset": "default",
+  "transforms": {
+    "simplify": false,
+    "fold_batch_norm": true,
+    "skip_folding": [],
+    "replace_relu6": "none",
+    "equalization": {
+      "profile": "off",
+      "steps": 1,
+      "append_bias": false,
+      "weight_threshold": 0.5,
+      "total_layer_diff_threshold": 2e-07,
+      "exclude_skipped": false,
+      "off": []
+    },
+    "high_bias_fold": false
+  },
+  "quantization": {
+    "placement": "inputs_and_outputs",
+    "bias_bits": 32,
+    "activation": {
+      "bits": 8,
+      "signed": true,
+      "symmetric": false,
+      "power_of_two": false
+    },
+    "weight": {
+      "bits": 8,
+      "signed": true,
+      "symmetric": true,
+      "restricted": true,
+      "per_channel": false,
+      "power_of_two": false,
+      "method": "min_max"
+    }
+  },
+  "calibration": {
+    "method": "min_max",
+    "samples": 256,
+    "parameters": {}
+  },
+  "refine": {
+    "bias_correction": "off",
+    "rounding": "nearest",
+    "migration": 0.0
+  },
+  "skip": {
+    "tail": true,
+    "rules": []
+  },
+  "layers": {}
+}
+)";
+
+}  // namespace
+
+class ConfigJsonTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void writesEveryKeyInOrder() { QCOMPARE(configToJson(QuantizationConfig{}).c_str(), kDefault); }
+
+    void roundTrips() {
+        QVERIFY(configFromJson(configToJson(QuantizationConfig{})) == QuantizationConfig{});
+        QVERIFY(configFromJson(configToJson(fullConfig())) == fullConfig());
+        QVERIFY(!(configFromJson(configToJson(fullConfig())) == QuantizationConfig{}));
+        QVERIFY(configFromJson("{}") == QuantizationConfig{});
+    }
+
+    void presetComesFirst() {
+        const QuantizationConfig c = configFromJson(
+            R"({"skip": {"tail": true}, "quantization": {"weight": {"per_channel": true}}, "preset": "w4a8"})");
+        QCOMPARE(c.preset, std::string("w4a8"));
+        QCOMPARE(c.quantization.weight.bits, 4);
+        QVERIFY(c.quantization.weight.perChannel);
+        QVERIFY(c.skipTail);
+        QVERIFY(!presetConfig("w4a8").skipTail);
+        for (const PresetInfo& preset : presets())
+            QVERIFY(configFromJson(configToJson(presetConfig(preset.name))) == presetConfig(preset.name));
+    }
+
+    void refuses_data() {
+        QTest::addColumn<QString>("text");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* text, const char* message) {
+            QTest::newRow(text) << text << message;
+        };
+        row("", "not valid JSON");
+        row("{,}", "not valid JSON: parse error at line 1, column 2");
+        row("[]", "must be a JSON object, not a list");
+        row(R"({"quantloupe": 2})", "has format 2, and this version of Quantloupe reads format 1");
+        row(R"({"quantloupe": "one"})", "quantloupe: must be the format's number, 1, not 'one'");
+        row(R"({"preset": "w3"})", "preset: there is no preset 'w3'; there are: default, w4a8");
+        row(R"({"quantisation": {}})", "unknown key 'quantisation' (did you mean 'quantization'?)");
+        row(R"({"quantization": {"weight": {"bit": 4}}})",
+            "unknown key 'quantization.weight.bit' (did you mean 'quantization.weight.bits'?)");
+        row(R"({"quantization": {"samples": 4}})",
+            "unknown key 'quantization.samples' (did you mean 'calibration.samples'?)");
+        row(R"({"refine": {"xyz": 4}})",
+            "unknown key 'refine.xyz'; known here: bias_correction, rounding, migration");
+        row(R"({"skip": {"tail": true, "rules": [], "tail": false}})", "the key 'skip.tail' is there twice");
+        row(R"({"layers": {"a.b": {"weight": {"bits": 4, "bits": 5}}}})",
+            "the key 'layers.a.b.weight.bits' is there twice");
+        row(R"({"transforms": []})", "transforms: must be an object, not a list");
+        row(R"({"transforms": {"fold_batch_norm": 1}})",
+            "transforms.fold_batch_norm: must be true or false, not 1");
+        row(R"({"quantization": {"weight": {"bits": 9}}})",
+            "quantization.weight.bits: 9 is out of range; available: 2 to 8");
+        row(R"({"quantization": {"weight": {"bits": 2.5}}})",
+            "quantization.weight.bits: must be a whole number, not 2.5");
+        row(R"({"quantization": {"weight": {"bits": 1e300}}})",
+            "quantization.weight.bits: 1e+300 is out of range");
+        row(R"({"quantization": {"weight": {"signed": false}}})",
+            "quantization.weight.signed false is not available in this version; available: true");
+        row(R"({"quantization": {"weight": {"method": "arq"}}})",
+            "quantization.weight.method 'arq' is not available");
+        row(R"({"quantization": {"activation": {"bits": 4}}})",
+            "quantization.activation.bits 4 is not available in this version; available: 8");
+        row(R"({"quantization": {"activation": {"power_of_two": true}}})", "not available in this version");
+        row(R"({"quantization": {"placement": "weighted_inputs"}})",
+            "quantization.placement 'weighted_inputs' is not available in this version; available: "
+            "inputs_and_outputs");
+        row(R"({"quantization": {"bias_bits": 16}})", "quantization.bias_bits 16 is not available");
+        row(R"({"calibration": {"method": "ifmr"}})",
+            "calibration.method 'ifmr' is not available in this version; available: min_max");
+        row(R"({"calibration": {"method": "minmax"}})",
+            "calibration.method: 'minmax' is unknown (did you mean 'min_max'?); available: min_max");
+        row(R"({"calibration": {"samples": 0}})", "calibration.samples: 0 is out of range");
+        row(R"({"calibration": {"parameters": {"a": 1}}})",
+            "calibration.parameters with content is not available");
+        row(R"({"refine": {"rounding": "adaround"}})", "refine.rounding 'adaround' is not available");
+        row(R"({"refine": {"migration": 0.5}})", "refine.migration 0.5 is not available");
+        row(R"({"transforms": {"simplify": true}})", "transforms.simplify true is not available");
+        row(R"({"transforms": {"equalization": {"profile": "quark"}}})",
+            "transforms.equalization.profile 'quark' is not available in this version; available: off, "
+            "aimet");
+        row(R"({"transforms": {"equalization": {"steps": -1}}})",
+            "steps: -1 is out of range; available: 0 to 100 (-1,");
+        row(R"({"transforms": {"equalization": {"append_bias": true}}})",
+            "append_bias true is not available");
+        row(R"({"transforms": {"equalization": {"off": ["a"]}}})",
+            "transforms.equalization.off[0]: must be a list of texts, not 'a'");
+        row(R"({"skip": {"rules": [{"kind": "node", "layers": ["a"]}, {"kind": "block", "like": "b"}]}})",
+            "skip.rules[1].kind 'block' is not available in this version; available: node, until,");
+        row(R"({"skip": {"rules": [{"kind": "nod"}]}})",
+            "skip.rules[0].kind: 'nod' is unknown (did you mean 'node'?)");
+        row(R"({"skip": {"rules": [{"layers": ["a"]}]}})", "skip.rules[0].kind: a rule needs its kind");
+        row(R"({"skip": {"rules": [{"kind": "until", "from": "a"}]}})",
+            "skip.rules[0].to: is missing or empty");
+        row(R"({"skip": {"rules": [{"kind": "type", "op": "Add", "from": "a"}]}})",
+            "unknown key 'skip.rules[0].from'");
+        row(R"({"layers": {"Conv_1": {"weight": {"bits": "4"}}}})",
+            "layers.Conv_1.weight.bits: must be a whole number, not '4'");
+        row(R"({"layers": {"Conv_1": {"calibration": {"method": "hfmg"}}}})",
+            "layers.Conv_1.calibration.method 'hfmg' is not available");
+        row(R"({"layers": {"Conv_1": {"skip": true}}})", "unknown key 'layers.Conv_1.skip'");
+        row(R"({"layers": {"": {}}})", "layers: a layer has an empty name");
+    }
+    void refuses() {
+        QFETCH(QString, text);
+        QFETCH(QString, message);
+        const QString found = QString::fromStdString(reading(text.toStdString()));
+        QVERIFY2(found.contains(message), qPrintable(found));
+    }
+
+    void refusesDeepNesting() {
+        const std::string text = R"({"layers": )" + std::string(100000, '[') + std::string(100000, ']') + "}";
+        QVERIFY(QString::fromStdString(reading(text)).contains("nested more than"));
+    }
+
+    void acceptsNeutralValues() {
+        QVERIFY(configFromJson(R"({"refine": {"migration": 0}, "quantization": {"weight": {"bits": 8.0}},
+            "layers": {"a": {"quantize": null, "calibration": {"method": "min_max", "parameters": {}}}}})")
+                    .layers.at("a")
+                    .empty());
+    }
+
+    void setsKeys() {
+        QuantizationConfig c;
+        setConfigKey(c, "quantization.weight.bits", "4");
+        setConfigKey(c, "transforms.replace_relu6", "all");
+        setConfigKey(c, "transforms.equalization.profile", "\"aimet\"");
+        setConfigKey(c, "transforms.skip_folding", R"(["Conv_1"])");
+        setConfigKey(c, "skip.rules", R"([{"kind": "type", "op": "Add"}])");
+        setConfigKey(c, "layers.features.3/conv.weight.weight.bits", "5");
+        setConfigKey(c, "layers.features.3/conv.weight.comment", "7");
+        setConfigKey(c, "layers.b.quantize", "false");
+        setConfigKey(c, "layers.c", R"({"activation": {"symmetric": true}})");
+
+        QuantizationConfig expected;
+        expected.quantization.weight.bits = 4;
+        expected.transforms.replaceRelu6 = ReplaceRelu6::All;
+        expected.transforms.equalization.profile = EqualizationProfile::Aimet;
+        expected.transforms.skipFolding = {"Conv_1"};
+        expected.rules = {{SkipKind::Type, {}, {}, {}, "Add", {}}};
+        expected.layers["features.3/conv.weight"].weightBits = 5;
+        expected.layers["features.3/conv.weight"].comment = "7";
+        expected.layers["b"].quantize = false;
+        expected.layers["c"].activationSymmetric = true;
+        QCOMPARE(configToJson(c), configToJson(expected));
+        QVERIFY(c == expected);
+
+        setConfigKey(c, "layers.b.quantize", "null");
+        setConfigKey(c, "layers.c", "null");
+        QCOMPARE(c.layers.size(), std::size_t(1));
+    }
+
+    void presetKeepsWhatNamesLayers() {
+        QuantizationConfig c = fullConfig();
+        setConfigKey(c, "preset", "default");
+        QCOMPARE(c.quantization.weight.bits, 8);
+        QVERIFY(c.rules == fullConfig().rules);
+        QVERIFY(c.layers == fullConfig().layers);
+        QCOMPARE(setting(c, "preset", "w3"),
+                 std::string("there is no preset 'w3'; there are: default, w4a8"));
+    }
+
+    void refusesKeys_data() {
+        QTest::addColumn<QString>("path");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("message");
+        const auto row = [](const char* path, const char* value, const char* message) {
+            QTest::newRow(path) << path << value << message;
+        };
+        row("", "1", "the key to set is empty");
+        row("quantization.wieght.bits", "4",
+            "unknown key 'quantization.wieght' (did you mean 'quantization.weight'?)");
+        row("preset.x", "1", "unknown key 'preset.x': 'preset' is a single value");
+        row("skip.rules.0", "1", "leads into a list");
+        row("quantization.weight.bits", "many",
+            "quantization.weight.bits: must be a whole number, not 'many'");
+        row("quantization.weight.restricted", "null", "must be true or false, not null");
+        row("layers.Conv_1", "true", "layers.NAME.KEY");
+        row("layers.Conv_1.bits", "4", "layers.NAME.KEY");
+        row("layers.quantize", "true", "layers.NAME.KEY");
+        row("layers.x.weight.bits", "12", "layers.x.weight.bits: 12 is out of range");
+        row("calibration.samples", "\xff", "UTF-8");
+    }
+    void refusesKeys() {
+        QFETCH(QString, path);
+        QFETCH(QString, value);
+        QFETCH(QString, message);
+        QuantizationConfig config = fullConfig();
+        const std::string bytes = path == "calibration.samples" ? std::string("\xff") : value.toStdString();
+        const QString found = QString::fromStdString(setting(config, path.toStdString(), bytes));
+        QVERIFY2(found.contains(message), qPrintable(found));
+        QVERIFY(config == fullConfig());
+    }
+
+    void savesAndLoads() {
+        QTemporaryDir folder;
+        const std::filesystem::path path = folder.filePath("c.json").toStdString();
+        saveConfig(fullConfig(), path);
+        QVERIFY(loadConfig(path) == fullConfig());
+        QCOMPARE(QDir(folder.path()).entryList(QDir::Files), QStringList{"c.json"});
+        QVERIFY_THROWS_EXCEPTION(Error, loadConfig(folder.filePath("missing.json").toStdString()));
+        writeFileAtomically(path, R"({"x": 1})");
+        try {
+            loadConfig(path);
+            QFAIL("an unknown key was accepted");
+        } catch (const Error& error) {
+            QVERIFY(std::string(error.what()).starts_with("configuration 'c.json': unknown key 'x'"));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(ConfigJsonTest)
+#include "config_json_test.moc"

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models in and out: name repair, Constant nodes, and words for what cannot be read.
+#include "model/load_model.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+#include "base/error.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+using quantloupe::test::textModel;
+
+namespace {
+
+const char* const kSmall = R"(<ir_version: 8, opset_import: ["" : 13]>
+agraph (float[N,2] X) => (float[N,2] Y) {
+    Lo = Constant <value_float = 0.0> ()
+    Hi = Constant <value_float = 6.0> ()
+    A = Clip (X, Lo, Hi)
+    B = Relu (A)
+    Y = Relu (B)
+})";
+
+template <typename F>
+QString messageOf(F f) {
+    try {
+        f();
+    } catch (const Error& error) {
+        return QString::fromUtf8(error.what());
+    }
+    return "no error";
+}
+
+}  // namespace
+
+class LoadModelTest : public QObject {
+    Q_OBJECT
+
+  private:
+    std::filesystem::path file(const std::string& name) const { return m_folder.path().toStdString() + "/" + name; }
+    QTemporaryDir m_folder;
+
+  private Q_SLOTS:
+    void namesUnnamedNodesAfterTheirOperator() {
+        const LoadedModel model = textModel(kSmall);
+        QStringList names;
+        for (const Node& node : model.graph->nodes()) names << QString::fromStdString(node.name);
+        QCOMPARE(names.join(" "), "Clip_2 Relu_3 Relu_4");
+        QCOMPARE(model.notices.size(), 1u);
+        QVERIFY(model.notices[0].find("3 nodes had no name") != std::string::npos);
+    }
+
+    void constantNodesBecomeConstantsOfTheirReaders() {
+        const LoadedModel model = textModel(kSmall);
+        const Node& clip = model.graph->nodes()[0];
+        QCOMPARE(model.graph->constantOf(clip.input(1))->scalar(), 0.0);
+        QCOMPARE(model.graph->constantOf(clip.input(2))->scalar(), 6.0);
+        QCOMPARE(toString(*model.graph->tensor(clip.input(0)).shape), std::string("N×2"));
+    }
+
+    void savedModelsLoadTheSame() {
+        const LoadedModel model = textModel(kSmall);
+        saveModel(*model.graph, file("copy.onnx"));
+        const LoadedModel again = loadModel(file("copy.onnx"));
+        QCOMPARE(again.graph->nodeCount(), model.graph->nodeCount());
+        QCOMPARE(again.graph->version().hex(), model.graph->version().hex());
+        QVERIFY(again.notices.empty());  // the names were saved
+    }
+
+    void whatIsNoModelIsSaidSo() {
+        std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
+        QVERIFY(messageOf([&] { loadModel(file("text.onnx")); }).contains("model 'text.onnx': this is not an ONNX model"));
+        std::ofstream(file("empty.onnx"));
+        QVERIFY(messageOf([&] { loadModel(file("empty.onnx")); }).contains("empty"));
+        QVERIFY(messageOf([&] { loadModel(file("missing.onnx")); }).contains("there is no file"));
+        QVERIFY(messageOf([&] { loadModel(m_folder.path().toStdString()); }).contains("is a folder"));
+    }
+
+    void truncatedModelsAreRefused() {
+        const std::string bytes = test::textModelBytes(kSmall);
+        for (const std::size_t size : {bytes.size() - 1, bytes.size() / 2, std::size_t{5}}) {
+            const QString message = messageOf([&] { parseModel(bytes.data(), size); });
+            QVERIFY2(message != "no error", qPrintable(QString("%1 of %2 bytes").arg(size).arg(bytes.size())));
+        }
+    }
+
+    void danglingTensorsAndCyclesAreNamed() {
+        const QString dangling = messageOf([] {
+            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, Z) }");
+        });
+        QVERIFY2(dangling.contains("'Z'"), qPrintable(dangling));
+        const QString cycle = messageOf([] {
+            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
+                      "{ A = Add (X, B) B = Relu (A) Y = Relu (B) }");
+        });
+        QVERIFY2(cycle.contains("cycle"), qPrintable(cycle));
+        const QString twice = messageOf([] {
+            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
+                      "{ Y = Relu (X) Y = Neg (X) }");
+        });
+        QVERIFY2(twice.contains("two nodes"), qPrintable(twice));
+    }
+
+    void externalDataStaysInTheFolder_data() {
+        QTest::addColumn<QString>("location");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("beside the model") << "weights.bin" << "no error";
+        QTest::newRow("missing") << "nothing.bin" << "is missing";
+        QTest::newRow("absolute") << "/etc/passwd" << "only files beside the model";
+        QTest::newRow("above") << "../outside.bin" << "outside the model's folder";
+        QTest::newRow("through a link") << "link/outside.bin" << "outside the model's folder";
+    }
+    void externalDataStaysInTheFolder() {
+        QFETCH(QString, location);
+        QFETCH(QString, says);
+        const std::filesystem::path root = file("external");
+        std::filesystem::create_directories(root / "model");
+        const float values[2] = {1, 2};
+        for (const auto& place : {root / "model" / "weights.bin", root / "outside.bin"})
+            std::ofstream(place, std::ios::binary).write(reinterpret_cast<const char*>(values), sizeof values);
+        if (!std::filesystem::exists(root / "model" / "link"))
+            std::filesystem::create_directory_symlink(root, root / "model" / "link");
+
+        onnx::ModelProto proto;
+        proto.ParseFromString(test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, X) }"));
+        proto.mutable_graph()->mutable_node(0)->set_input(1, "W");
+        onnx::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
+        tensor.set_name("W");
+        tensor.set_data_type(onnx::TensorProto::FLOAT);
+        tensor.add_dims(2);
+        tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+        auto& entry = *tensor.add_external_data();
+        entry.set_key("location");
+        entry.set_value(location.toStdString());
+        const std::string bytes = proto.SerializeAsString();
+        const QString message = messageOf([&] {
+            const LoadedModel model = parseModel(bytes.data(), bytes.size(), root / "model");
+            QCOMPARE(model.graph->tensor(*model.graph->findTensor("W")).constant->floats()[1], 2.0f);
+        });
+        QVERIFY2(message.contains(says), qPrintable(message));
+    }
+
+    void realModelsLoad_data() {
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<int>("nodes");
+        QTest::newRow("opset 13") << "mobilenetv2_cifar10" << 151;
+        QTest::newRow("opset 20, IR 10") << "mobilenetv2_cifar10_opset20" << 100;
+        QTest::newRow("vision transformer, opset 20") << "vit_cifar10_opset20" << 209;
+    }
+    void realModelsLoad() {
+        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        QFETCH(QString, name);
+        QFETCH(int, nodes);
+        const LoadedModel model = loadModel(test::assets() / "models" / (name.toStdString() + ".onnx"));
+        QCOMPARE(int(model.graph->nodeCount()), nodes);
+        for (const Node& node : model.graph->nodes()) QVERIFY(node.op != "Constant");
+    }
+};
+
+QTEST_GUILESS_MAIN(LoadModelTest)
+#include "load_model_test.moc"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executor: fusion, layouts, quantizers, cuts, and the float outputs of real networks.
+#include "runtime/program.h"
+
+#include <QtTest>
+
+#include "base/error.h"
+#include "data/numpy_file.h"
+#include "runtime/workers.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+using quantloupe::test::textModel;
+
+namespace {
+
+std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
+                       std::unordered_map<TensorId, FakeQuant> quantizers = {}) {
+    ProgramSpec spec;
+    spec.graph = graph;
+    spec.inputs[graph->inputs()[0]] = {DataType::Float32, dims, Layout::Plain};
+    spec.observed = {graph->outputs()[0]};
+    spec.quantizers = std::move(quantizers);
+    const auto program = Program::compile(spec);
+    Workspace workspace(program);
+    workspace.bind(graph->inputs()[0], input.data());
+    workspace.run();
+    const TensorDesc& desc = program->desc(graph->outputs()[0]);
+    std::vector<float> out(desc.count());
+    convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
+    return out;
+}
+
+const char* const kConvolution = R"(<ir_version: 8, opset_import: ["" : 13]>
+g (float[1,2,2,2] X) => (float[1,2,2,2] Y)
+<float[2,2,1,1] W = {1, 2, -1, 1}, float[2] B = {0.5, -0.5}> {
+    A = Conv (X, W, B)
+    R = Relu (A)
+    Y = Add (R, X)
+})";
+
+}  // namespace
+
+class ProgramTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { limitOpenMpOfThisThread(); }
+
+    void convolutionWithFusedReluAndResidual() {
+        const GraphPtr graph = textModel(kConvolution).graph;
+        // Channel 0: x0 + 2 x1 + 0.5; channel 1: -x0 + x1 - 0.5; then relu; then + x.
+        const std::vector<float> x{1, 2, 3, 4, 5, 6, 7, -8};
+        const std::vector<float> expected{12.5, 16.5, 20.5, 4, 8.5, 9.5, 10.5, -8};
+        QCOMPARE(run(graph, {1, 2, 2, 2}, x), expected);
+    }
+
+    void quantizersActOnAllReaders() {
+        const GraphPtr graph = textModel(kConvolution).graph;
+        const std::vector<float> x{1.2f, 2, 3, 4, 5, 6, 7, -8};
+        // A scale of 1 rounds the input to integers for the convolution and for the Add.
+        const auto y = run(graph, {1, 2, 2, 2}, x, {{graph->inputs()[0], FakeQuant{1, -128, 127}}});
+        QCOMPARE(y[0], 12.5f);
+    }
+
+    void theBatchIsFree() {
+        const GraphPtr graph = textModel(kConvolution).graph;
+        const std::vector<float> one{1, 2, 3, 4, 5, 6, 7, -8};
+        std::vector<float> three;
+        for (int i = 0; i < 3; ++i) three.insert(three.end(), one.begin(), one.end());
+        const auto single = run(graph, {1, 2, 2, 2}, one), many = run(graph, {3, 2, 2, 2}, three);
+        for (std::size_t i = 0; i < many.size(); ++i) QCOMPARE(many[i], single[i % single.size()]);
+    }
+
+    void startsFromAnyCut() {
+        const GraphPtr graph = textModel(kConvolution).graph;
+        ProgramSpec spec;
+        spec.graph = graph;
+        const TensorId r = *graph->findTensor("R"), x = *graph->findTensor("X"), y = graph->outputs()[0];
+        for (const TensorId id : {r, x}) spec.inputs[id] = {DataType::Float32, {1, 2, 2, 2}, Layout::ChannelsLast};
+        spec.observed = {y};
+        const auto program = Program::compile(spec);
+        Workspace workspace(program);
+        const std::vector<float> ones(8, 1), twos(8, 2);
+        workspace.bind(r, ones.data());
+        workspace.bind(x, twos.data());
+        workspace.run();
+        QCOMPARE(workspace.floats(y)[7], 3.0f);
+    }
+
+    void shapeArithmeticIsFolded() {
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,2,3] X) => (float[N,6] Y) <int64[1] zero = {0}, int64[1] rest = {-1}> {
+                S = Shape (X)
+                B = Gather (S, zero)
+                T = Concat <axis = 0> (B, rest)
+                Y = Reshape (X, T)
+            })")
+                                   .graph;
+        const std::vector<float> x(12, 1);
+        QCOMPARE(run(graph, {2, 2, 3}, x).size(), 12u);
+    }
+
+    void cancelStopsARun() {
+        const GraphPtr graph = textModel(kConvolution).graph;
+        ProgramSpec spec;
+        spec.graph = graph;
+        spec.inputs[graph->inputs()[0]] = {DataType::Float32, {1, 2, 2, 2}, Layout::Plain};
+        spec.observed = {graph->outputs()[0]};
+        Workspace workspace(Program::compile(spec));
+        const std::vector<float> x(8, 1);
+        workspace.bind(graph->inputs()[0], x.data());
+        const CancelToken cancel;
+        cancel.cancel();
+        QVERIFY_EXCEPTION_THROWN(workspace.run(cancel), Cancelled);
+    }
+
+    void whatDoesNotFitNamesTheNode() {
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[1,3,2,2] X) => (float[1,2,2,2] Y) <float[2,2,1,1] W = {1, 2, -1, 1}> { Y = Conv (X, W) })")
+                                   .graph;
+        try {
+            run(graph, {1, 3, 2, 2}, std::vector<float>(12));
+            QFAIL("no error");
+        } catch (const Error& error) {
+            QVERIFY(QString(error.what()).contains("node 'Conv_0' (Conv)"));
+            QVERIFY(QString(error.what()).contains("3 channels"));
+        }
+    }
+
+    void unknownOperatorsAreListed() {
+        const GraphPtr graph =
+            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Asinh (X) }").graph;
+        QCOMPARE(unknownOperators(*graph), std::vector<std::string>{"Asinh (node 'Asinh_0')"});
+    }
+};
+
+QTEST_GUILESS_MAIN(ProgramTest)
+#include "program_test.moc"

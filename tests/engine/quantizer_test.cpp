@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scales, zero points and codes against values computed by hand.
+#include "quantize/quantizer.h"
+
+#include <QtTest>
+
+#include "base/error.h"
+
+using namespace quantloupe;
+
+namespace {
+
+QString text(const TensorQuantizer& q) {
+    return QString("%1 %2 [%3, %4]").arg(double(q.scale), 0, 'g', 7).arg(q.zeroPoint).arg(q.quantMin).arg(q.quantMax);
+}
+
+QString codes(const ConstantQuantizer& q) {
+    QStringList list;
+    for (const int code : q.codes) list << QString::number(code);
+    return list.join(" ");
+}
+
+float simulate(const TensorQuantizer& quantizer, float x) {
+    float y = 0;
+    applyFakeQuant(quantizer.fakeQuant(), &x, &y, 1);
+    return y;
+}
+
+}  // namespace
+
+class QuantizerTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void rangesGiveScalesAndZeroPoints_data() {
+        QTest::addColumn<float>("min");
+        QTest::addColumn<float>("max");
+        QTest::addColumn<bool>("isSigned");
+        QTest::addColumn<bool>("symmetric");
+        QTest::addColumn<QString>("expected");
+        // 4 / 255; -128 + 1 / 0.0156863 = -64.25 -> -64
+        QTest::newRow("affine") << -1.0f << 3.0f << true << false << "0.01568628 -64 [-128, 127]";
+        QTest::newRow("affine unsigned") << -1.0f << 3.0f << false << false << "0.01568628 64 [0, 255]";
+        QTest::newRow("widened to hold 0") << 1.0f << 3.0f << true << false << "0.01176471 -128 [-128, 127]";
+        QTest::newRow("only negative") << -2.55f << -1.0f << true << false << "0.01 127 [-128, 127]";
+        QTest::newRow("symmetric") << -1.0f << 0.5f << true << true << "0.007874016 0 [-128, 127]";
+        QTest::newRow("symmetric unsigned") << -1.0f << 0.5f << false << true << "0.007874016 128 [0, 255]";
+        QTest::newRow("nothing there") << 0.0f << 0.0f << true << false << "1 -128 [-128, 127]";
+    }
+    void rangesGiveScalesAndZeroPoints() {
+        QFETCH(float, min);
+        QFETCH(float, max);
+        QFETCH(bool, isSigned);
+        QFETCH(bool, symmetric);
+        QFETCH(QString, expected);
+        QCOMPARE(text(quantizerForRange(min, max, {8, isSigned, symmetric})), expected);
+    }
+
+    void roundsHalfToEvenAndSaturates() {
+        const TensorQuantizer q{0.5f, 10, -128, 127};
+        QCOMPARE(simulate(q, 0.25f), 0.0f);   // 0.5 -> 0
+        QCOMPARE(simulate(q, 0.75f), 1.0f);   // 1.5 -> 2
+        QCOMPARE(simulate(q, -0.25f), 0.0f);  // -0.5 -> -0
+        QCOMPARE(simulate(q, 1.25f), 1.0f);   // 2.5 -> 2
+        QCOMPARE(simulate(q, 1000.0f), (127 - 10) * 0.5f);
+        QCOMPARE(simulate(q, -1000.0f), (-128 - 10) * 0.5f);
+    }
+
+    void simulationEqualsTheDefinition() {
+        const quint32 seed = QRandomGenerator::global()->generate();
+        qInfo("seed %u", seed);
+        QRandomGenerator random(seed);
+        for (int round = 0; round < 200; ++round) {
+            const float low = -float(random.generateDouble()) * 5, high = float(random.generateDouble()) * 5;
+            const TensorQuantizer q = quantizerForRange(low, high, {8, round % 2 == 0, round % 3 == 0});
+            std::vector<float> x(77), y(77);
+            for (float& value : x) value = float(random.generateDouble() * 14 - 7);
+            applyFakeQuant(q.fakeQuant(), x.data(), y.data(), x.size());
+            for (std::size_t i = 0; i < x.size(); ++i) {
+                const double code = std::clamp<double>(std::nearbyint(x[i] / q.scale) + q.zeroPoint, q.quantMin, q.quantMax);
+                QCOMPARE(y[i], float(code - q.zeroPoint) * q.scale);
+            }
+        }
+    }
+
+    void weightsPerTensor() {
+        const ConstantPtr weight = Constant::fromFloats({2, 2}, {7, -3.4f, 0.5f, -7});
+        const ConstantQuantizer q = quantizeWeight(*weight, {4, true, false}, 0);
+        QCOMPARE(q.scales.size(), 1u);
+        QCOMPARE(q.scales[0], 1.0f);
+        QCOMPARE(codes(q), "7 -3 0 -7");  // 0.5 rounds to even
+        QCOMPARE(q.dequantized->floats()[1], -3.0f);
+    }
+
+    void weightsPerChannel() {
+        const ConstantPtr weight = Constant::fromFloats({2, 2}, {127, 1, 0, 0});
+        const ConstantQuantizer q = quantizeWeight(*weight, {8, true, true}, 0);
+        QCOMPARE(q.scales, (std::vector<float>{1, 1}));  // the dead channel gets 1
+        QCOMPARE(codes(q), "127 1 0 0");
+        const ConstantQuantizer columns = quantizeWeight(*weight, {8, true, true}, 1);
+        QCOMPARE(columns.scales, (std::vector<float>{1, 1.0f / 127}));
+        QCOMPARE(codes(columns), "127 127 0 0");
+    }
+
+    void biasesUseTheProductOfTheScales() {
+        const ConstantPtr bias = Constant::fromFloats({2}, {1.0f, -0.26f});
+        const ConstantQuantizer q = quantizeBias(*bias, 0.5f, {0.25f, 0.1f});
+        QCOMPARE(codes(q), "8 -5");  // 1 / 0.125, -0.26 / 0.05 = -5.2
+        QCOMPARE(q.dequantized->floats()[0], 1.0f);
+        QCOMPARE(q.saturated, 0u);
+        QCOMPARE(quantizeBias(*Constant::fromFloats({1}, {1e10f}), 0.1f, {0.1f}).saturated, 1u);
+    }
+
+    void poisonedWeightsAreRefused() {
+        const ConstantPtr weight = Constant::fromFloats({2}, {1, std::numeric_limits<float>::quiet_NaN()});
+        QVERIFY_EXCEPTION_THROWN(quantizeWeight(*weight, {}, 0), Error);
+    }
+};
+
+QTEST_GUILESS_MAIN(QuantizerTest)
+#include "quantizer_test.moc"

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers each kind of rule keeps in float, and what is said about rules that cannot work.
+
+#include "config/skip_rules.h"
+
+#include <QtTest>
+
+#include "base/error.h"
+#include "config/near_names.h"
+#include "model/graph_builder.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+// stem -> left  -> join -> head -> relu
+//      -> right ->
+GraphPtr model() {
+    const LoadedModel loaded = test::textModel(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        net (float[1,2,4,4] X) => (float[1,2,4,4] Y)
+        <float[2,2,1,1] A = {1,2,3,4}, float[2,2,1,1] B = {1,2,3,4}, float[2,2,1,1] C = {1,2,3,4}> {
+            stem = Conv(X, A)
+            left = Conv(stem, B)
+            right = Relu(stem)
+            join = Add(left, right)
+            head = Conv(join, C)
+            Y = Relu(head)
+        })");
+    GraphBuilder builder(*loaded.graph);
+    // The textual form has no names for nodes.
+    const char* const kNames[] = {"stem", "left", "right", "join", "head", "relu"};
+    for (std::size_t n = 0; n < 6; ++n) builder.node(NodeId(n)).name = kNames[n];
+    return builder.build();
+}
+
+SkipRule node(std::vector<std::string> layers) { return {SkipKind::Node, std::move(layers), {}, {}, {}, {}}; }
+SkipRule until(std::string from, std::vector<std::string> to) {
+    return {SkipKind::Until, {}, std::move(from), std::move(to), {}, {}};
+}
+SkipRule downstream(std::string from) { return {SkipKind::Downstream, {}, std::move(from), {}, {}, {}}; }
+SkipRule type(std::string op) { return {SkipKind::Type, {}, {}, {}, std::move(op), {}}; }
+SkipRule pattern(std::string regex) { return {SkipKind::Pattern, {}, {}, {}, {}, std::move(regex)}; }
+
+QuantizationConfig config(std::vector<SkipRule> rules, bool tail = false) {
+    QuantizationConfig result;
+    result.rules = std::move(rules);
+    result.skipTail = tail;
+    return result;
+}
+
+std::string skipped(const Graph& graph, const QuantizationConfig& c) {
+    const SkipDecisions decisions = resolveSkips(graph, c);
+    std::string names;
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n)
+        if (decisions.skipped(NodeId(n))) names += (names.empty() ? "" : " ") + graph.nodes()[n].name;
+    return names;
+}
+
+std::string message(const Graph& graph, const QuantizationConfig& c) {
+    try {
+        return "skips " + skipped(graph, c);
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
+
+class SkipRulesTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void eachKind() {
+        const GraphPtr g = model();
+        QCOMPARE(skipped(*g, config({})), std::string());
+        QCOMPARE(skipped(*g, config({}, true)), std::string("head relu"));
+        QCOMPARE(skipped(*g, config({node({"stem", "join"})})), std::string("stem join"));
+        QCOMPARE(skipped(*g, config({until("stem", {"join"})})), std::string("stem left right join"));
+        QCOMPARE(skipped(*g, config({until("left", {"join"})})), std::string("left join"));
+        QCOMPARE(skipped(*g, config({until("stem", {"left", "right"})})), std::string("stem left right"));
+        QCOMPARE(skipped(*g, config({until("left", {"left"})})), std::string("left"));
+        QCOMPARE(skipped(*g, config({downstream("join")})), std::string("join head relu"));
+        QCOMPARE(skipped(*g, config({type("Conv")})), std::string("stem left head"));
+        QCOMPARE(skipped(*g, config({pattern("^.e")})), std::string("left head relu"));
+        QCOMPARE(skipped(*g, config({pattern("(.)o\\w*\\1|ea")})),
+                 std::string("head"));  // with a back reference
+    }
+
+    void reasonsAndPrecedence() {
+        const GraphPtr g = model();
+        QuantizationConfig c = config({type("Add"), until("stem", {"join"})}, true);
+        c.layers["left"].quantize = true;
+        c.layers["relu"].quantize = false;
+        c.layers["relu"].comment = "looks better";
+        c.layers["head"].weightBits = 4;
+        const SkipDecisions decisions = resolveSkips(*g, c);
+        const std::vector<std::string> expected = {
+            "skipped by rule 2: from stem until join",
+            "",
+            "skipped by rule 2: from stem until join",
+            "skipped by rule 1: all Add layers",
+            "skipped as part of the tail: the last weighted layer and what follows",
+            "skipped by the layer's own setting: looks better",
+        };
+        QCOMPARE(decisions.reasons, expected);
+        QCOMPARE(decisions.covered.size(), std::size_t(3));
+        QVERIFY(decisions.covered[1][1]);  // the rule still covers the layer that beats it
+        QVERIFY((decisions.covered[2] == NodeSet{false, false, false, false, true, true}));
+    }
+
+    void errorsHelp_data() {
+        QTest::addColumn<QString>("which");
+        QTest::addColumn<QString>("expected");
+        QTest::newRow("unknown")
+            << "node"
+            << "skip rule 1 (layer Stem1): the model has no layer 'Stem1' (did you mean 'stem'?)";
+        QTest::newRow("swap")
+            << "swap"
+            << "there is no path from 'join' to 'left', but there is one from 'left' to 'join': "
+               "swap them";
+        QTest::newRow("branches") << "branches"
+                                  << "there is no path from 'left' to 'right', nor back";
+        QTest::newRow("type") << "type"
+                              << "the model has no layer of type 'Gemm'; its types are: Add, Conv, Relu";
+        QTest::newRow("nothing")
+            << "nothing"
+            << "no layer's name matches /xyz/; the names look like: stem, left, right and 3";
+        QTest::newRow("regex") << "regex"
+                               << "skip rule 2 (names matching /(/): the regular expression '(' is not valid";
+        QTest::newRow("layer") << "layer"
+                               << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
+    }
+    void errorsHelp() {
+        QFETCH(QString, which);
+        QFETCH(QString, expected);
+        const GraphPtr g = model();
+        QuantizationConfig c;
+        if (which == "node") c = config({node({"Stem1"})});
+        if (which == "swap") c = config({until("join", {"left"})});
+        if (which == "branches") c = config({until("left", {"right"})});
+        if (which == "type") c = config({type("Gemm")});
+        if (which == "nothing") c = config({pattern("xyz")});
+        if (which == "regex") c = config({type("Add"), pattern("(")});
+        if (which == "layer") c.layers["heat"].quantize = true;
+        const QString found = QString::fromStdString(message(*g, c));
+        QVERIFY2(found.contains(expected), qPrintable(found));
+    }
+
+    void nastyPatternsEnd() {
+        GraphBuilder builder(*model());
+        builder.node(NodeId(0)).name = std::string(200'000, 'a');
+        const GraphPtr g = builder.build();
+        QElapsedTimer timer;
+        timer.start();
+        QCOMPARE(message(*g, config({pattern("^(a+)+$"), type("Add")})).substr(0, 9),
+                 std::string("skips aaa"));
+        QVERIFY(timer.elapsed() < 20'000);
+    }
+
+    void nearNamesAreRanked() {
+        const std::vector<std::string> names = {"/features/conv", "Conv_12", "Conv_1", "conv_2", "Relu_7"};
+        QCOMPARE(nearNames(names, "CONV_1", 2), (std::vector<std::string>{"Conv_1", "Conv_12"}));
+        QCOMPARE(nearNames(names, "conv", 9),
+                 (std::vector<std::string>{"Conv_1", "conv_2", "Conv_12", "/features/conv"}));
+        QCOMPARE(nearNames(names, "Softmax", 3), std::vector<std::string>());
+        QCOMPARE(editDistance("kitten", "sitting"), std::size_t(3));
+        QCOMPARE(didYouMean({"a", "b", "c"}), std::string(" (did you mean 'a', 'b' or 'c'?)"));
+    }
+};
+
+QTEST_GUILESS_MAIN(SkipRulesTest)
+#include "skip_rules_test.moc"

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// The built quantloupe-cli as a person or a script meets it: exit codes, messages, what lands on which
+// stream.
+
+#include <QCoreApplication>
+#include <QDir>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QString out, err;
+};
+
+Outcome runCli(const QStringList& arguments, const QString& locale = QStringLiteral("C.UTF-8")) {
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    environment.insert(QStringLiteral("LC_ALL"), locale);
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
+    if (!process.waitForFinished(120'000)) return {-1, {}, process.errorString()};
+    Outcome outcome;
+    outcome.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
+    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+    outcome.err = QString::fromUtf8(process.readAllStandardError());
+    return outcome;
+}
+
+QString demo(const QString& name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + name; }
+QString demoModel() { return demo(QStringLiteral("mobilenetv2_cifar10.onnx")); }
+
+QJsonObject readObject(const QString& path) {
+    QFile file(path);
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    return QJsonDocument::fromJson(file.readAll()).object();
+}
+
+}  // namespace
+
+class CliTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+
+    QString put(const QString& name, const QByteArray& content) const {
+        const QString path = m_folder.filePath(name);
+        QDir().mkpath(QFileInfo(path).path());
+        QFile file(path);
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) return {};
+        return path;
+    }
+
+    static void verifyFailure(const Outcome& outcome, int code, const QString& mentions) {
+        const QString all =
+            QStringLiteral("exit %1\nstdout: %2\nstderr: %3").arg(outcome.code).arg(outcome.out, outcome.err);
+        QVERIFY2(outcome.code == code, qPrintable(all));
+        QVERIFY2(outcome.out.isEmpty(), qPrintable(all));
+        QVERIFY2(outcome.err.contains(QStringLiteral("quantloupe-cli: ")), qPrintable(all));
+        QVERIFY2(outcome.err.contains(mentions), qPrintable(all));
+    }
+
+  private Q_SLOTS:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    void wrongUsageExitsWithTwo_data() {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("mentions");
+        const auto row = [](const char* name, const char* arguments, const char* mentions) {
+            QStringList list = QString::fromUtf8(arguments).split(QLatin1Char(' '), Qt::SkipEmptyParts);
+            list.replaceInStrings(QStringLiteral("MODEL"), demoModel());
+            QTest::newRow(name) << list << QString::fromUtf8(mentions);
+        };
+        row("no command", "", "required");
+        row("unknown command", "frobnicate MODEL", "frobnicate");
+        row("a command of the future", "tune MODEL --data x", "tune");
+        row("no model", "inspect", "MODEL");
+        row("two models", "inspect MODEL b.onnx", "b.onnx");
+        row("unknown option", "inspect MODEL --memory 100", "--memory");
+        row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
+            "--bias-correction");
+        row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
+        row("no data", "analyze MODEL", "--data");
+        row("no output", "transform MODEL", "--output");
+        row("bits out of range", "inspect MODEL --weight-bits 9", "2 to 8");
+        row("bits are no number", "inspect MODEL --weight-bits 4x", "4x");
+        row("activations have 8 bits", "inspect MODEL --activation-bits 4", "8");
+        row("no samples", "inspect MODEL --samples 0", "--samples");
+        row("unknown preset", "inspect MODEL --preset nope", "w4a8");
+        row("unknown method", "inspect MODEL --calibration entropy", "min_max");
+        row("unknown key", "inspect MODEL --set quantization.weight.bytes=1", "bytes");
+        row("set without value", "inspect MODEL --set quantization", "KEY.PATH=VALUE");
+        row("until without end", "inspect MODEL --skip-until a", "--to");
+        row("until, then another option", "inspect MODEL --skip-until a --json --to b", "--to");
+        row("end without until", "inspect MODEL --to b", "--skip-until");
+        row("export without dialect", "export MODEL -o x.json", "--to DIALECT");
+        row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to DIALECT");
+        row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
+        row("render to a bitmap", "render MODEL -o x.png", ".svg");
+    }
+    void wrongUsageExitsWithTwo() {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, mentions);
+        verifyFailure(runCli(arguments), 2, mentions);
+    }
+
+    void helpIsNoFailure() {
+        const Outcome outcome = runCli({QStringLiteral("analyze"), QStringLiteral("--help")});
+        QCOMPARE(outcome.code, 0);
+        QVERIFY(outcome.out.contains(QStringLiteral("--calibration-data")));
+        QCOMPARE(outcome.err, QString());
+    }
+
+    void aTextFileIsNoModel() {
+        const QString path = put(QStringLiteral("text.onnx"), "this is a letter, not a network\n");
+        verifyFailure(runCli({QStringLiteral("inspect"), path}), 1, QStringLiteral("text.onnx"));
+    }
+
+    void anEmptyFileIsNoModel() {
+        const QString path = put(QStringLiteral("empty.onnx"), {});
+        verifyFailure(runCli({QStringLiteral("inspect"), path}), 1, QStringLiteral("empty.onnx"));
+    }
+
+    void aTruncatedModelIsRefused() {
+        QFile file(demoModel());
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        const QString path = put(QStringLiteral("half.onnx"), file.read(file.size() / 2));
+        verifyFailure(runCli({QStringLiteral("inspect"), path}), 1, QStringLiteral("half.onnx"));
+    }
+
+    void aMissingModelIsNamed() {
+        verifyFailure(runCli({QStringLiteral("inspect"), QStringLiteral("nowhere.onnx")}), 1,
+                      QStringLiteral("nowhere.onnx"));
+    }
+
+    void aMissingDataFolderIsNamed() {
+        verifyFailure(runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--data"),
+                              m_folder.filePath(QStringLiteral("no such folder"))}),
+                      1, QStringLiteral("no such folder"));
+    }
+
+    void anUndecodableImageIsNamed() {
+        put(QStringLiteral("images/a/broken.jpg"), "\xff\xd8 not much of a picture");
+        put(QStringLiteral("images/a/broken2.jpg"), "\xff\xd8 not much of a picture");
+        verifyFailure(runCli({QStringLiteral("run"), demoModel(), QStringLiteral("--data"),
+                              m_folder.filePath(QStringLiteral("images")), QStringLiteral("-o"),
+                              m_folder.filePath(QStringLiteral("never.npz"))}),
+                      1, QStringLiteral("broken"));
+        QVERIFY(!QFile::exists(m_folder.filePath(QStringLiteral("never.npz"))));
+    }
+
+    void anUnknownConfigurationKeyIsNamed() {
+        const QString path = put(QStringLiteral("config.json"), R"({"quantloupe": 1, "colour": "red"})");
+        verifyFailure(runCli({QStringLiteral("inspect"), demoModel(), QStringLiteral("--config"), path}), 1,
+                      QStringLiteral("colour"));
+    }
+
+    void aLayerThatIsNotThereIsNamed() {
+        verifyFailure(runCli({QStringLiteral("transform"), demoModel(), QStringLiteral("--set"),
+                              QStringLiteral("transforms.skip_folding=[\"Conv_none\"]"), QStringLiteral("-o"),
+                              m_folder.filePath(QStringLiteral("t.onnx"))}),
+                      1, QStringLiteral("Conv_none"));
+    }
+
+    void anOutputFolderThatIsNotThereIsNamedAtOnce() {
+        verifyFailure(runCli({QStringLiteral("transform"), demoModel(), QStringLiteral("-o"),
+                              m_folder.filePath(QStringLiteral("missing/t.onnx"))}),
+                      1, QStringLiteral("missing"));
+    }
+
+    // preset < configuration file < options, these from left to right
+    void laterOptionsWin() {
+        const QString saved = m_folder.filePath(QStringLiteral("saved.json"));
+        const QString file =
+            put(QStringLiteral("bits.json"), R"({"quantization": {"weight": {"per_channel": true}}})");
+        const Outcome outcome = runCli({QStringLiteral("inspect"), demoModel(),
+                                        QStringLiteral("--weight-bits"), QStringLiteral("6"),
+                                        QStringLiteral("--set"), QStringLiteral("quantization.weight.bits=3"),
+                                        QStringLiteral("--symmetric"), QStringLiteral("--no-symmetric"),
+                                        QStringLiteral("--config"), file, QStringLiteral("--preset"),
+                                        QStringLiteral("w4a8"), QStringLiteral("--save-config"), saved});
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        const QJsonObject config = readObject(saved);
+        const QJsonObject quantization = config[QStringLiteral("quantization")].toObject();
+        const QJsonObject weight = quantization[QStringLiteral("weight")].toObject();
+        QCOMPARE(weight[QStringLiteral("bits")].toInt(), 3);
+        QCOMPARE(weight[QStringLiteral("per_channel")].toBool(), true);
+        QCOMPARE(
+            quantization[QStringLiteral("activation")].toObject()[QStringLiteral("symmetric")].toBool(true),
+            false);
+        QCOMPARE(config[QStringLiteral("skip")].toObject()[QStringLiteral("tail")].toBool(true),
+                 false);  // w4a8's
+    }
+
+    void untilTakesTheDestinationsThatFollowIt() {
+        const QString saved = m_folder.filePath(QStringLiteral("until.json"));
+        const QString first = QStringLiteral("/features/features.1/conv/conv.0/conv.0.0/Conv");
+        const QString second = QStringLiteral("/features/features.2/conv/conv.2/Conv");
+        const QString third = QStringLiteral("/features/features.2/conv/conv.0/conv.0.0/Conv");
+        const Outcome outcome =
+            runCli({QStringLiteral("export"), demoModel(), QStringLiteral("--skip-until"), first,
+                    QStringLiteral("--to"), second, QStringLiteral("--to"), third, QStringLiteral("-o"),
+                    m_folder.filePath(QStringLiteral("amct.json")), QStringLiteral("--to"),
+                    QStringLiteral("amct"), QStringLiteral("--save-config"), saved});
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        const QJsonArray rules =
+            readObject(saved)[QStringLiteral("skip")].toObject()[QStringLiteral("rules")].toArray();
+        QCOMPARE(rules.size(), 1);
+        const QJsonArray to = rules[0].toObject()[QStringLiteral("to")].toArray();
+        QCOMPARE(to, (QJsonArray{second, third}));
+        QVERIFY(!readObject(m_folder.filePath(QStringLiteral("amct.json"))).isEmpty());
+    }
+
+    void analyzePrintsOneDocument() {
+        const Outcome outcome =
+            runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--data"),
+                    demo(QStringLiteral("val")), QStringLiteral("--calibration-data"),
+                    demo(QStringLiteral("calibration")), QStringLiteral("--samples"), QStringLiteral("20"),
+                    QStringLiteral("--calibration-samples"), QStringLiteral("8"), QStringLiteral("--json")},
+                   QStringLiteral("de_DE.UTF-8"));
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        QJsonParseError error;
+        const QJsonObject document = QJsonDocument::fromJson(outcome.out.toUtf8(), &error).object();
+        QCOMPARE(error.errorString(), QJsonParseError().errorString());
+        QCOMPARE(document[QStringLiteral("samples")].toInt(), 20);
+        const double top1 = document[QStringLiteral("float")].toObject()[QStringLiteral("top1")].toDouble(-1);
+        QVERIFY2(top1 > 0.7 && top1 <= 1.0, qPrintable(QString::number(top1)));
+        const QJsonObject quantized = document[QStringLiteral("quantized")].toObject();
+        QCOMPARE(quantized[QStringLiteral("top1_interval")].toArray().size(), 2);
+        QCOMPARE(document[QStringLiteral("layers")].toArray().size(), 152);
+    }
+
+    void halvingTheDataIsSaid() {
+        const Outcome outcome = runCli({QStringLiteral("quantize"), demoModel(), QStringLiteral("--data"),
+                                        demo(QStringLiteral("calibration")), QStringLiteral("-o"),
+                                        m_folder.filePath(QStringLiteral("q.onnx"))});
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        QVERIFY2(outcome.err.contains(QStringLiteral("half")), qPrintable(outcome.err));
+        QVERIFY(QFile::exists(m_folder.filePath(QStringLiteral("q.onnx"))));
+    }
+};
+
+QTEST_GUILESS_MAIN(CliTest)
+#include "cli_test.moc"

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph on the screen, with a picture of known places: hit testing, selection, keyboard, zoom.
+#include <QTest>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "graph/graph_canvas.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+namespace {
+
+constexpr double kWidth = 180, kHeight = 40, kStep = 80;
+
+/// The layers one below the other, in graph order, without the graph's ends.
+PicturePtr columnOf(const Graph& graph) {
+    auto picture = std::make_shared<Picture>();
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
+        PictureNode node;
+        node.layer = NodeId(i);
+        node.title = graph.node(NodeId(i)).op;
+        node.subtitle = graph.node(NodeId(i)).name;
+        node.box = {0, kStep * static_cast<double>(i), kWidth, kHeight};
+        picture->nodes.push_back(node);
+        if (i == 0) continue;
+        PictureEdge edge;
+        edge.from = i - 1, edge.to = i;
+        edge.points = {{kWidth / 2, kStep * static_cast<double>(i - 1) + kHeight}, {kWidth / 2, kStep * static_cast<double>(i)}};
+        picture->edges.push_back(edge);
+    }
+    picture->width = kWidth;
+    picture->height = kStep * static_cast<double>(graph.nodeCount());
+    return picture;
+}
+
+}  // namespace
+
+class CanvasTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void init() {
+        m_document = std::make_unique<Document>();
+        m_canvas = std::make_unique<GraphCanvas>(m_document.get());
+        m_canvas->resize(600, 700);
+        m_canvas->show();
+        QSignalSpy drawn(m_document.get(), &Document::pictureChanged);
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+        QVERIFY(QTest::qWaitFor([&] { return !drawn.empty(); }, 20000));  // the real one comes first
+        m_canvas->setPicture(columnOf(*m_document->graph()));
+        m_canvas->fitAll();
+        connect(m_canvas.get(), &GraphCanvas::toggleRequested, m_document.get(), &Document::toggleSelection);
+    }
+    void cleanup() {
+        m_canvas.reset();
+        m_document.reset();
+    }
+
+    void everyBoxIsFoundAtItsPlaceAndNothingBetween() {
+        for (std::size_t i = 0; i < 6; ++i) QCOMPARE(m_canvas->boxAt(middleOf(i)), std::optional<std::size_t>(i));
+        const QPointF between = (middleOf(0) + middleOf(1)) / 2;
+        QCOMPARE(m_canvas->boxAt(between), std::nullopt);
+    }
+
+    void aClickSelectsShiftAddsTheBackgroundClears() {
+        click(2);
+        QCOMPARE(m_document->selection(), std::vector{NodeId(2)});
+        click(4, Qt::ShiftModifier);
+        QCOMPARE(m_document->selection(), (std::vector{NodeId(2), NodeId(4)}));
+        click(2, Qt::ShiftModifier);
+        QCOMPARE(m_document->selection(), std::vector{NodeId(4)});
+        QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, QPoint(3, 3));
+        QVERIFY(m_document->selection().empty());
+    }
+
+    void spaceTogglesAndUndoBringsItBack() {
+        click(0);
+        QVERIFY(m_canvas->looks()[0].outline == themeOf(m_canvas->palette()).quantized);
+        QTest::keyClick(m_canvas.get(), Qt::Key_Space);
+        QVERIFY(m_document->layer(NodeId(0))->state == LayerState::Skipped);
+        QVERIFY(m_canvas->looks()[0].hatched);  // drawn at once
+        m_document->undoStack()->undo();
+        QVERIFY(m_document->layer(NodeId(0))->state == LayerState::Quantized);
+        QVERIFY(!m_canvas->looks()[0].hatched);
+    }
+
+    void arrowsWalkAlongTheEdges() {
+        click(1);
+        QTest::keyClick(m_canvas.get(), Qt::Key_Down);
+        QCOMPARE(m_document->current(), NodeId(2));
+        QTest::keyClick(m_canvas.get(), Qt::Key_Up);
+        QTest::keyClick(m_canvas.get(), Qt::Key_Up);
+        QCOMPARE(m_document->current(), NodeId(0));
+        QTest::keyClick(m_canvas.get(), Qt::Key_End);
+        QCOMPARE(m_document->current(), NodeId(5));
+    }
+
+    void theWheelZoomsToTheCursor() {
+        const QPointF cursor(200, 333);
+        const QPointF before = m_canvas->transform().toScene(cursor);
+        const double zoom = m_canvas->transform().zoom;
+        QWheelEvent wheel(cursor, m_canvas->mapToGlobal(cursor), {}, {0, 240}, Qt::NoButton, Qt::ControlModifier,
+                          Qt::NoScrollPhase, false);
+        QApplication::sendEvent(m_canvas.get(), &wheel);
+        QVERIFY(m_canvas->transform().zoom > zoom * 1.2);
+        const QPointF moved = m_canvas->transform().toScene(cursor) - before;
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 1e-6, "the point under the cursor has moved");
+    }
+
+    void placeAndZoomSurviveAnEdit() {
+        m_canvas->zoomAt({100, 100}, 1.7);
+        const ViewTransform before = m_canvas->transform();
+        click(0);
+        QTest::keyClick(m_canvas.get(), Qt::Key_Space);
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, 20000));
+        QCOMPARE(m_canvas->transform().zoom, before.zoom);
+        QCOMPARE(m_canvas->transform().offset, before.offset);
+        QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
+    }
+
+    void aRubberBandSelectsWhatItTouches() {
+        const QPoint from = middleOf(1).toPoint() + QPoint(-200, -30);
+        const QPoint to = middleOf(3).toPoint() + QPoint(0, 5);
+        QTest::mousePress(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, from);
+        QTest::mouseMove(m_canvas.get(), to);
+        QTest::mouseRelease(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, to);
+        QCOMPARE(m_document->selection(), (std::vector{NodeId(1), NodeId(2), NodeId(3)}));
+    }
+
+    void skipUntilIsChosenByTwoClicks() {
+        QSignalSpy chosen(m_canvas.get(), &GraphCanvas::untilChosen);
+        m_canvas->startUntil(NodeId(0));
+        QVERIFY(m_canvas->choosingUntil());
+        click(2);
+        QCOMPARE(chosen.count(), 1);
+        QVERIFY(!m_canvas->choosingUntil());
+        m_canvas->startUntil(NodeId(0));
+        QTest::keyClick(m_canvas.get(), Qt::Key_Escape);
+        QVERIFY(!m_canvas->choosingUntil());
+        QCOMPARE(chosen.count(), 1);
+    }
+
+    void indexFindsEdgesAcrossCells() {
+        auto picture = std::make_shared<Picture>();
+        picture->nodes.resize(2);
+        picture->nodes[0].box = {0, 0, 10, 10};
+        picture->nodes[1].box = {5000, 9000, 10, 10};
+        picture->edges.push_back({0, 1, {}, {{5, 10}, {5, 4000}, {5005, 4000}, {5005, 9000}}});
+        const PictureIndex index(*picture);
+        QCOMPARE(index.edgesIn(QRectF(2000, 3990, 100, 20)).size(), 1u);
+        QVERIFY(index.nodesIn(QRectF(2000, 3990, 100, 20)).empty());
+        QCOMPARE(index.nodeAt({5003, 9003}), std::optional<std::size_t>(1));
+    }
+
+  private:
+    QPointF middleOf(std::size_t box) const {
+        return m_canvas->transform().toView(toRectF(m_canvas->picture()->nodes[box].box).center());
+    }
+    void click(std::size_t box, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::mouseClick(m_canvas.get(), Qt::LeftButton, modifiers, middleOf(box).toPoint());
+    }
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<Document> m_document;
+    std::unique_ptr<GraphCanvas> m_canvas;
+};
+
+QTEST_MAIN(CanvasTest)
+#include "canvas_test.moc"

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits: what each gesture does to the configuration, that undo brings it back, and that states follow at once.
+#include <QTest>
+
+#include "commands/config_edits.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class DocumentTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void init() {
+        m_document = std::make_unique<Document>();
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+    }
+    void cleanup() { m_document.reset(); }
+
+    void spaceSkipsAndSpaceAgainQuantizes() {
+        m_document->select(node("Conv_0"));
+        QVERIFY(stateOf("Conv_0") == LayerState::Quantized);
+        m_document->toggleSelection();
+        // At once, before the engine answers.
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+        QCOMPARE(m_document->config().rules.size(), 1u);
+        QCOMPARE(m_document->config().rules[0].layers, std::vector<std::string>{"Conv_0"});
+        m_document->toggleSelection();
+        QVERIFY(stateOf("Conv_0") == LayerState::Quantized);
+        QVERIFY(m_document->config().rules.empty());
+    }
+
+    void quantizingALayerOfTheTailBeatsTheRule() {
+        QVERIFY(stateOf("Conv_4") == LayerState::Skipped);
+        m_document->select(node("Conv_4"));
+        m_document->toggleSelection();
+        QVERIFY(stateOf("Conv_4") == LayerState::Quantized);
+        QCOMPARE(m_document->config().layers.at("Conv_4").quantize, std::optional<bool>(true));
+        m_document->toggleSelection();
+        QVERIFY(stateOf("Conv_4") == LayerState::Skipped);
+        QVERIFY(!m_document->config().layers.contains("Conv_4"));
+    }
+
+    void undoAndRedoRestoreTheWholeValue() {
+        const QuantizationConfig before = m_document->config();
+        m_document->edit(skipType(before, "Conv"));
+        const QuantizationConfig after = m_document->config();
+        QVERIFY(after != before);
+        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Skip all Conv layers"));
+        m_document->undoStack()->undo();
+        QVERIFY(m_document->config() == before);
+        QVERIFY(stateOf("Conv_0") == LayerState::Quantized);
+        m_document->undoStack()->redo();
+        QVERIFY(m_document->config() == after);
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+    }
+
+    void untilTakesTheDirectionOfTheData() {
+        const Graph& graph = *m_document->graph();
+        const ConfigEdit edit = skipUntil(graph, m_document->config(), node("Conv_2"), node("Conv_0"));
+        QCOMPARE(edit.next.rules.back().from, std::string("Conv_0"));
+        QCOMPARE(edit.next.rules.back().to, std::vector<std::string>{"Conv_2"});
+        QVERIFY(m_document->edit(edit));
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+        QVERIFY(stateOf("Conv_2") == LayerState::Skipped);
+        // The same once more is no new step.
+        const ConfigEdit again = skipUntil(graph, m_document->config(), node("Conv_0"), node("Conv_2"));
+        QVERIFY(!again.complaint.isEmpty());
+    }
+
+    void weightBitsInQuickSuccessionAreOneStep() {
+        for (const int bits : {7, 6, 5}) {
+            ConfigEdit edit{m_document->config(), QStringLiteral("%1-bit weights").arg(bits), {}, kMergeWeightBits};
+            edit.next.quantization.weight.bits = bits;
+            m_document->edit(edit);
+        }
+        QCOMPARE(m_document->undoStack()->count(), 1);
+        m_document->undoStack()->undo();
+        QCOMPARE(m_document->config().quantization.weight.bits, 8);
+    }
+
+    void anImpossibleRuleIsRefusedAndChangesNothing() {
+        QSignalSpy messages(m_document.get(), &Document::message);
+        const QuantizationConfig before = m_document->config();
+        ConfigEdit edit = skipPattern(before, "(");
+        QVERIFY(!m_document->edit(edit));
+        QCOMPARE(messages.count(), 1);
+        QVERIFY(m_document->config() == before);
+        QCOMPARE(m_document->undoStack()->count(), 0);
+    }
+
+    void aCommentIsKeptAndEvaluatesNothing() {
+        QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
+        ConfigEdit edit{m_document->config(), QStringLiteral("Comment"), {}, kMergeComment};
+        edit.next.layers["Conv_0"].comment = "sensitive";
+        QVERIFY(m_document->edit(edit));
+        QVERIFY(!m_document->evaluating());
+        QVERIFY(!finished.wait(100));
+    }
+
+    void configurationsSurviveSavingAndOpening() {
+        m_document->edit(skipType(m_document->config(), "Conv"));
+        const QuantizationConfig saved = m_document->config();
+        const std::filesystem::path path = m_folder.filePath(QStringLiteral("tuned.json")).toStdString();
+        QVERIFY(m_document->saveConfig(path));
+        QVERIFY(m_document->undoStack()->isClean());
+        m_document->undoStack()->undo();
+        QVERIFY(m_document->openConfig(path));
+        QVERIFY(m_document->config() == saved);
+    }
+
+    void onlyTheLastOfManyEditsIsDelivered() {
+        QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
+        for (int i = 0; i < 9; ++i) {
+            m_document->select(node("Conv_0"));
+            m_document->toggleSelection();
+        }
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, 20000));
+        QCOMPARE(finished.count(), 1);
+        QVERIFY(m_document->evaluation()->config == m_document->config());
+        QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
+    }
+
+  private:
+    NodeId node(const char* name) const { return *m_document->graph()->findNode(name); }
+    LayerState stateOf(const char* name) const { return m_document->layer(node(name))->state; }
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<Document> m_document;
+};
+
+QTEST_MAIN(DocumentTest)
+#include "document_test.moc"

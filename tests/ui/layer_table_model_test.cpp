@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer table: contents, sorting with absent numbers, the filter's little language.
+#include <QAbstractItemModelTester>
+#include <QTest>
+
+#include "models/layer_table_model.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class LayerTableModelTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void listsEveryLayerOfTheModel() {
+        QTemporaryDir folder;
+        Document document;
+        LayerTableModel model(&document);
+        QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QCOMPARE(model.rowCount(), 0);
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        QCOMPARE(column(model, LayerTableModel::Name),
+                 QStringList({"Conv_0", "Relu_1", "Conv_2", "Relu_3", "Conv_4", "Relu_5"}));
+        QCOMPARE(column(model, LayerTableModel::Op).join(QLatin1Char(' ')),
+                 QStringLiteral("Conv Relu Conv Relu Conv Relu"));
+        // Without data nothing was measured, and that is no zero.
+        QCOMPARE(model.index(0, LayerTableModel::LocalQs).data().toString(), QStringLiteral("\u2013"));
+        QVERIFY(!model.index(0, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).isValid());
+    }
+
+    void filterKnowsWordsTypesStatesAndLimits() {
+        QTemporaryDir folder;
+        Document document;
+        LayerTableModel model(&document);
+        LayerFilter filter;
+        filter.setSourceModel(&model);
+        QAbstractItemModelTester tester(&filter, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        filter.setFilter(QStringLiteral("op:conv"));
+        QCOMPARE(column(filter, LayerTableModel::Name), QStringList({"Conv_0", "Conv_2", "Conv_4"}));
+        filter.setFilter(QStringLiteral("op:conv _2"));
+        QCOMPARE(column(filter, LayerTableModel::Name), QStringList({"Conv_2"}));
+        filter.setFilter(QStringLiteral("state:skipped op:conv"));
+        QCOMPARE(column(filter, LayerTableModel::Name), QStringList({"Conv_4"}));  // the tail
+        filter.setFilter(QStringLiteral("qs>0"));
+        QCOMPARE(filter.rowCount(), 0);  // nothing is measured
+        filter.setFilter(QStringLiteral("macs>1"));
+        QVERIFY(filter.rowCount() >= 3);
+        filter.setFilter({});
+        QCOMPARE(filter.rowCount(), 6);
+    }
+
+    void sortingByNumberLeavesTheUnmeasuredLast() {
+        QTemporaryDir folder;
+        Document document;
+        LayerTableModel model(&document);
+        LayerFilter filter;
+        filter.setSourceModel(&model);
+        QVERIFY(test::openAndWait(document, test::writeModel(folder)));
+        for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
+            filter.sort(LayerTableModel::Parameters, order);
+            const QString last = filter.index(filter.rowCount() - 1, LayerTableModel::Parameters).data().toString();
+            QCOMPARE(last, QStringLiteral("\u2013"));
+            QVERIFY(filter.index(0, LayerTableModel::Parameters).data(LayerTableModel::SortRole).isValid());
+        }
+    }
+
+    void scaleOfSqnrIsBadWhereItIsLow() {
+        std::vector<LayerResult> layers(2);
+        layers[0].local = TensorDifference{0.1, 0.99, 20};
+        layers[1].local = TensorDifference{0.5, 0.8, 6};
+        const MetricScale scale = scaleOf(layers, Metric::Sqnr);
+        QCOMPARE(scale.position(6), 1.0);
+        QCOMPARE(scale.position(20), 0.0);
+        QCOMPARE(scale.position(std::numeric_limits<double>::infinity()), 0.0);
+        QCOMPARE(scaleOf(layers, Metric::LocalQs).position(0.5), 1.0);
+        QVERIFY(!scaleOf(layers, Metric::CumulativeQs).any);
+    }
+
+  private:
+    static QStringList column(const QAbstractItemModel& model, int column) {
+        QStringList texts;
+        for (int row = 0; row < model.rowCount(); ++row) texts.append(model.index(row, column).data().toString());
+        return texts;
+    }
+};
+
+QTEST_MAIN(LayerTableModelTest)
+#include "layer_table_model_test.moc"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// The whole window: opening what is right, wrong and half right; panels, table and graph belong together.
+#include <QSettings>
+#include <QTest>
+
+#include "main_window.h"
+#include "recent_files.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class MainWindowTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+    }
+    void init() {
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->show();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void aModelWithoutDataShowsItsStates() {
+        const auto path = test::writeModel(m_folder);
+        QVERIFY(test::openAndWait(*m_window->document(), path));
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 6);
+        QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Quantized);
+        QVERIFY(m_window->windowTitle().contains(QStringLiteral("chain")));
+        QVERIFY(recentModels().contains(QString::fromStdString(path.string())));
+        QVERIFY(QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
+        QCOMPARE(m_window->graphView()->canvas()->picture()->nodes.size(), 8u);  // six layers, an input, an output
+    }
+
+    void aBadFileIsExplainedInTheWindow() {
+        const QString path = m_folder.filePath(QStringLiteral("broken.onnx"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("this is no model");
+        file.close();
+        QSignalSpy failed(m_window->document(), &Document::failed);
+        m_window->open({path.toStdString(), {}, {}, {}});
+        QVERIFY(failed.wait(20000));
+        QVERIFY(m_window->messageBar()->isVisible());
+        QVERIFY(m_window->messageBar()->kind() == MessageKind::Error);
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("broken.onnx")),
+                 qPrintable(m_window->messageBar()->text()));
+        QVERIFY(!m_window->document()->hasModel());
+        m_window->messageBar()->dismiss();
+        QVERIFY(!m_window->messageBar()->isVisible());
+    }
+
+    void aBadFileLeavesTheModelThatIsOpen() {
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        QSignalSpy failed(m_window->document(), &Document::failed);
+        m_window->open({m_folder.filePath(QStringLiteral("missing.onnx")).toStdString(), {}, {}, {}});
+        QVERIFY(failed.wait(20000));
+        QVERIFY(m_window->document()->hasModel());
+        m_window->document()->select(NodeId(0));
+        m_window->document()->toggleSelection();
+        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Skipped);
+    }
+
+    void anUnknownOperatorIsShownAllTheSame() {
+        const QString text = QStringLiteral(
+            "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] Y) "
+            "{ A = Relu(X) Y = my.domain.Warp(A) }");
+        const auto path = test::writeModel(m_folder, text, QStringLiteral("warp.onnx"));
+        m_window->open({path, {}, {}, {}});
+        QVERIFY(QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
+        QCOMPARE(m_window->document()->graph()->nodeCount(), 2u);
+    }
+
+    void theTableAndTheGraphShareTheSelection() {
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        m_window->layerTable()->view()->selectRow(3);
+        QCOMPARE(m_window->document()->selection(), std::vector{NodeId(3)});
+        m_window->document()->select(NodeId(1));
+        const auto rows = m_window->layerTable()->view()->selectionModel()->selectedRows();
+        QCOMPARE(rows.size(), 1);
+        QCOMPARE(rows[0].row(), 1);
+    }
+
+    void bothThemesPaint() {
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        for (const bool dark : {false, true}) {
+            QApplication::setPalette(paletteOf(theme(dark)));
+            QCoreApplication::processEvents();
+            const QImage image = m_window->grab().toImage();
+            const QColor corner = image.pixelColor(image.width() / 2, image.height() - 3);
+            QCOMPARE(corner.lightness() < 128, dark);
+        }
+        QApplication::setPalette(paletteOf(theme(false)));
+    }
+
+    void csvHasTheRowsThatAreSeen() {
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        m_window->layerTable()->filterLine()->setText(QStringLiteral("op:relu"));
+        const QStringList lines = m_window->layerTable()->asCsv().trimmed().split(QLatin1Char('\n'));
+        QCOMPARE(lines.size(), 4);
+        QVERIFY(lines[1].startsWith(QStringLiteral("1,Relu_1,Relu,")));
+    }
+
+  private:
+    QTemporaryDir m_folder;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(MainWindowTest)
+#include "main_window_test.moc"

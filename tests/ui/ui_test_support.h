@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Models and documents for the window's tests.
+
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include "document.h"
+#include "support/text_model.h"
+
+namespace quantloupe::test {
+
+/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: the names are given on loading. The tail is Conv_4 and Relu_5.
+inline const char* const kChain = R"(
+<ir_version: 8, opset_import: ["" : 13]>
+chain (float[N,2,4,4] X) => (float[N,2,4,4] Y)
+<float[2,2,1,1] W = {1, 0.5, -1, 0.25}>
+{
+  A = Conv(X, W)
+  B = Relu(A)
+  C = Conv(B, W)
+  D = Relu(C)
+  E = Conv(D, W)
+  Y = Relu(E)
+})";
+
+inline std::filesystem::path writeModel(const QTemporaryDir& folder, const QString& text = QString::fromLatin1(kChain),
+                                        const QString& name = QStringLiteral("chain.onnx")) {
+    const QString path = folder.filePath(name);
+    QFile file(path);
+    if (!file.open(QIODevice::WriteOnly)) return {};
+    const std::string bytes = textModelBytes(text.toStdString());
+    file.write(bytes.data(), static_cast<qint64>(bytes.size()));
+    return path.toStdString();
+}
+
+/// Opens the model and waits for its first states. False after ten seconds or on an error.
+inline bool openAndWait(ui::Document& document, const std::filesystem::path& path) {
+    QSignalSpy finished(&document, &ui::Document::evaluationFinished);
+    QSignalSpy failed(&document, &ui::Document::failed);
+    document.open({path, {}, {}, {}});
+    return QTest::qWaitFor([&] { return !finished.empty() || !failed.empty(); }, 20000) && failed.empty();
+}
+
+}  // namespace quantloupe::test
