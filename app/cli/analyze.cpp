@@ -114,14 +114,18 @@ Json document(const Evaluation& result, const Options& options) {
 void runAnalyze(const Options& options) {
     OpenedSession opened = openSession(options);
     ProgressLine progress;
-    const EvaluationPtr result =
+    const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());
     progress.clear();
-    for (const std::string& text : result->notices) notice(text);
+    // The session was handed a loaded model and cannot know how long that took.
+    Evaluation result = *evaluated;
+    result.seconds.total += opened.loadSeconds - result.seconds.load;
+    result.seconds.load = opened.loadSeconds;
+    for (const std::string& text : result.notices) notice(text);
     if (options.json) {
-        printJson(document(*result, options));
+        printJson(document(result, options));
     } else {
-        printReadable(*result, options);
+        printReadable(result, options);
     }
 }
 

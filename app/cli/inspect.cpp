@@ -110,8 +110,13 @@ void printReadable(const Session& session, const Evaluation* states) {
                    known ? toString(*graph.tensor(output).shape) : "?");
         if (states != nullptr) {
             const LayerResult& layer = states->layers[i];
-            fmt::print(" {:>12} {:>12}  {}{}{}", layer.parameters, layer.macs, layerStateName(layer.state),
-                       layer.reason.empty() ? "" : ": ", layer.reason);
+            // Most reasons begin with the state: "folded into ...".
+            const std::string state(layerStateName(layer.state));
+            const bool said = layer.reason.starts_with(state);
+            const std::string text = layer.reason.empty() ? state
+                                     : said               ? layer.reason
+                                                          : state + ": " + layer.reason;
+            fmt::print(" {:>12} {:>12}  {}", layer.parameters, layer.macs, text);
         }
         fmt::print("\n");
     }

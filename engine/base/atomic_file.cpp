@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -36,12 +37,17 @@ std::string readFile(const fs::path& path) {
     std::error_code error;
     if (!fs::exists(path, error)) fail(ErrorKind::Io, "there is no file '{}'", path.string());
     if (fs::is_directory(path, error)) fail(ErrorKind::Io, "'{}' is a folder; a file is needed", path.string());
-    std::ifstream stream(path, std::ios::binary | std::ios::ate);
+    std::ifstream stream(path, std::ios::binary);
     if (!stream) fail(ErrorKind::Io, "'{}' cannot be read: {}", path.string(), std::strerror(errno));
-    std::string content(static_cast<std::size_t>(stream.tellg()), '\0');
-    stream.seekg(0);
-    stream.read(content.data(), static_cast<std::streamsize>(content.size()));
-    if (!stream) fail(ErrorKind::Io, "'{}' cannot be read to its end", path.string());
+    std::string content;
+    if (fs::is_regular_file(path, error)) {
+        content.resize(fs::file_size(path));
+        stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+        content.resize(static_cast<std::size_t>(stream.gcount()));
+    } else {  // a pipe has no size
+        content.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    if (stream.bad()) fail(ErrorKind::Io, "'{}' cannot be read to its end", path.string());
     return content;
 }
 

@@ -45,17 +45,15 @@ Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors,
         builder.add(std::string_view(node.name)).add(std::string_view(node.op)).add(std::string_view(node.domain));
         for (const auto* ids : {&node.inputs, &node.outputs}) {
             builder.add(ids->size());
-            for (const TensorId id : *ids)
+            for (const TensorId id : *ids) {
                 builder.add(id.valid() ? std::string_view(tensors[id.index()].name) : std::string_view());
+                if (id.valid() && tensors[id.index()].constant) builder.add(tensors[id.index()].constant->version());
+            }
         }
         for (const auto& [name, value] : node.attributes) {
             builder.add(std::string_view(name));
             addAttribute(builder, value);
         }
-    }
-    for (const TensorInfo& tensor : tensors) {
-        builder.add(std::string_view(tensor.name));
-        if (tensor.constant) builder.add(tensor.constant->version());
     }
     return builder.finish();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// ONNX's protobuf messages to our values and back. Internal to engine/model and the tests of it: protobuf's headers
-// stay out of the rest.
+// ONNX's protobuf messages to our values and back. For the few places that read or write ONNX files themselves;
+// protobuf's headers stay out of the rest.
 
 #include <filesystem>
 #include <memory>

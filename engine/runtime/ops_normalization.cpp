@@ -52,13 +52,20 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
     std::size_t rows = 1, width = 1;
     for (std::size_t d = 0; d < desc.dims.size(); ++d) (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
-    if (context.node.outputs.size() > 1)
-        fail(ErrorKind::Unsupported, "the mean and deviation outputs of LayerNormalization are not supported");
+    TensorDesc statistics = desc;  // of the optional outputs: mean and 1 / deviation
+    for (std::size_t d = axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
     const bool hasBias = context.has(2);
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
         if ((i == 1 || hasBias) && context.input(i).count() != width)
             failInput("LayerNormalization's scale and bias must have {} values", width);
-    return {{desc}, makeKernel([=](const KernelArguments& a) {
+    std::vector<TensorDesc> outputs(context.node.outputs.size(), statistics);
+    outputs[0] = desc;
+    return {outputs, makeKernel([=](const KernelArguments& a) {
+                const auto optional = [&](std::size_t i) {
+                    return i < a.outputs.size() ? static_cast<float*>(a.outputs[i]) : nullptr;
+                };
+                float* const means = optional(1);
+                float* const factors = optional(2);
                 const auto* in = static_cast<const float*>(a.inputs[0]);
                 const auto* scale = static_cast<const float*>(a.inputs[1]);
                 const auto* bias = hasBias ? static_cast<const float*>(a.inputs[2]) : nullptr;
@@ -70,6 +77,8 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
                     for (std::size_t i = 0; i < width; ++i) squares += (in[i] - mean) * (in[i] - mean);
                     const auto factor =
                         static_cast<float>(1.0 / std::sqrt(squares / static_cast<double>(width) + epsilon));
+                    if (means != nullptr) means[r] = static_cast<float>(mean);
+                    if (factors != nullptr) factors[r] = factor;
                     for (std::size_t i = 0; i < width; ++i)
                         out[i] = (in[i] - static_cast<float>(mean)) * factor * scale[i] + (bias ? bias[i] : 0.0f);
                 }

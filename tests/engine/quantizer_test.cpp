@@ -77,7 +77,8 @@ class QuantizerTest : public QObject {
             for (float& value : x) value = float(random.generateDouble() * 14 - 7);
             applyFakeQuant(q.fakeQuant(), x.data(), y.data(), x.size());
             for (std::size_t i = 0; i < x.size(); ++i) {
-                const double code = std::clamp<double>(std::nearbyint(x[i] / q.scale) + q.zeroPoint, q.quantMin, q.quantMax);
+                const double code =
+                    std::clamp<double>(double(std::nearbyint(x[i] / q.scale)) + q.zeroPoint, q.quantMin, q.quantMax);
                 QCOMPARE(y[i], float(code - q.zeroPoint) * q.scale);
             }
         }

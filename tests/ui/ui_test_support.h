@@ -17,13 +17,13 @@ namespace quantloupe::test {
 inline const char* const kChain = R"(
 <ir_version: 8, opset_import: ["" : 13]>
 chain (float[N,2,4,4] X) => (float[N,2,4,4] Y)
-<float[2,2,1,1] W = {1, 0.5, -1, 0.25}>
+<float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2,2,1,1] W = {1, 2, -1, 3}, float[2,2,1,1] Z = {1, 0, -1, 1}>
 {
-  A = Conv(X, W)
+  A = Conv(X, V)
   B = Relu(A)
   C = Conv(B, W)
   D = Relu(C)
-  E = Conv(D, W)
+  E = Conv(D, Z)
   Y = Relu(E)
 })";
 
