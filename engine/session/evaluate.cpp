@@ -124,7 +124,9 @@ class EvaluationRun {
         const std::size_t all = batches.chunks();
         const std::size_t rough =
             std::min(all, (session.options.roughSamples + batches.batch() - 1) / batches.batch());
-        const auto samplesIn = [&](std::size_t chunks) { return std::min(chunks * batches.batch(), batches.samples()); };
+        const auto samplesIn = [&](std::size_t chunks) {
+            return chunks == all ? batches.samples() : std::min(session.options.roughSamples, batches.samples());
+        };
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));

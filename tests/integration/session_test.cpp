@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop on the bundled demo: open, skip, see the number change, undo, equalize, save and open the configuration.
+#include "session/session.h"
+
+#include <QTemporaryDir>
+#include <QtTest>
+#include <fstream>
+
+#include "base/error.h"
+#include "support/demo.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+QString states(const Evaluation& evaluation) {
+    const StateCounts& c = evaluation.counts;
+    return QString("%1 quantized, %2 skipped, %3 float, %4 folded, %5 fused")
+        .arg(c.quantized).arg(c.skipped).arg(c.floating).arg(c.folded).arg(c.fused);
+}
+
+const LayerResult& layer(const Evaluation& evaluation, const std::string& name) {
+    for (const LayerResult& item : evaluation.layers)
+        if (item.name == name) return item;
+    throw std::runtime_error("no layer " + name);
+}
+
+const std::string kWorst = "/features/features.17/conv/conv.2/Conv";
+
+}  // namespace
+
+class SessionTest : public QObject {
+    Q_OBJECT
+
+  private:
+    std::unique_ptr<Session> m_session;
+
+  private Q_SLOTS:
+    void initTestCase() { m_session = test::openDemo({0, 200, 40}); }
+
+    void withoutDataStatesAreKnown() {
+        Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
+        const auto result = session.evaluate(test::demoConfig());
+        QVERIFY(result->complete);
+        QVERIFY(!result->quantized);
+        QCOMPARE(states(*result), "65 quantized, 0 skipped, 0 float, 52 folded, 35 fused");
+        const LayerResult& clip = layer(*result, "/features/features.0/features.0.2/Clip");
+        QCOMPARE(clip.host, std::string("/features/features.0/features.0.0/Conv"));
+        QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").io);
+    }
+
+    void snapshotsGrow() {
+        std::vector<EvaluationPtr> seen;
+        EvaluationObserver observer;
+        observer.updated = [&](EvaluationPtr snapshot) { seen.push_back(std::move(snapshot)); };
+        Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"), {0, 200, 40});
+        const auto preprocess = loadPreprocess(*preprocessBeside(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
+        const auto inputs = inputSpecsOf(session.graph());
+        session.setData(openDataset(test::demoFolder() / "val", inputs, preprocess),
+                        openDataset(test::demoFolder() / "calibration", inputs, preprocess));
+        session.evaluate(test::demoConfig(), Depth::Metrics, observer);
+        QVERIFY(seen.size() >= 4);
+        QVERIFY(!seen.front()->floating);  // states come first
+        const auto rough = std::find_if(seen.begin(), seen.end(), [](const auto& s) { return s->quantized.has_value(); });
+        QVERIFY((*rough)->rough);
+        QCOMPARE((*rough)->quantized->samples, 40u);
+        QVERIFY(seen.back()->complete && !seen.back()->rough);
+        QCOMPARE(seen.back()->quantized->samples, 200u);
+        for (const LayerResult& item : seen.back()->layers) QCOMPARE(item.local.has_value(), item.quantizable);
+    }
+
+    void aSkipChangesTheNumbersAndUndoBringsThemBack() {
+        const QuantizationConfig before = test::demoConfig();
+        const auto first = m_session->evaluate(before);
+        QuantizationConfig config = before;
+        SkipRule rule;
+        rule.layers = {kWorst};
+        config.rules.push_back(rule);
+        const auto skipped = m_session->evaluate(config);
+        QCOMPARE(states(*skipped), "64 quantized, 1 skipped, 0 float, 52 folded, 35 fused");
+        QVERIFY(layer(*skipped, kWorst).state == LayerState::Skipped);
+        QVERIFY(!layer(*skipped, kWorst).reason.empty());
+        // As if quantized: the same local sensitivity as before.
+        QCOMPARE(layer(*skipped, kWorst).local->qs, layer(*first, kWorst).local->qs);
+        QVERIFY(*skipped->quantized->sqnrDb > *first->quantized->sqnrDb);
+
+        const auto undone = m_session->evaluate(before);
+        QCOMPARE(*undone->quantized->top1, *first->quantized->top1);
+        QCOMPARE(*undone->quantized->sqnrDb, *first->quantized->sqnrDb);
+        QVERIFY(undone->seconds.quantized == 0);  // found, not computed
+    }
+
+    void skippingEverythingIsTheFloatNetwork() {
+        QuantizationConfig config = test::demoConfig();
+        SkipRule rule;
+        rule.kind = SkipKind::Downstream;
+        rule.from = "/features/features.0/features.0.0/Conv";
+        config.rules.push_back(rule);
+        const auto result = m_session->evaluate(config);
+        QCOMPARE(result->counts.quantized, 0u);
+        QCOMPARE(*result->quantized->agreement, 1.0);
+        QVERIFY(*result->quantized->sqnrDb > 100);  // only the folding's rounding
+    }
+
+    void theTailIsTheClassifier() {
+        QuantizationConfig config = test::demoConfig();
+        config.skipTail = true;
+        const auto result = m_session->evaluate(config, Depth::States);
+        QVERIFY(layer(*result, "/classifier/classifier.1/Gemm").state == LayerState::Skipped);
+        QCOMPARE(result->counts.skipped, 1u);
+    }
+
+    void equalizationHelpsAndKeepsTheFunction() {
+        QuantizationConfig config = test::demoConfig();
+        const auto plain = m_session->evaluate(config);
+        config.transforms.replaceRelu6 = ReplaceRelu6::Between;
+        config.transforms.equalization.profile = EqualizationProfile::Aimet;
+        const auto equalized = m_session->evaluate(config);
+        QCOMPARE(equalized->equalizationSets, 19u);
+        QVERIFY(*equalized->prepared->agreement == 1.0);
+        QVERIFY(*equalized->quantized->top1 > *plain->quantized->top1 + 0.05);
+    }
+
+    void numbersDoNotDependOnThreads() {
+        const auto one = test::openDemo({1, 60, 20})->evaluate(test::demoConfig());
+        const auto two = test::openDemo({2, 60, 20})->evaluate(test::demoConfig());
+        QCOMPARE(*one->quantized->sqnrDb, *two->quantized->sqnrDb);
+        for (std::size_t i = 0; i < one->layers.size(); ++i) {
+            if (!one->layers[i].local) continue;
+            QCOMPARE(one->layers[i].local->qs, two->layers[i].local->qs);
+            QCOMPARE(one->layers[i].cumulative->cosine, two->layers[i].cumulative->cosine);
+        }
+    }
+
+    void aLayersOwnSettingBeatsRules() {
+        QuantizationConfig config = test::demoConfig();
+        SkipRule all;
+        all.kind = SkipKind::Type;
+        all.op = "Conv";
+        config.rules.push_back(all);
+        config.layers[kWorst].quantize = true;
+        config.layers[kWorst].weightBits = 8;
+        const auto result = m_session->evaluate(config);
+        QVERIFY(layer(*result, kWorst).state == LayerState::Quantized);
+        QVERIFY(layer(*result, kWorst).local->qs < 0.2);  // 1.0 with 4 bits
+    }
+
+    void configurationsSaveAndOpen() {
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.path().toStdString() + "/config.json";
+        QuantizationConfig config = test::demoConfig();
+        config.layers[kWorst].comment = "the worst";
+        saveConfig(config, file);
+        QVERIFY(loadConfig(file) == config);
+    }
+
+    void cancelLeavesTheSessionUsable() {
+        const CancelToken cancel;
+        EvaluationObserver observer;
+        observer.progress = [&](const Progress&) { cancel.cancel(); };
+        QuantizationConfig config = test::demoConfig();
+        config.quantization.weight.bits = 5;
+        QVERIFY_EXCEPTION_THROWN(m_session->evaluate(config, Depth::Metrics, observer, cancel), Cancelled);
+        QVERIFY(m_session->evaluate(config)->complete);
+    }
+
+    void unknownOperatorsStopTheEvaluationOnly() {
+        Session session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
+                                        "{ Y = Asinh (X) }"));
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.path().toStdString() + "/x.npy";
+        std::ofstream(file, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10)
+                                              << std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }")
+                                              << std::string(117 - 59, ' ') << "\n" << std::string(32, '\0');
+        const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
+        QCOMPARE(session.evaluate({}, Depth::States)->layers.size(), 1u);
+        try {
+            session.evaluate({});
+            QFAIL("no error");
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains("Asinh"), error.what());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(SessionTest)
+#include "session_test.moc"
