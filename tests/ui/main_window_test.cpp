@@ -74,6 +74,8 @@ class MainWindowTest : public QObject {
         m_window->open({path, {}, {}, {}});
         QVERIFY(QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
         QCOMPARE(m_window->document()->graph()->nodeCount(), 2u);
+        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 2);
     }
 
     void theTableAndTheGraphShareTheSelection() {
