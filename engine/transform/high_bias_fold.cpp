@@ -11,6 +11,7 @@
 // kernel positions: left out.
 #include "transform/high_bias_fold.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
@@ -37,16 +38,16 @@ void absorb(EditedLayer& layer, const std::vector<float>& c) {
         for (std::size_t i = 0; i < c.size(); ++i) layer.bias[i] += sums[i] * c[i];
         return;
     }
-    const auto outputs = static_cast<std::size_t>(layer.layout.outputs());
-    const std::size_t inputs = c.size();
     const bool outputFirst = layer.layout.outputAxis == 0;
-    for (std::size_t o = 0; o < outputs; ++o) {
-        double sum = 0;
-        for (std::size_t i = 0; i < inputs; ++i)
-            sum += static_cast<double>(sums[outputFirst ? o * inputs + i : i * outputs + o]) *
-                   static_cast<double>(c[i]);
-        layer.bias[o] += static_cast<float>(sum);
-    }
+    const Eigen::Index outputs = layer.layout.outputs(), inputs = static_cast<Eigen::Index>(c.size());
+    using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> weight(sums.data(), outputFirst ? outputs : inputs,
+                                            outputFirst ? inputs : outputs);
+    const Eigen::VectorXd amounts = Eigen::Map<const Eigen::VectorXf>(c.data(), inputs).cast<double>();
+    const Eigen::MatrixXd wide = weight.cast<double>();
+    const Eigen::VectorXd added = outputFirst ? Eigen::VectorXd(wide * amounts) : wide.transpose() * amounts;
+    for (Eigen::Index o = 0; o < outputs; ++o)
+        layer.bias[static_cast<std::size_t>(o)] += static_cast<float>(added[o]);
 }
 
 bool isStridedTranspose(const Node& node) {
