@@ -27,7 +27,8 @@ PicturePtr columnOf(const Graph& graph) {
         if (i == 0) continue;
         PictureEdge edge;
         edge.from = i - 1, edge.to = i;
-        edge.points = {{kWidth / 2, kStep * static_cast<double>(i - 1) + kHeight}, {kWidth / 2, kStep * static_cast<double>(i)}};
+        edge.points = {{kWidth / 2, kStep * static_cast<double>(i - 1) + kHeight},
+                       {kWidth / 2, kStep * static_cast<double>(i)}};
         picture->edges.push_back(edge);
     }
     picture->width = kWidth;
@@ -58,7 +59,8 @@ class CanvasTest : public QObject {
     }
 
     void everyBoxIsFoundAtItsPlaceAndNothingBetween() {
-        for (std::size_t i = 0; i < 6; ++i) QCOMPARE(m_canvas->boxAt(middleOf(i)), std::optional<std::size_t>(i));
+        for (std::size_t i = 0; i < 6; ++i)
+            QCOMPARE(m_canvas->boxAt(middleOf(i)), std::optional<std::size_t>(i));
         const QPointF between = (middleOf(0) + middleOf(1)) / 2;
         QCOMPARE(m_canvas->boxAt(between), std::nullopt);
     }
@@ -100,8 +102,8 @@ class CanvasTest : public QObject {
         const QPointF cursor(200, 333);
         const QPointF before = m_canvas->transform().toScene(cursor);
         const double zoom = m_canvas->transform().zoom;
-        QWheelEvent wheel(cursor, m_canvas->mapToGlobal(cursor), {}, {0, 240}, Qt::NoButton, Qt::ControlModifier,
-                          Qt::NoScrollPhase, false);
+        QWheelEvent wheel(cursor, m_canvas->mapToGlobal(cursor), {}, {0, 240}, Qt::NoButton,
+                          Qt::ControlModifier, Qt::NoScrollPhase, false);
         QApplication::sendEvent(m_canvas.get(), &wheel);
         QVERIFY(m_canvas->transform().zoom > zoom * 1.2);
         const QPointF moved = m_canvas->transform().toScene(cursor) - before;

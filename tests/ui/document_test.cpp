@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits: what each gesture does to the configuration, that undo brings it back, and that states follow at once.
+// Edits: what each gesture does to the configuration, that undo brings it back, and that states follow at
+// once.
 #include <QTest>
 
 #include "commands/config_edits.h"
@@ -70,7 +71,8 @@ class DocumentTest : public QObject {
 
     void weightBitsInQuickSuccessionAreOneStep() {
         for (const int bits : {7, 6, 5}) {
-            ConfigEdit edit{m_document->config(), QStringLiteral("%1-bit weights").arg(bits), {}, kMergeWeightBits};
+            ConfigEdit edit{
+                m_document->config(), QStringLiteral("%1-bit weights").arg(bits), {}, kMergeWeightBits};
             edit.next.quantization.weight.bits = bits;
             m_document->edit(edit);
         }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The layer table: contents, sorting with absent numbers, the filter's little language.
+#include "models/layer_table_model.h"
+
 #include <QAbstractItemModelTester>
 #include <QTest>
 
-#include "models/layer_table_model.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -59,7 +60,8 @@ class LayerTableModelTest : public QObject {
         QVERIFY(test::openAndWait(document, test::writeModel(folder)));
         for (const Qt::SortOrder order : {Qt::AscendingOrder, Qt::DescendingOrder}) {
             filter.sort(LayerTableModel::Parameters, order);
-            const QString last = filter.index(filter.rowCount() - 1, LayerTableModel::Parameters).data().toString();
+            const QString last =
+                filter.index(filter.rowCount() - 1, LayerTableModel::Parameters).data().toString();
             QCOMPARE(last, QStringLiteral("\u2013"));
             QVERIFY(filter.index(0, LayerTableModel::Parameters).data(LayerTableModel::SortRole).isValid());
         }
@@ -80,7 +82,8 @@ class LayerTableModelTest : public QObject {
   private:
     static QStringList column(const QAbstractItemModel& model, int column) {
         QStringList texts;
-        for (int row = 0; row < model.rowCount(); ++row) texts.append(model.index(row, column).data().toString());
+        for (int row = 0; row < model.rowCount(); ++row)
+            texts.append(model.index(row, column).data().toString());
         return texts;
     }
 };

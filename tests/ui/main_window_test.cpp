@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole window: opening what is right, wrong and half right; panels, table and graph belong together.
+#include "main_window.h"
+
 #include <QSettings>
 #include <QTest>
 
-#include "main_window.h"
 #include "recent_files.h"
 #include "ui_test_support.h"
 
@@ -32,8 +33,10 @@ class MainWindowTest : public QObject {
         QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Quantized);
         QVERIFY(m_window->windowTitle().contains(QStringLiteral("chain")));
         QVERIFY(recentModels().contains(QString::fromStdString(path.string())));
-        QVERIFY(QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
-        QCOMPARE(m_window->graphView()->canvas()->picture()->nodes.size(), 8u);  // six layers, an input, an output
+        QVERIFY(
+            QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
+        QCOMPARE(m_window->graphView()->canvas()->picture()->nodes.size(),
+                 8u);  // six layers, an input, an output
     }
 
     void aBadFileIsExplainedInTheWindow() {
@@ -68,11 +71,13 @@ class MainWindowTest : public QObject {
 
     void anUnknownOperatorIsShownAllTheSame() {
         const QString text = QStringLiteral(
-            "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] Y) "
+            "<ir_version: 8, opset_import: [\"\" : 13, \"my.domain\" : 1]> g (float[N,4] X) => (float[N,4] "
+            "Y) "
             "{ A = Relu(X) Y = my.domain.Warp(A) }");
         const auto path = test::writeModel(m_folder, text, QStringLiteral("warp.onnx"));
         m_window->open({path, {}, {}, {}});
-        QVERIFY(QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
+        QVERIFY(
+            QTest::qWaitFor([&] { return m_window->graphView()->canvas()->picture() != nullptr; }, 20000));
         QCOMPARE(m_window->document()->graph()->nodeCount(), 2u);
         QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
         QCOMPARE(m_window->layerTable()->filter()->rowCount(), 2);

@@ -13,7 +13,8 @@
 
 namespace quantloupe::test {
 
-/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: the names are given on loading. The tail is Conv_4 and Relu_5.
+/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: the names are given on loading. The tail is Conv_4 and
+/// Relu_5.
 inline const char* const kChain = R"(
 <ir_version: 8, opset_import: ["" : 13]>
 chain (float[N,2,4,4] X) => (float[N,2,4,4] Y)
@@ -27,7 +28,8 @@ chain (float[N,2,4,4] X) => (float[N,2,4,4] Y)
   Y = Relu(E)
 })";
 
-inline std::filesystem::path writeModel(const QTemporaryDir& folder, const QString& text = QString::fromLatin1(kChain),
+inline std::filesystem::path writeModel(const QTemporaryDir& folder,
+                                        const QString& text = QString::fromLatin1(kChain),
                                         const QString& name = QStringLiteral("chain.onnx")) {
     const QString path = folder.filePath(name);
     QFile file(path);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The undo step of a configuration change: it keeps the value before and after.
+
+#include <QElapsedTimer>
+#include <QUndoCommand>
+#include <functional>
+
+#include "config/quantization_config.h"
+
+namespace quantloupe::ui {
+
+class ConfigCommand : public QUndoCommand {
+  public:
+    /// `apply` makes a configuration the current one. Commands with the same merge key (not -1) within 1.5 s
+    /// merge.
+    ConfigCommand(QuantizationConfig before, QuantizationConfig after, const QString& text, int mergeKey,
+                  std::function<void(const QuantizationConfig&)> apply);
+
+    void undo() override { m_apply(m_before); }
+    void redo() override { m_apply(m_after); }
+    int id() const override { return m_mergeKey; }
+    bool mergeWith(const QUndoCommand* other) override;
+
+  private:
+    QuantizationConfig m_before, m_after;
+    int m_mergeKey;
+    std::function<void(const QuantizationConfig&)> m_apply;
+    QElapsedTimer m_age;
+};
+
+}  // namespace quantloupe::ui

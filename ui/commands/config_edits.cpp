@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/config_edits.h"
+
+#include <algorithm>
+
+#include "config/presets.h"
+#include "config/skip_rules.h"
+#include "model/reachability.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+QString qs(const std::string& text) { return QString::fromStdString(text); }
+
+QString nameList(const std::vector<std::string>& names) {
+    return names.size() == 1 ? qs(names.front()) : QStringLiteral("%1 layers").arg(names.size());
+}
+
+/// Removes the names from all node rules, and rules that become empty.
+void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
+    for (SkipRule& rule : config.rules) {
+        if (rule.kind != SkipKind::Node) continue;
+        std::erase_if(rule.layers,
+                      [&](const std::string& layer) { return std::ranges::count(names, layer) > 0; });
+    }
+    std::erase_if(config.rules,
+                  [](const SkipRule& r) { return r.kind == SkipKind::Node && r.layers.empty(); });
+}
+
+void setChoice(QuantizationConfig& config, const std::string& name, std::optional<bool> quantize) {
+    LayerSettings& settings = config.layers[name];
+    settings.quantize = quantize;
+    if (settings.empty()) config.layers.erase(name);
+}
+
+ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
+    ConfigEdit edit{config, {}, {}};
+    if (std::ranges::count(config.rules, rule) > 0) {
+        edit.complaint = QStringLiteral("There is such a rule already: %1.").arg(qs(describe(rule)));
+        return edit;
+    }
+    edit.text = QStringLiteral("Skip %1").arg(qs(describe(rule)));
+    edit.next.rules.push_back(std::move(rule));
+    return edit;
+}
+
+}  // namespace
+
+ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
+    ConfigEdit edit{config, QStringLiteral("Skip %1").arg(nameList(names)), {}};
+    dropFromNodeRules(edit.next, names);
+    for (const std::string& name : names)
+        if (edit.next.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
+    SkipRule rule;
+    rule.kind = SkipKind::Node;
+    rule.layers = names;
+    edit.next.rules.push_back(std::move(rule));
+    return edit;
+}
+
+ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
+                          const std::vector<std::string>& names) {
+    ConfigEdit edit{config, QStringLiteral("Quantize %1").arg(nameList(names)), {}};
+    dropFromNodeRules(edit.next, names);
+    for (const std::string& name : names)
+        if (edit.next.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
+    const SkipDecisions decisions = resolveSkips(graph, edit.next);
+    for (const std::string& name : names) {
+        const auto node = graph.findNode(name);
+        if (node && decisions.skipped(*node)) setChoice(edit.next, name, true);
+    }
+    return edit;
+}
+
+ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
+                        const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes) {
+    std::vector<std::string> names;
+    bool anyQuantized = false;
+    QString reason;
+    for (const NodeId node : nodes) {
+        std::string name = graph.node(node).name;
+        if (node.index() < layers.size()) {
+            const LayerResult* layer = &layers[node.index()];
+            const bool inside = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
+            if (inside) {
+                const auto host = graph.findNode(layer->host);
+                if (host && host->index() < layers.size()) layer = &layers[host->index()];
+            }
+            if (!layer->quantizable) {
+                reason = QStringLiteral("%1 cannot be quantized: %2")
+                             .arg(qs(layer->name), layer->reason.empty()
+                                                       ? QStringLiteral("its operator stays in float")
+                                                       : qs(layer->reason));
+                continue;
+            }
+            anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
+            name = layer->name;
+        }
+        if (std::ranges::count(names, name) == 0) names.push_back(name);
+    }
+    if (names.empty()) {
+        ConfigEdit edit{config, {}, reason.isEmpty() ? QStringLiteral("Select a layer first.") : reason};
+        return edit;
+    }
+    // Before the first states are known, what no rule covers counts as quantized.
+    if (layers.empty()) {
+        const SkipDecisions decisions = resolveSkips(graph, config);
+        anyQuantized = std::ranges::any_of(nodes, [&](NodeId node) { return !decisions.skipped(node); });
+    }
+    return anyQuantized ? skipLayers(config, names) : quantizeLayers(graph, config, names);
+}
+
+ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other) {
+    const auto reaches = [&graph](NodeId from, NodeId to) {
+        const NodeSet set = between(graph, from, to);
+        return to.index() < set.size() && set[to.index()];
+    };
+    if (!reaches(one, other)) {
+        if (!reaches(other, one)) {
+            ConfigEdit edit{
+                config,
+                {},
+                QStringLiteral("No path leads from %1 to %2, nor back: there is nothing between them.")
+                    .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
+            return edit;
+        }
+        std::swap(one, other);
+    }
+    SkipRule rule;
+    rule.kind = SkipKind::Until;
+    rule.from = graph.node(one).name;
+    rule.to.push_back(graph.node(other).name);
+    return addRule(config, std::move(rule));
+}
+
+ConfigEdit skipDownstream(const Graph& graph, const QuantizationConfig& config, NodeId from) {
+    SkipRule rule;
+    rule.kind = SkipKind::Downstream;
+    rule.from = graph.node(from).name;
+    return addRule(config, std::move(rule));
+}
+
+ConfigEdit skipType(const QuantizationConfig& config, const std::string& op) {
+    SkipRule rule;
+    rule.kind = SkipKind::Type;
+    rule.op = op;
+    return addRule(config, std::move(rule));
+}
+
+ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& regex) {
+    SkipRule rule;
+    rule.kind = SkipKind::Pattern;
+    rule.regex = regex;
+    return addRule(config, std::move(rule));
+}
+
+ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
+    ConfigEdit edit{config, {}, {}};
+    if (index >= config.rules.size()) return edit;
+    edit.text = QStringLiteral("Remove rule: %1").arg(qs(describe(config.rules[index])));
+    edit.next.rules.erase(edit.next.rules.begin() + static_cast<std::ptrdiff_t>(index));
+    return edit;
+}
+
+ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
+    ConfigEdit edit{config, skip ? QStringLiteral("Skip the tail") : QStringLiteral("Quantize the tail"), {}};
+    edit.next.skipTail = skip;
+    return edit;
+}
+
+ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name) {
+    ConfigEdit edit{config, QStringLiteral("Leave %1 to the rules").arg(qs(name)), {}};
+    if (config.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
+    return edit;
+}
+
+ConfigEdit applyPreset(const QuantizationConfig& config, const std::string& name) {
+    ConfigEdit edit{presetConfig(name), QStringLiteral("Preset %1").arg(qs(name)), {}};
+    edit.next.rules = config.rules;
+    edit.next.layers = config.layers;
+    return edit;
+}
+
+bool differsFromPreset(const QuantizationConfig& config) {
+    try {
+        return applyPreset(config, config.preset).next != config;
+    } catch (const std::exception&) {
+        return true;  // a preset that this version does not know
+    }
+}
+
+}  // namespace quantloupe::ui

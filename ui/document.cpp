@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document.h"
+
+#include <algorithm>
+
+#include "commands/config_command.h"
+#include "config/config_json.h"
+#include "config/presets.h"
+#include "config/skip_rules.h"
+
+namespace quantloupe::ui {
+
+Document::Document(QObject* parent) : QObject(parent) {
+    connect(&m_job, &EvaluationJob::modelLoaded, this, &Document::adoptModel);
+    connect(&m_job, &EvaluationJob::dataOpened, this, &Document::adoptData);
+    connect(&m_job, &EvaluationJob::evaluated, this, &Document::adoptEvaluation);
+    connect(&m_job, &EvaluationJob::evaluationFinished, this,
+            [this](const EvaluationPtr& last, double seconds) {
+                m_evaluating = false;
+                adoptEvaluation(last);
+                m_accuracyStale = m_metricsStale = false;
+                Q_EMIT evaluationChanged();
+                Q_EMIT evaluationFinished(seconds);
+            });
+    connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
+        m_evaluating = false;
+        Q_EMIT evaluationChanged();
+    });
+    connect(&m_job, &EvaluationJob::failed, this, [this](const Failure& failure) {
+        if (failure.during == Failure::During::Evaluation) {
+            m_evaluating = false;
+            listUnevaluated();
+        }
+        Q_EMIT message(MessageKind::Error, failure.text);
+        Q_EMIT evaluationChanged();
+        Q_EMIT failed(failure);
+        // Without its data the model can still be looked at.
+        if (failure.during == Failure::During::Data && !m_evaluation) evaluate();
+    });
+    connect(&m_job, &EvaluationJob::exported, this,
+            [this](const QString& text) { say(MessageKind::Note, text); });
+    connect(&m_layoutJob, &LayoutJob::laidOut, this, [this](const PicturePtr& picture) {
+        m_picture = picture;
+        Q_EMIT pictureChanged();
+    });
+    connect(&m_layoutJob, &LayoutJob::failed, this, [this](const QString& text) {
+        say(MessageKind::Error, QStringLiteral("Drawing the graph: ") + text);
+    });
+}
+
+Document::~Document() {
+    // The undo stack announces its end to views that look back at this.
+    m_undo.disconnect();
+}
+
+QString Document::title() const {
+    return m_model ? QString::fromStdString(m_model->path.stem().string()) : QString();
+}
+
+const LayerResult* Document::layer(NodeId node) const {
+    return node.valid() && node.index() < m_layers.size() ? &m_layers[node.index()] : nullptr;
+}
+
+bool Document::isSelected(NodeId node) const {
+    return std::ranges::find(m_selection, node) != m_selection.end();
+}
+
+void Document::select(std::vector<NodeId> nodes, NodeId current) {
+    if (nodes == m_selection && current == m_current) return;
+    m_selection = std::move(nodes);
+    m_current = current;
+    Q_EMIT selectionChanged();
+}
+
+void Document::open(const OpenRequest& request) {
+    m_request = request;
+    m_job.loadModel(request.model);
+}
+
+void Document::adoptModel(const ModelPtr& model) {
+    m_model = model;
+    m_picture = nullptr;
+    m_data.reset();
+    m_evaluation = nullptr;
+    m_layers.clear();
+    m_accuracyStale = m_metricsStale = m_evaluating = false;
+    m_selection.clear();
+    m_current = NodeId();
+    m_undo.clear();
+    m_configPath.clear();
+    m_config = presetConfig("default");
+
+    const OpenRequest request = std::exchange(m_request, {});
+    if (!request.config.empty()) {
+        try {
+            QuantizationConfig config = loadConfig(request.config);
+            resolveSkips(*model->graph, config);
+            m_config = std::move(config);
+            m_configPath = request.config;
+        } catch (const std::exception& error) {
+            const QString text = QString::fromUtf8(error.what());
+            say(MessageKind::Error, text);
+            Q_EMIT failed({Failure::During::Loading, text});
+        }
+    }
+    Q_EMIT modelChanged();
+    Q_EMIT configChanged();
+    Q_EMIT dataChanged();
+    Q_EMIT layersChanged();
+    Q_EMIT evaluationChanged();
+    Q_EMIT selectionChanged();
+    layout();
+    if (!request.data.empty())
+        openData(request.data, request.calibration);
+    else
+        evaluate();
+}
+
+void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
+    if (!m_model) {
+        say(MessageKind::Error,
+            QStringLiteral("Open a model first: what the data must look like depends on its inputs."));
+        return;
+    }
+    m_job.openData(evaluation, calibration);
+}
+
+void Document::adoptData(const DataInfo& info) {
+    m_data = info;
+    Q_EMIT dataChanged();
+    evaluate();
+}
+
+bool Document::openConfig(const std::filesystem::path& path) {
+    try {
+        ConfigEdit change{loadConfig(path),
+                          QStringLiteral("Open %1").arg(QString::fromStdString(path.filename().string())),
+                          {}};
+        if (!edit(change)) return false;
+        m_configPath = path;
+        m_undo.setClean();
+        return true;
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
+bool Document::saveConfig(const std::filesystem::path& path) {
+    try {
+        quantloupe::saveConfig(m_config, path);
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_configPath = path;
+    m_undo.setClean();
+    say(MessageKind::Note,
+        QStringLiteral("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
+    return true;
+}
+
+bool Document::edit(const ConfigEdit& edit) {
+    if (!edit.complaint.isEmpty()) {
+        say(MessageKind::Note, edit.complaint);
+        return false;
+    }
+    if (edit.next == m_config) return true;
+    if (m_model) {
+        try {
+            resolveSkips(*m_model->graph, edit.next);
+        } catch (const std::exception& error) {
+            say(MessageKind::Error, QString::fromUtf8(error.what()));
+            return false;
+        }
+    }
+    m_undo.push(new ConfigCommand(m_config, edit.next, edit.text, edit.mergeKey,
+                                  [this](const QuantizationConfig& config) { setConfig(config); }));
+    return true;
+}
+
+void Document::setConfig(const QuantizationConfig& config) {
+    if (config == m_config) return;
+    // A comment changes no number.
+    const auto withoutComments = [](QuantizationConfig value) {
+        for (auto& [name, settings] : value.layers) settings.comment.clear();
+        std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
+        return value;
+    };
+    const bool matters = withoutComments(config) != withoutComments(m_config);
+    m_config = config;
+    Q_EMIT configChanged();
+    if (!m_model || !matters) return;
+    guessStates();
+    evaluate();
+}
+
+void Document::guessStates() {
+    if (m_layers.empty()) return;
+    try {
+        const SkipDecisions decisions = resolveSkips(*m_model->graph, m_config);
+        for (LayerResult& layer : m_layers) {
+            if (!layer.quantizable) continue;
+            const bool skipped = decisions.skipped(layer.node);
+            layer.state = skipped ? LayerState::Skipped : LayerState::Quantized;
+            layer.reason = decisions.reasons[layer.node.index()];
+        }
+    } catch (const std::exception&) {
+        return;  // the engine will say what is wrong
+    }
+    Q_EMIT layersChanged();
+}
+
+/// A network that cannot be evaluated is listed all the same.
+void Document::listUnevaluated() {
+    if (!m_model || !m_layers.empty()) return;
+    const auto nodes = m_model->graph->nodes();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        LayerResult layer;
+        layer.node = NodeId(i);
+        layer.name = nodes[i].name;
+        layer.op = nodes[i].op;
+        layer.reason = "the network could not be evaluated";
+        m_layers.push_back(std::move(layer));
+    }
+    Q_EMIT layersChanged();
+}
+
+void Document::evaluate() {
+    if (!m_model) return;
+    m_evaluating = true;
+    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
+    m_job.evaluate(m_config);
+    Q_EMIT evaluationChanged();
+}
+
+void Document::cancel() { m_job.cancel(); }
+
+void Document::adoptEvaluation(const EvaluationPtr& evaluation) {
+    const EvaluationPtr before = m_evaluation;
+    if (evaluation->quantized || evaluation->complete) m_accuracyStale = false;
+    std::vector<LayerResult> layers = evaluation->layers;
+    bool anyMetrics = evaluation->complete;
+    for (const LayerResult& layer : layers) anyMetrics = anyMetrics || layer.local || layer.cumulative;
+    // Numbers of the configuration before stay until the new ones are there.
+    if (!anyMetrics && m_metricsStale && m_layers.size() == layers.size()) {
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            layers[i].local = m_layers[i].local;
+            layers[i].cumulative = m_layers[i].cumulative;
+        }
+    }
+    if (evaluation->complete) m_metricsStale = false;
+    m_layers = std::move(layers);
+
+    m_evaluation = evaluation;
+    if (before && before->quantized && !evaluation->quantized && !evaluation->complete) {
+        // Accuracies belong together: until there are new ones, all are those of before (and marked as
+        // stale).
+        Evaluation merged = *evaluation;
+        merged.floating = before->floating;
+        merged.prepared = before->prepared;
+        merged.quantized = before->quantized;
+        merged.rough = before->rough;
+        m_evaluation = std::make_shared<const Evaluation>(std::move(merged));
+    }
+    Q_EMIT layersChanged();
+    Q_EMIT evaluationChanged();
+}
+
+void Document::toggleSelection() {
+    if (!m_model || m_selection.empty()) return;
+    try {
+        edit(toggleLayers(*m_model->graph, m_config, m_layers, m_selection));
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+    }
+}
+
+void Document::setLayoutOptions(const LayoutOptions& options) {
+    if (options.nodeWidth == m_layoutOptions.nodeWidth && options.nodeHeight == m_layoutOptions.nodeHeight)
+        return;
+    m_layoutOptions = options;
+    if (m_model) layout();
+}
+
+void Document::layout() { m_layoutJob.layout(m_model->graph, m_layoutOptions); }
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the window is about: a model, its data, the configuration with its history, the selection, and the
+// latest results. Every view observes it and changes it through it. GUI thread.
+//
+// After an edit the states are guessed at once from the rules (config/skip_rules.h), so that the graph
+// recolours while the engine works; its snapshots then replace the guess. Numbers from before stay until
+// newer ones come: stale() says so.
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QUndoStack>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "commands/config_edits.h"
+#include "config/quantization_config.h"
+#include "jobs/evaluation_job.h"
+#include "jobs/layout_job.h"
+#include "session/evaluation.h"
+
+namespace quantloupe::ui {
+
+struct OpenRequest {
+    std::filesystem::path model;
+    std::filesystem::path data, calibration;  ///< may be empty
+    std::filesystem::path config;             ///< may be empty
+};
+
+enum class MessageKind { Note, Error };
+
+class Document : public QObject {
+    Q_OBJECT
+  public:
+    explicit Document(QObject* parent = nullptr);
+    ~Document() override;
+
+    // What there is.
+    bool hasModel() const { return m_model != nullptr; }
+    const LoadedModel* model() const { return m_model.get(); }
+    GraphPtr graph() const { return m_model ? m_model->graph : nullptr; }
+    QString title() const;
+    const QuantizationConfig& config() const { return m_config; }
+    const std::optional<DataInfo>& data() const { return m_data; }
+    PicturePtr picture() const { return m_picture; }
+    QUndoStack* undoStack() { return &m_undo; }
+
+    // Results.
+    /// The newest snapshot, possibly of a configuration before the last edit; null before the first.
+    EvaluationPtr evaluation() const { return m_evaluation; }
+    /// One a node of the graph, states of the current configuration; empty before the first evaluation.
+    const std::vector<LayerResult>& layers() const { return m_layers; }
+    const LayerResult* layer(NodeId node) const;
+    bool accuracyStale() const { return m_accuracyStale; }
+    bool metricsStale() const { return m_metricsStale; }
+    bool evaluating() const { return m_evaluating; }
+
+    // Selection, shared by graph, table and inspector.
+    const std::vector<NodeId>& selection() const { return m_selection; }
+    bool isSelected(NodeId node) const;
+    NodeId current() const { return m_current; }  ///< the one that the inspector shows
+    void select(std::vector<NodeId> nodes, NodeId current);
+    void select(NodeId node) { select(node.valid() ? std::vector{node} : std::vector<NodeId>{}, node); }
+
+    // Doing.
+    void open(const OpenRequest& request);
+    void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
+    /// Reads a configuration and makes it current, as one undo step.
+    bool openConfig(const std::filesystem::path& path);
+    bool saveConfig(const std::filesystem::path& path);
+    const std::filesystem::path& configPath() const { return m_configPath; }
+    /// Makes the edit one undo step and evaluates. False (and a message) if the rules make no sense.
+    bool edit(const ConfigEdit& edit);
+    void toggleSelection();
+    void evaluate();
+    void cancel();
+    void setLayoutOptions(const LayoutOptions& options);
+    EvaluationJob* job() { return &m_job; }
+    void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, text); }
+
+  Q_SIGNALS:
+    void modelChanged();
+    void pictureChanged();
+    void configChanged();
+    void dataChanged();
+    void layersChanged();      ///< states or numbers
+    void evaluationChanged();  ///< counts, accuracies, stale or not
+    void evaluationFinished(double seconds);
+    void selectionChanged();
+    void message(quantloupe::ui::MessageKind kind, QString text);
+    void failed(quantloupe::ui::Failure failure);
+
+  private:
+    void adoptModel(const ModelPtr& model);
+    void adoptData(const DataInfo& info);
+    void adoptEvaluation(const EvaluationPtr& evaluation);
+    void setConfig(const QuantizationConfig& config);
+    void guessStates();
+    void listUnevaluated();
+    void layout();
+
+    EvaluationJob m_job;
+    LayoutJob m_layoutJob;
+    LayoutOptions m_layoutOptions;
+    ModelPtr m_model;
+    PicturePtr m_picture;
+    std::optional<DataInfo> m_data;
+    QuantizationConfig m_config;
+    std::filesystem::path m_configPath;
+    QUndoStack m_undo;
+    EvaluationPtr m_evaluation;
+    std::vector<LayerResult> m_layers;
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false;
+    std::vector<NodeId> m_selection;
+    NodeId m_current;
+    OpenRequest m_request;  ///< what else to do once the model is there
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The canvas: what it shows and where. graph_canvas_input.cpp has mouse and keyboard.
+#include "graph/graph_canvas.h"
+
+#include <QApplication>
+#include <QFontMetricsF>
+#include <QPaintEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+namespace quantloupe::ui {
+
+namespace {
+constexpr double kFitMargin = 28;
+}
+
+GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    setMouseTracking(true);
+    setFocusPolicy(Qt::StrongFocus);
+    setAttribute(Qt::WA_OpaquePaintEvent);
+    grabGesture(Qt::PinchGesture);
+    setMinimumSize(fontMetrics().averageCharWidth() * 20, fontMetrics().height() * 6);
+    setAccessibleName(QStringLiteral("Graph"));
+    connect(document, &Document::pictureChanged, this, [this] { setPicture(m_document->picture()); });
+    connect(document, &Document::modelChanged, this, [this] { setPicture(nullptr); });
+    connect(document, &Document::layersChanged, this, &GraphCanvas::updateLooks);
+    connect(document, &Document::evaluationChanged, this, [this] {
+        if (m_scene.faded != m_document->metricsStale()) updateLooks();
+    });
+    connect(document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
+}
+
+LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
+    const QFontMetricsF metrics(font);
+    LayoutOptions options;
+    options.nodeHeight = std::max(36.0, std::round(metrics.height() * 2.5));
+    options.nodeWidth = std::max(180.0, std::round(metrics.height() * 12.5 / 8) * 8);
+    return options;
+}
+
+void GraphCanvas::setPicture(PicturePtr picture) {
+    const GraphPtr graph = m_document->graph();
+    const bool sameGraph = picture && m_picture && graph == m_graph;
+    m_picture = std::move(picture);
+    m_index = m_picture ? PictureIndex(*m_picture) : PictureIndex();
+    m_scene.hovered.reset();
+    m_scene.picture = m_picture.get();
+    m_scene.index = &m_index;
+    m_scene.looks = &m_looks;
+    cancelUntil();
+    updateLooks();
+    updateSelection();
+    if (m_picture && !sameGraph) {
+        m_graph = graph;
+        resetView();
+    }
+    update();
+    Q_EMIT viewChanged();
+}
+
+void GraphCanvas::setMetric(Metric metric) {
+    if (metric == m_metric) return;
+    m_metric = metric;
+    updateLooks();
+    Q_EMIT metricChanged(metric);
+}
+
+void GraphCanvas::updateLooks() {
+    m_scene.faded = m_document->metricsStale();
+    m_scale = scaleOf(m_document->layers(), m_metric);
+    m_looks.clear();
+    if (m_picture && m_document->graph())
+        m_looks =
+            looksOf(*m_picture, m_document->layers(), *m_document->graph(), m_scale, themeOf(palette()));
+    update();
+    Q_EMIT looksChanged();
+}
+
+void GraphCanvas::updateSelection() {
+    m_scene.selected.assign(m_picture ? m_picture->nodes.size() : 0, false);
+    for (const NodeId node : m_document->selection())
+        if (const auto box = m_index.boxOf(node)) m_scene.selected[*box] = true;
+    m_scene.current = currentBox();
+    update();
+}
+
+void GraphCanvas::resetView() {
+    if (!isVisible() || width() < 50) {
+        m_viewPending = true;
+        return;
+    }
+    m_viewPending = false;
+    // A small graph is shown whole; a long one from its input, at a size that can be read.
+    const QRectF bounds = m_index.bounds();
+    const QRectF area = QRectF(rect()).adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
+    m_transform.fit(bounds, area, 1);
+    if (m_transform.zoom < 0.6 && !m_picture->nodes.empty()) {
+        m_transform.zoom = 1;
+        const QRectF first = toRectF(m_picture->nodes.front().box);
+        m_transform.center(first.center(), area);
+        m_transform.offset.setY(area.top() + fontMetrics().height() * 3.2 - first.top());
+    }
+    viewMoved();
+}
+
+void GraphCanvas::viewMoved() {
+    keepInside();
+    update();
+    Q_EMIT viewChanged();
+}
+
+/// Something of the drawing always stays in sight.
+void GraphCanvas::keepInside() {
+    if (!m_picture) return;
+    const QRectF drawn = m_transform.toView(m_index.bounds());
+    const double keepX = std::min(60.0, drawn.width()), keepY = std::min(60.0, drawn.height());
+    double dx = 0, dy = 0;
+    if (drawn.right() < keepX) dx = keepX - drawn.right();
+    if (drawn.left() > width() - keepX) dx = width() - keepX - drawn.left();
+    if (drawn.bottom() < keepY) dy = keepY - drawn.bottom();
+    if (drawn.top() > height() - keepY) dy = height() - keepY - drawn.top();
+    m_transform.offset += QPointF(dx, dy);
+}
+
+void GraphCanvas::zoomAt(QPointF view, double factor) {
+    m_transform.zoomAt(view, factor);
+    viewMoved();
+}
+
+void GraphCanvas::zoomStep(double factor) {
+    QPointF anchor = QRectF(rect()).center();
+    if (const auto box = currentBox()) {
+        const QPointF middle = m_transform.toView(toRectF(m_picture->nodes[*box].box).center());
+        if (QRectF(rect()).contains(middle)) anchor = middle;
+    }
+    zoomAt(anchor, factor);
+}
+
+void GraphCanvas::fitAll() {
+    if (!m_picture) return;
+    m_transform.fit(m_index.bounds(),
+                    QRectF(rect()).adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin), 1.5);
+    viewMoved();
+}
+
+void GraphCanvas::fitSelection() {
+    QRectF area;
+    for (const NodeId node : m_document->selection())
+        if (const auto box = m_index.boxOf(node)) area |= toRectF(m_picture->nodes[*box].box);
+    if (area.isEmpty()) return;
+    const double margin = area.height() > 0 ? 40 : 0;
+    m_transform.fit(area.adjusted(-margin, -margin, margin, margin), QRectF(rect()), 1.5);
+    viewMoved();
+}
+
+void GraphCanvas::actualSize() { zoomStep(1 / m_transform.zoom); }
+
+void GraphCanvas::centerScene(QPointF scene) {
+    m_transform.center(scene, QRectF(rect()));
+    viewMoved();
+}
+
+void GraphCanvas::centerOn(NodeId layer) {
+    const auto box = m_index.boxOf(layer);
+    if (!box) return;
+    if (m_transform.zoom < kTextZoom) m_transform.zoom = 1;
+    centerScene(toRectF(m_picture->nodes[*box].box).center());
+}
+
+void GraphCanvas::ensureVisible(NodeId layer) {
+    const auto box = m_index.boxOf(layer);
+    if (!box) return;
+    const QRectF shown = m_transform.toView(toRectF(m_picture->nodes[*box].box));
+    const double margin = fontMetrics().height() * 2;
+    if (!QRectF(rect()).adjusted(0, margin, 0, -margin).contains(shown)) centerOn(layer);
+}
+
+void GraphCanvas::paintEvent(QPaintEvent* event) {
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    painter.fillRect(event->rect(), colors.canvas);
+    if (!m_picture) {
+        if (m_document->hasModel()) {
+            painter.setPen(colors.muted);
+            painter.drawText(rect(), Qt::AlignCenter, QStringLiteral("Laying out the graph\u2026"));
+        }
+        return;
+    }
+    m_scene.theme = &colors;
+    m_scene.font = font();
+    paintScene(painter, m_scene, m_transform, QRectF(event->rect()));
+    if (m_drag == Drag::Band) {
+        QColor fill = colors.accent;
+        fill.setAlpha(30);
+        painter.setPen(QPen(colors.accent, 1, Qt::DashLine));
+        painter.setBrush(fill);
+        painter.drawRect(m_band);
+    }
+    if (hasFocus()) {
+        painter.setRenderHint(QPainter::Antialiasing, false);
+        painter.setPen(QPen(colors.accent, 1));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+void GraphCanvas::resizeEvent(QResizeEvent* event) {
+    if (m_viewPending && m_picture) {
+        resetView();
+        return;
+    }
+    // What was in the middle stays there.
+    if (m_picture && event->oldSize().isValid())
+        m_transform.offset += QPointF(event->size().width() - event->oldSize().width(), 0) / 2;
+    viewMoved();
+}
+
+void GraphCanvas::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) updateLooks();
+    if (event->type() == QEvent::FontChange) m_document->setLayoutOptions(layoutOptionsFor(font()));
+    QWidget::changeEvent(event);
+}
+
+}  // namespace quantloupe::ui

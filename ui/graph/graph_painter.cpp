@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph_painter.h"
+
+#include <QFontMetricsF>
+#include <QPainterPath>
+#include <algorithm>
+#include <cmath>
+
+namespace quantloupe::ui {
+
+namespace {
+
+QFont pixelFont(const QFont& base, double pixels, QFont::Weight weight) {
+    QFont font = base;
+    font.setPixelSize(std::max(1, static_cast<int>(std::lround(pixels))));
+    font.setWeight(weight);
+    font.setHintingPreference(QFont::PreferNoHinting);  // widths must not change with the zoom
+    return font;
+}
+
+bool flagged(const std::vector<bool>& flags, std::size_t i) { return i < flags.size() && flags[i]; }
+
+class ScenePainter {
+  public:
+    ScenePainter(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
+                 const QRectF& view)
+        : m_painter(painter),
+          m_scene(scene),
+          m_theme(*scene.theme),
+          m_zoom(transform.zoom),
+          m_visible(transform.toScene(view)) {}
+
+    void paint() {
+        m_plain = m_zoom < kPlainZoom;
+        m_painter.setRenderHint(QPainter::Antialiasing, !m_plain);
+        paintEdges();
+        for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10))) paintNode(i);
+    }
+
+  private:
+    bool touches(const PictureEdge& edge, std::optional<std::size_t> node) const {
+        return node && (edge.from == *node || edge.to == *node);
+    }
+
+    void paintEdges() {
+        const auto& edges = m_scene.picture->edges;
+        const auto visible = m_scene.index->edgesIn(m_visible);
+        QPen quiet(m_theme.edge, m_plain ? 0 : 1.2);
+        quiet.setCapStyle(Qt::RoundCap), quiet.setJoinStyle(Qt::RoundJoin);
+        m_painter.setPen(quiet);
+        std::vector<std::size_t> loud;
+        for (const std::size_t i : visible) {
+            if (touches(edges[i], m_scene.hovered) || touches(edges[i], m_scene.current))
+                loud.push_back(i);
+            else
+                paintEdge(edges[i], m_theme.edge);
+        }
+        if (loud.empty()) return;
+        QPen pen(m_theme.accent, m_plain ? 1.5 / m_zoom : 2);
+        pen.setCapStyle(Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
+        m_painter.setPen(pen);
+        for (const std::size_t i : loud) paintEdge(edges[i], m_theme.accent);
+    }
+
+    void paintEdge(const PictureEdge& edge, const QColor& color) {
+        const std::size_t count = edge.points.size();
+        if (count < 2) return;
+        QPolygonF line;
+        line.reserve(static_cast<qsizetype>(count));
+        for (const Point& p : edge.points) line.append(QPointF(p.x, p.y));
+        m_painter.setBrush(Qt::NoBrush);
+        if (m_plain) {
+            m_painter.drawPolyline(line);
+            return;
+        }
+        constexpr double kHead = 6;
+        const QPointF tip = line.back();
+        const QPointF along = tip - line[line.size() - 2];
+        const double length = std::hypot(along.x(), along.y());
+        if (length < 0.01) {
+            m_painter.drawPolyline(line);
+            return;
+        }
+        const QPointF unit = along / length;
+        const QPointF base = tip - unit * std::min(kHead, length);
+        line.back() = base;
+        m_painter.drawPolyline(line);
+        const QPointF side(-unit.y() * kHead * 0.45, unit.x() * kHead * 0.45);
+        const QPen pen = m_painter.pen();
+        m_painter.setPen(Qt::NoPen);
+        m_painter.setBrush(color);
+        m_painter.drawPolygon(QPolygonF{tip, base + side, base - side});
+        m_painter.setPen(pen);
+    }
+
+    void paintNode(std::size_t i) {
+        const PictureNode& node = m_scene.picture->nodes[i];
+        const NodeLook& look = (*m_scene.looks)[i];
+        const QRectF box = toRectF(node.box);
+        if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
+            paintHalo(i, box);
+        if (m_plain) {
+            paintPlain(box, look);
+            return;
+        }
+        const double radius = std::min(5.0, box.height() / 5);
+        m_painter.setPen(Qt::NoPen);
+        m_painter.setBrush(look.fill);
+        m_painter.drawRoundedRect(box, radius, radius);
+        if (look.hatched) paintHatch(box, look);
+        QPen pen(look.outline, 1.6);
+        if (look.dashed) pen.setDashPattern({3.2, 2.0});
+        m_painter.setPen(pen);
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.drawRoundedRect(box, radius, radius);
+        const QRectF band(box.left(), box.top() + radius * 0.5, 4.5, box.height() - radius);
+        m_painter.fillRect(band, look.band);
+        paintHeat(box, look);
+        if (m_zoom >= kTextZoom) paintText(node, look, box);
+    }
+
+    void paintHalo(std::size_t i, const QRectF& box) {
+        const bool selected = flagged(m_scene.selected, i);
+        const QColor color = selected                        ? m_theme.accent
+                             : flagged(m_scene.previewed, i) ? m_theme.inFloat
+                                                             : m_theme.edge;
+        const double width = std::max(selected ? 2.2 : 1.4, (m_plain ? 2.0 : 1.0) / m_zoom);
+        const double gap = 2 + width;
+        QPen pen(color, width);
+        if (!selected && flagged(m_scene.previewed, i)) pen.setStyle(Qt::DashLine);
+        m_painter.setPen(pen);
+        QColor fill = color;
+        fill.setAlpha(m_scene.current == i ? 60 : selected ? 30 : 0);
+        m_painter.setBrush(fill);
+        m_painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), 5 + gap, 5 + gap);
+    }
+
+    void paintPlain(const QRectF& box, const NodeLook& look) {
+        m_painter.fillRect(box, look.outline);
+        if (look.heat >= 0) {
+            QRectF heat = box;
+            heat.setLeft(box.right() - box.width() * 0.3);
+            m_painter.fillRect(heat, heatColor(look.heat));
+        }
+    }
+
+    void paintHatch(const QRectF& box, const NodeLook& look) {
+        QColor color = look.outline.isValid() ? m_theme.inFloat : look.outline;
+        color.setAlphaF(0.38f);
+        m_painter.save();
+        m_painter.setClipRect(box.adjusted(1, 1, -1, -1), Qt::IntersectClip);
+        m_painter.setPen(QPen(color, 1.2));
+        QList<QLineF> lines;
+        for (double x = box.left() - box.height(); x < box.right(); x += 6.5)
+            lines.append(QLineF(x, box.bottom(), x + box.height(), box.top()));
+        m_painter.drawLines(lines);
+        m_painter.restore();
+    }
+
+    void paintHeat(const QRectF& box, const NodeLook& look) {
+        if (look.heat < 0) return;
+        const double width = 4, margin = 6;
+        QRectF bar(box.right() - margin - width, box.top() + 5, width, box.height() - 10);
+        m_painter.setPen(Qt::NoPen);
+        m_painter.setBrush(m_theme.dark ? QColor(255, 255, 255, 28) : QColor(20, 30, 40, 22));
+        m_painter.drawRoundedRect(bar, 1.5, 1.5);
+        bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));
+        QColor color = heatColor(look.heat);
+        if (m_scene.faded) color.setAlpha(120);
+        m_painter.setBrush(color);
+        m_painter.drawRoundedRect(bar, 1.5, 1.5);
+    }
+
+    void paintText(const PictureNode& node, const NodeLook& look, const QRectF& box) {
+        const QFont title = titleFont(m_scene.font, box.height());
+        const QFont subtitle = subtitleFont(m_scene.font, box.height());
+        const QFont numbers = numberFont(title);
+        const double left = box.left() + 13;
+        double right = box.right() - 15;
+        const double middle = box.top() + box.height() * 0.5;
+        // Lines that touch no text are cheap; boxes below the font's legibility are not reached.
+        if (!look.number.isEmpty()) {
+            const bool word = look.heat < 0;
+            const QFont& font = word ? subtitle : numbers;
+            m_painter.setFont(font);
+            m_painter.setPen(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text);
+            const QRectF line(left, box.top(), right - left, middle - box.top() + 2);
+            m_painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter, look.number);
+            right -= QFontMetricsF(font).horizontalAdvance(look.number) + 7;
+        }
+        m_painter.setFont(title);
+        m_painter.setPen(m_theme.text);
+        const QFontMetricsF titleMetrics(title);
+        m_painter.drawText(
+            QRectF(left, box.top(), right - left, middle - box.top() + 2), Qt::AlignLeft | Qt::AlignVCenter,
+            titleMetrics.elidedText(QString::fromStdString(node.title), Qt::ElideRight, right - left));
+        m_painter.setFont(subtitle);
+        m_painter.setPen(m_theme.muted);
+        const double width = box.right() - 16 - left;
+        m_painter.drawText(
+            QRectF(left, middle, width, box.bottom() - middle - 3), Qt::AlignLeft | Qt::AlignVCenter,
+            QFontMetricsF(subtitle).elidedText(QString::fromStdString(node.subtitle), Qt::ElideLeft, width));
+    }
+
+    QPainter& m_painter;
+    const PaintScene& m_scene;
+    const Theme& m_theme;
+    double m_zoom;
+    QRectF m_visible;
+    bool m_plain = false;
+};
+
+}  // namespace
+
+QFont titleFont(const QFont& base, double boxHeight) {
+    return pixelFont(base, boxHeight * 0.315, QFont::DemiBold);
+}
+QFont subtitleFont(const QFont& base, double boxHeight) {
+    return pixelFont(base, boxHeight * 0.255, QFont::Normal);
+}
+
+void paintScene(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
+                const QRectF& view) {
+    if (!scene.picture || !scene.index || !scene.looks || scene.looks->size() != scene.picture->nodes.size())
+        return;
+    painter.save();
+    painter.translate(transform.offset);
+    painter.scale(transform.zoom, transform.zoom);
+    ScenePainter(painter, scene, transform, view).paint();
+    painter.restore();
+}
+
+}  // namespace quantloupe::ui

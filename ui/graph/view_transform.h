@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Where the drawing lies under the window: view = scene * zoom + offset. Scene units are the picture's
+// points.
+
+#include <QPointF>
+#include <QRectF>
+#include <algorithm>
+
+namespace quantloupe::ui {
+
+struct ViewTransform {
+    static constexpr double kMinZoom = 0.005;
+    static constexpr double kMaxZoom = 6;
+
+    double zoom = 1;
+    QPointF offset;
+
+    QPointF toView(QPointF scene) const { return scene * zoom + offset; }
+    QPointF toScene(QPointF view) const { return (view - offset) / zoom; }
+    QRectF toView(const QRectF& scene) const { return {toView(scene.topLeft()), scene.size() * zoom}; }
+    QRectF toScene(const QRectF& view) const { return {toScene(view.topLeft()), view.size() / zoom}; }
+
+    /// Changes the zoom and keeps what is under `view` there.
+    void zoomAt(QPointF view, double factor) {
+        const QPointF scene = toScene(view);
+        zoom = std::clamp(zoom * factor, kMinZoom, kMaxZoom);
+        offset = view - scene * zoom;
+    }
+    /// The middle of `scene` comes to the middle of `view`.
+    void center(QPointF scene, const QRectF& view) { offset = view.center() - scene * zoom; }
+    /// Shows all of `scene` in `view`, not larger than `most`.
+    void fit(const QRectF& scene, const QRectF& view, double most) {
+        if (scene.isEmpty() || view.isEmpty()) return;
+        zoom = std::clamp(std::min({view.width() / scene.width(), view.height() / scene.height(), most}),
+                          kMinZoom, kMaxZoom);
+        center(scene.center(), view);
+    }
+};
+
+}  // namespace quantloupe::ui

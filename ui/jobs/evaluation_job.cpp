@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "jobs/evaluation_job.h"
+
+#include <QImageReader>
+#include <algorithm>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "data/preprocess.h"
+
+namespace quantloupe::ui {
+
+struct EvaluationJob::State {
+    std::unique_ptr<Session> session;
+};
+
+namespace {
+
+constexpr std::size_t kThumbnails = 6;
+constexpr int kThumbnailPixels = 96;
+
+QList<QImage> thumbnailsOf(const Dataset& data, const std::filesystem::path& folder) {
+    QList<QImage> images;
+    for (const std::size_t index : spreadEvenly(data.size(), kThumbnails)) {
+        QImageReader reader(QString::fromStdString((folder / data.sampleName(index)).string()));
+        if (!reader.canRead()) continue;
+        const QSize size = reader.size();
+        if (size.width() > kThumbnailPixels || size.height() > kThumbnailPixels)
+            reader.setScaledSize(
+                size.scaled(kThumbnailPixels, kThumbnailPixels, Qt::KeepAspectRatioByExpanding));
+        const QImage image = reader.read();
+        if (!image.isNull()) images.append(image);
+    }
+    return images;
+}
+
+DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
+                    const std::filesystem::path& calibration) {
+    Preprocess preprocess;
+    const auto beside = preprocessBeside(session.model().path);
+    if (beside) preprocess = loadPreprocess(*beside);
+    const auto specs = inputSpecsOf(session.graph());
+    const DatasetPtr data = openDataset(evaluation, specs, preprocess);
+    const DatasetPtr calibrationData =
+        calibration.empty() ? nullptr : openDataset(calibration, specs, preprocess);
+    session.setData(data, calibrationData);
+
+    DataInfo info;
+    info.evaluationPath = evaluation;
+    info.calibrationPath = calibration;
+    info.description = QString::fromStdString(data->description());
+    if (calibrationData) info.calibrationDescription = QString::fromStdString(calibrationData->description());
+    info.notice = QString::fromStdString(session.dataNotice());
+    info.samples = data->size();
+    info.labels = data->hasLabels();
+    info.thumbnails = thumbnailsOf(*data, evaluation);
+    if (!beside && !info.thumbnails.isEmpty()) {
+        if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
+        info.notice +=
+            QStringLiteral("No preprocess.json lies beside the model: pixels are scaled to 0\u20131");
+    }
+    return info;
+}
+
+}  // namespace
+
+EvaluationJob::EvaluationJob(QObject* parent)
+    : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
+
+EvaluationJob::~EvaluationJob() {
+    cancel();
+    // The session is destroyed by the thread that used it.
+    m_thread.post([state = m_state] { state->session.reset(); });
+    m_thread.stop();
+}
+
+void EvaluationJob::begin() {
+    if (m_open++ == 0) Q_EMIT busyChanged(true);
+}
+
+void EvaluationJob::end() {
+    if (--m_open == 0) Q_EMIT busyChanged(false);
+}
+
+/// `work` runs on the engine's thread and returns what is to be done on this one.
+template <typename Work>
+void EvaluationJob::post(Failure::During during, Work work) {
+    begin();
+    m_thread.post([this, during, state = m_state, task = std::move(work)] {
+        std::function<void()> after;
+        try {
+            after = task(*state);
+        } catch (const Cancelled&) {
+            if (during == Failure::During::Evaluation) after = [this] { Q_EMIT evaluationCancelled(); };
+        } catch (const std::exception& error) {
+            const QString text = QString::fromUtf8(error.what());
+            after = [this, during, text] { Q_EMIT failed({during, text}); };
+        }
+        m_thread.reply([this, after = std::move(after)] {
+            if (after) after();
+            end();
+        });
+    });
+}
+
+void EvaluationJob::loadModel(const std::filesystem::path& path) {
+    cancel();
+    ++m_generation;  // what still comes belongs to the model before
+    m_loadToken.cancel();
+    m_loadToken = CancelToken();
+    const CancelToken token = m_loadToken;
+    post(Failure::During::Loading, [this, path, token](State& state) -> std::function<void()> {
+        token.check();
+        auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
+        token.check();
+        state.session = std::make_unique<Session>(*model);
+        return [this, model] { Q_EMIT modelLoaded(model); };
+    });
+}
+
+void EvaluationJob::openData(const std::filesystem::path& evaluation,
+                             const std::filesystem::path& calibration) {
+    m_evaluationToken.cancel();
+    ++m_generation;
+    post(Failure::During::Data, [this, evaluation, calibration](State& state) -> std::function<void()> {
+        if (!state.session) return {};
+        auto info = openDataOn(*state.session, evaluation, calibration);
+        return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
+    });
+}
+
+void EvaluationJob::evaluate(const QuantizationConfig& config) {
+    m_evaluationToken.cancel();
+    m_evaluationToken = CancelToken();
+    const CancelToken token = m_evaluationToken;
+    const quint64 generation = ++m_generation;
+    QElapsedTimer clock;
+    clock.start();
+
+    EvaluationObserver observer;
+    observer.updated = [this, generation](EvaluationPtr evaluation) {
+        m_thread.reply([this, generation, evaluation = std::move(evaluation)] {
+            if (generation == m_generation) Q_EMIT evaluated(evaluation);
+        });
+    };
+    auto throttle = std::make_shared<QElapsedTimer>();
+    observer.progress = [this, generation, throttle](const Progress& progress) {
+        if (throttle->isValid() && throttle->elapsed() < 30 && progress.done != progress.total) return;
+        throttle->start();
+        m_thread.reply([this, generation, progress] {
+            if (generation == m_generation)
+                Q_EMIT progressed(QString::fromStdString(progress.stage), progress.done, progress.total);
+        });
+    };
+    begin();
+    m_thread.post([this, state = m_state, config, observer, token, generation, clock] {
+        std::function<void()> after;
+        try {
+            token.check();
+            if (state->session) {
+                const Depth depth = state->session->hasData() ? Depth::Metrics : Depth::States;
+                EvaluationPtr last = state->session->evaluate(config, depth, observer, token);
+                const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9;
+                after = [this, last = std::move(last), seconds] { Q_EMIT evaluationFinished(last, seconds); };
+            }
+        } catch (const Cancelled&) {
+            after = [this] { Q_EMIT evaluationCancelled(); };
+        } catch (const std::exception& error) {
+            const QString text = QString::fromUtf8(error.what());
+            after = [this, text] { Q_EMIT failed({Failure::During::Evaluation, text}); };
+        }
+        m_thread.reply([this, generation, after = std::move(after)] {
+            if (after && generation == m_generation) after();
+            end();
+        });
+    });
+}
+
+void EvaluationJob::runExport(const QString& what,
+                              std::function<QString(Session&, const CancelToken&)> work) {
+    m_exportToken = CancelToken();
+    const CancelToken token = m_exportToken;
+    post(Failure::During::Export,
+         [this, what, token, work = std::move(work)](State& state) -> std::function<void()> {
+             token.check();
+             if (!state.session) fail(ErrorKind::BadInput, "there is no model to export");
+             try {
+                 const QString text = work(*state.session, token);
+                 return [this, text] { Q_EMIT exported(text); };
+             } catch (Error& error) {
+                 throw error.addContext(what.toStdString());
+             }
+         });
+}
+
+void EvaluationJob::cancel() {
+    m_evaluationToken.cancel();
+    m_exportToken.cancel();
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The only bridge to the engine's session: requests go to its thread, results come back as signals on the GUI
+// thread.
+//
+// Loading, data and exports queue up; evaluations are latest-wins: a new one cancels the one before, and what
+// arrives with an older generation number is dropped. A model that is being replaced takes its session along.
+
+#include <QElapsedTimer>
+#include <QImage>
+#include <QList>
+#include <QObject>
+#include <QString>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "jobs/worker_thread.h"
+#include "session/session.h"
+
+namespace quantloupe::ui {
+
+using ModelPtr = std::shared_ptr<const LoadedModel>;
+
+struct DataInfo {
+    std::filesystem::path evaluationPath, calibrationPath;
+    QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
+    QString notice;
+    QList<QImage> thumbnails;
+    std::size_t samples = 0;
+    bool labels = false;
+};
+
+/// What could not be done, in the engine's words.
+struct Failure {
+    enum class During { Loading, Data, Evaluation, Export };
+    During during = During::Evaluation;
+    QString text;
+};
+
+class EvaluationJob : public QObject {
+    Q_OBJECT
+  public:
+    explicit EvaluationJob(QObject* parent = nullptr);
+    ~EvaluationJob() override;
+
+    void loadModel(const std::filesystem::path& path);
+    /// An empty calibration path: half of the data calibrates.
+    void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration);
+    void evaluate(const QuantizationConfig& config);
+    /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
+    void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
+    /// Ends the evaluation and the export that run.
+    void cancel();
+
+    bool busy() const { return m_open > 0; }
+
+  Q_SIGNALS:
+    void modelLoaded(quantloupe::ui::ModelPtr model);
+    void dataOpened(quantloupe::ui::DataInfo info);
+    /// Snapshots; the last one of an evaluation comes with evaluationFinished.
+    void evaluated(quantloupe::EvaluationPtr evaluation);
+    void evaluationFinished(quantloupe::EvaluationPtr evaluation, double seconds);
+    void evaluationCancelled();
+    void progressed(QString stage, std::size_t done, std::size_t total);
+    void exported(QString text);
+    void failed(quantloupe::ui::Failure failure);
+    void busyChanged(bool busy);
+
+  private:
+    struct State;  ///< touched by the engine's thread only
+    void begin();
+    void end();
+    template <typename Work>
+    void post(Failure::During during, Work work);
+
+    WorkerThread m_thread;
+    std::shared_ptr<State> m_state;
+    CancelToken m_evaluationToken, m_exportToken, m_loadToken;
+    quint64 m_generation = 0;
+    int m_open = 0;  ///< requests that have not come back
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window's parts and how they hear of each other. main_window_menus.cpp has the menus,
+// main_window_files.cpp opening, saving and exporting.
+#include "main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QScreen>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "demo.h"
+#include "recent_files.h"
+#include "style/theme.h"
+
+/// Resources of a static library are not linked in by themselves. (The macro must not stand in a namespace.)
+static void initResources() { Q_INIT_RESOURCE(ui); }
+
+namespace quantloupe::ui {
+
+MainWindow::MainWindow(const std::filesystem::path& resources, QWidget* parent)
+    : QMainWindow(parent), m_resources(resources) {
+    initResources();
+    m_hasDemo = findDemo(resources).has_value();
+    setAcceptDrops(true);
+    buildPanels();
+    buildMenus();
+    observe();
+    applyTheme();
+    updateActions();
+    updateTitle();
+    const int unit = fontMetrics().height();
+    const QSize wish(unit * 92, unit * 57);
+    // The offscreen platform's screen says nothing about what a picture may measure.
+    const bool real = QGuiApplication::platformName() != QLatin1String("offscreen");
+    resize(real && screen() ? wish.boundedTo(screen()->availableSize()) : wish);
+    setMinimumSize(unit * 50, unit * 28);
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::buildPanels() {
+    const int unit = fontMetrics().height();
+    auto* central = new QWidget;
+    auto* column = new QVBoxLayout(central);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    m_summary = new SummaryBar(&m_document);
+    m_message = new MessageBar;
+    m_start = new StartPage(m_hasDemo);
+    m_status = new StatusLine(&m_document);
+
+    m_tuning = new TuningPanel(&m_document);
+    m_graph = new GraphView(&m_document);
+    m_table = new LayerTable(&m_document);
+    m_inspector = new Inspector(&m_document);
+    m_middle = new QSplitter(Qt::Vertical);
+    m_middle->addWidget(m_graph);
+    m_middle->addWidget(m_table);
+    m_middle->setStretchFactor(0, 3);
+    m_middle->setStretchFactor(1, 1);
+    m_columns = new QSplitter(Qt::Horizontal);
+    m_columns->addWidget(m_tuning);
+    m_columns->addWidget(m_middle);
+    m_columns->addWidget(m_inspector);
+    m_columns->setStretchFactor(0, 0);
+    m_columns->setStretchFactor(1, 1);
+    m_columns->setStretchFactor(2, 0);
+    for (QSplitter* splitter : {m_columns, m_middle}) {
+        splitter->setHandleWidth(1);
+        splitter->setChildrenCollapsible(false);
+    }
+    m_inspector->setMinimumWidth(unit * 14);
+    m_table->setMinimumHeight(unit * 7);
+    m_columns->setSizes({unit * 19, unit * 55, unit * 18});
+    m_middle->setSizes({unit * 34, unit * 14});
+
+    m_pages = new QStackedWidget;
+    m_pages->addWidget(m_start);
+    m_pages->addWidget(m_columns);
+    column->addWidget(m_summary);
+    column->addWidget(m_message);
+    column->addWidget(m_pages, 1);
+    column->addWidget(m_status);
+    m_summary->hide();  // until there is something to sum up
+    setCentralWidget(central);
+    m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
+}
+
+void MainWindow::observe() {
+    GraphCanvas* canvas = m_graph->canvas();
+    connect(&m_document, &Document::message, m_message, &MessageBar::show);
+    connect(&m_document, &Document::modelChanged, this, [this] {
+        m_message->dismiss();
+        m_start->setBusy({});
+        m_pages->setCurrentWidget(m_columns);
+        m_summary->show();
+        m_graph->canvas()->setFocus();
+        rememberModel(QString::fromStdString(m_document.model()->path.string()));
+        updateRecent();
+        updateTitle();
+        updateActions();
+        if (!m_document.model()->notices.empty()) {
+            QStringList lines;
+            for (const std::string& notice : m_document.model()->notices)
+                lines.append(QString::fromStdString(notice));
+            m_message->show(MessageKind::Note, lines.join(QLatin1Char('\n')));
+        }
+    });
+    connect(&m_document, &Document::failed, this, [this] { m_start->setBusy({}); });
+    connect(&m_document, &Document::selectionChanged, this, &MainWindow::updateActions);
+    connect(&m_document, &Document::layersChanged, this, &MainWindow::updateActions);
+    connect(&m_document, &Document::configChanged, this, &MainWindow::updateActions);
+    connect(m_document.undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
+
+    connect(canvas, &GraphCanvas::toggleRequested, this, &MainWindow::toggleSkip);
+    connect(m_table, &LayerTable::toggleRequested, this, &MainWindow::toggleSkip);
+    connect(m_inspector, &Inspector::toggleRequested, this, &MainWindow::toggleSkip);
+    connect(m_table, &LayerTable::activated, canvas, &GraphCanvas::centerOn);
+    connect(m_inspector, &Inspector::layerChosen, this, [this](NodeId layer) {
+        m_document.select(layer);
+        m_graph->canvas()->ensureVisible(layer);
+    });
+    // A row chosen in the table comes into sight in the graph.
+    connect(&m_document, &Document::selectionChanged, this, [this] {
+        if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());
+    });
+    const auto menu = [this](QPoint at) {
+        if (m_document.hasModel()) m_layersMenu->popup(at);
+    };
+    connect(canvas, &GraphCanvas::menuRequested, this, menu);
+    connect(m_table, &LayerTable::menuRequested, this, menu);
+    connect(canvas, &GraphCanvas::untilChosen, this, [this](NodeId from, NodeId to) {
+        runEdit([this, from, to] {
+            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), from, to);
+        });
+    });
+
+    connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
+    connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
+    connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
+    connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
+    connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {
+        open({path.toStdString(), {}, {}, {}});
+    });
+}
+
+void MainWindow::open(const OpenRequest& request) {
+    m_start->setBusy(
+        QStringLiteral("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
+    m_document.open(request);
+}
+
+bool MainWindow::openDemo() {
+    const auto demo = findDemo(m_resources);
+    if (!demo) {
+        m_message->show(MessageKind::Error,
+                        QStringLiteral("The demo's files are not installed: no folder demo was found in "
+                                       "../share/quantloupe beside the program."));
+        return false;
+    }
+    open(*demo);
+    return true;
+}
+
+void MainWindow::arrangeForScreenshot() {
+    const auto& layers = m_document.layers();
+    NodeId worst;
+    double most = -1;
+    for (const LayerResult& layer : layers) {
+        if (!layer.quantizable || !layer.local || !std::isfinite(layer.local->qs) || layer.local->qs <= most)
+            continue;
+        most = layer.local->qs;
+        worst = layer.node;
+    }
+    if (!worst.valid()) return;
+    m_document.select(worst);
+    m_graph->canvas()->ensureVisible(worst);
+    if (most >= 0) m_table->view()->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
+    m_table->view()->scrollToTop();
+}
+
+void MainWindow::runEdit(const std::function<ConfigEdit()>& make) {
+    if (!m_document.hasModel()) return;
+    try {
+        m_document.edit(make());
+    } catch (const std::exception& error) {
+        m_message->show(MessageKind::Error, QString::fromUtf8(error.what()));
+    }
+}
+
+void MainWindow::toggleSkip() { m_document.toggleSelection(); }
+
+void MainWindow::skipUntil() {
+    const auto nodes = m_document.selection();
+    if (nodes.size() == 2) {
+        runEdit([&] {
+            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), nodes[0], nodes[1]);
+        });
+    } else if (nodes.size() == 1) {
+        m_graph->canvas()->startUntil(nodes[0]);
+    }
+}
+
+void MainWindow::skipDownstream() {
+    if (!m_document.current().valid()) return;
+    runEdit([&] {
+        return quantloupe::ui::skipDownstream(*m_document.graph(), m_document.config(), m_document.current());
+    });
+}
+
+void MainWindow::skipType() {
+    if (!m_document.current().valid()) return;
+    runEdit([&] {
+        return quantloupe::ui::skipType(m_document.config(),
+                                        m_document.graph()->node(m_document.current()).op);
+    });
+}
+
+/// To the next layer in the order of the metric, worst first.
+void MainWindow::walkWorst(int step) {
+    const Metric shown = m_graph->canvas()->metric();
+    const Metric metric = shown == Metric::None ? Metric::LocalQs : shown;
+    const auto& layers = m_document.layers();
+    const MetricScale scale = scaleOf(layers, metric);
+    std::vector<std::pair<double, NodeId>> order;
+    for (const LayerResult& layer : layers)
+        if (const auto value = metricValue(layer, metric))
+            order.emplace_back(-scale.position(*value), layer.node);
+    if (order.empty()) return;
+    std::ranges::sort(order);
+    auto here = std::ranges::find(order, m_document.current(), &std::pair<double, NodeId>::second);
+    std::ptrdiff_t place = here == order.end() ? (step > 0 ? -1 : 0) : here - order.begin();
+    place = std::clamp<std::ptrdiff_t>(place + step, 0, static_cast<std::ptrdiff_t>(order.size()) - 1);
+    m_document.select(order[static_cast<std::size_t>(place)].second);
+    m_graph->canvas()->ensureVisible(m_document.current());
+}
+
+void MainWindow::updateTitle() {
+    setWindowTitle(m_document.hasModel() ? m_document.title() + QStringLiteral("[*] \u2014 Quantloupe")
+                                         : QStringLiteral("Quantloupe"));
+    setWindowModified(!m_document.undoStack()->isClean());
+}
+
+void MainWindow::applyTheme() {
+    // The application's palette: the style sheet has changed the window's own.
+    const Theme& colors = themeOf(QApplication::palette());
+    if (m_themed && m_themeDark == colors.dark) return;
+    m_themed = true;
+    m_themeDark = colors.dark;
+    setStyleSheet(styleSheetOf(colors, font()));
+}
+
+void MainWindow::changeEvent(QEvent* event) {
+    QMainWindow::changeEvent(event);
+    const bool palette =
+        event->type() == QEvent::PaletteChange || event->type() == QEvent::ApplicationPaletteChange;
+    if (palette && m_pages) applyTheme();
+    if (event->type() == QEvent::FontChange && m_pages) {
+        m_themed = false;
+        applyTheme();
+    }
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    if (mayDiscard())
+        event->accept();
+    else
+        event->ignore();
+}
+
+}  // namespace quantloupe::ui

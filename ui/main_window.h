@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The window: panels around the graph, menus, drag and drop. It wires; the document decides.
+
+#include <QMainWindow>
+#include <QMenu>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <filesystem>
+
+#include "document.h"
+#include "graph/graph_view.h"
+#include "panels/inspector.h"
+#include "panels/layer_table.h"
+#include "panels/message_bar.h"
+#include "panels/start_page.h"
+#include "panels/status_line.h"
+#include "panels/summary_bar.h"
+#include "panels/tuning_panel.h"
+
+namespace quantloupe::ui {
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+  public:
+    /// `resources`: the folder that holds "demo", where ../share/quantloupe beside the program has none.
+    explicit MainWindow(const std::filesystem::path& resources = {}, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    Document* document() { return &m_document; }
+    MessageBar* messageBar() const { return m_message; }
+    GraphView* graphView() const { return m_graph; }
+    LayerTable* layerTable() const { return m_table; }
+
+    void open(const OpenRequest& request);
+    /// False if the demo's files are not there.
+    bool openDemo();
+    /// Puts what a screenshot should show into place: the layer that suffers most is selected and in sight.
+    void arrangeForScreenshot();
+    void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
+
+  protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    void buildPanels();
+    void buildMenus();
+    void buildFileMenu();
+    void buildExportMenu();
+    void buildEditMenu();
+    void buildViewMenu();
+    void buildLayersMenu();
+    void buildHelpMenu();
+    void observe();
+    QAction* addAction(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                       std::function<void()> run);
+
+    void chooseModel();
+    void chooseData();
+    void chooseCalibration();
+    void chooseConfig();
+    bool saveConfig(bool askName);
+    void chooseExport(int index);
+    void openDropped(const QString& path);
+    void showAbout();
+    bool mayDiscard();
+
+    void toggleSkip();
+    void skipUntil();
+    void skipDownstream();
+    void skipType();
+    void runEdit(const std::function<ConfigEdit()>& make);
+    void walkWorst(int step);
+
+    void updateActions();
+    void updateTitle();
+    void updateRecent();
+    void applyTheme();
+
+    Document m_document;
+    std::filesystem::path m_resources;
+    bool m_hasDemo = false, m_askBeforeClosing = true, m_themeDark = false, m_themed = false;
+
+    SummaryBar* m_summary = nullptr;
+    MessageBar* m_message = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    QSplitter *m_columns = nullptr, *m_middle = nullptr;
+    TuningPanel* m_tuning = nullptr;
+    GraphView* m_graph = nullptr;
+    LayerTable* m_table = nullptr;
+    Inspector* m_inspector = nullptr;
+    StatusLine* m_status = nullptr;
+
+    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
+    QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
+            *m_typeAction = nullptr, *m_tailAction = nullptr;
+    QList<QAction*> m_needModel;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening, saving, exporting, drag and drop.
+#include <QDragEnterEvent>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QUrl>
+
+#include "exports.h"
+#include "main_window.h"
+
+namespace quantloupe::ui {
+
+void MainWindow::chooseModel() {
+    const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("Open a model"), {},
+                                                      QStringLiteral("ONNX models (*.onnx);;All files (*)"));
+    if (!path.isEmpty() && mayDiscard()) open({path.toStdString(), {}, {}, {}});
+}
+
+void MainWindow::chooseData() {
+    const QString path =
+        QFileDialog::getExistingDirectory(this, QStringLiteral("Folder of images or tensors"));
+    if (path.isEmpty()) return;
+    m_document.openData(path.toStdString(),
+                        m_document.data() ? m_document.data()->calibrationPath : std::filesystem::path());
+}
+
+void MainWindow::chooseCalibration() {
+    if (!m_document.data()) {
+        m_message->show(MessageKind::Note, QStringLiteral("Choose the data to evaluate first."));
+        return;
+    }
+    const QString path =
+        QFileDialog::getExistingDirectory(this, QStringLiteral("Folder of images that calibrate"));
+    if (!path.isEmpty()) m_document.openData(m_document.data()->evaluationPath, path.toStdString());
+}
+
+void MainWindow::chooseConfig() {
+    const QString path =
+        QFileDialog::getOpenFileName(this, QStringLiteral("Open a configuration"), {},
+                                     QStringLiteral("Configurations (*.json);;All files (*)"));
+    if (!path.isEmpty()) m_document.openConfig(path.toStdString());
+}
+
+bool MainWindow::saveConfig(bool askName) {
+    std::filesystem::path path = m_document.configPath();
+    if (askName || path.empty()) {
+        std::filesystem::path proposal = m_document.model()->path;
+        proposal.replace_extension(".config.json");
+        const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Save the configuration"),
+                                                            QString::fromStdString(proposal.string()),
+                                                            QStringLiteral("Configurations (*.json)"));
+        if (chosen.isEmpty()) return false;
+        path = chosen.toStdString();
+    }
+    return m_document.saveConfig(path);
+}
+
+void MainWindow::chooseExport(int index) {
+    const ExportInfo& info = exportKinds()[static_cast<std::size_t>(index)];
+    std::filesystem::path proposal = m_document.model()->path;
+    proposal.replace_extension();
+    proposal += info.suffix;
+    QString title = QString::fromUtf8(info.label);
+    title.remove(QChar(0x2026));
+    const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Export: ") + title,
+                                                        QString::fromStdString(proposal.string()),
+                                                        QString::fromUtf8(info.filter));
+    if (!chosen.isEmpty()) startExport(m_document, info.kind, chosen.toStdString());
+}
+
+/// Only what cannot be had back is asked about: a tuned configuration that was not saved.
+bool MainWindow::mayDiscard() {
+    if (!m_askBeforeClosing || m_document.undoStack()->isClean()) return true;
+    QMessageBox box(
+        QMessageBox::Question, QStringLiteral("Unsaved configuration"),
+        QStringLiteral("The configuration of %1 was changed and not saved.").arg(m_document.title()),
+        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    box.setDefaultButton(QMessageBox::Save);
+    switch (box.exec()) {
+        case QMessageBox::Save:
+            return saveConfig(false);
+        case QMessageBox::Discard:
+            return true;
+        default:
+            return false;
+    }
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    const auto urls = event->mimeData()->urls();
+    if (!urls.isEmpty() && urls.front().isLocalFile()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    const auto urls = event->mimeData()->urls();
+    if (urls.isEmpty()) return;
+    event->acceptProposedAction();
+    openDropped(urls.front().toLocalFile());
+}
+
+void MainWindow::openDropped(const QString& path) {
+    const QFileInfo info(path);
+    const QString suffix = info.suffix().toLower();
+    if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
+        m_document.openData(path.toStdString());
+    else if (suffix == QLatin1String("json") && m_document.hasModel())
+        m_document.openConfig(path.toStdString());
+    else if (suffix == QLatin1String("onnx")) {
+        if (mayDiscard()) open({path.toStdString(), {}, {}, {}});
+    } else
+        m_message->show(
+            MessageKind::Error,
+            suffix == QLatin1String("json")
+                ? QStringLiteral("Open a model first: a configuration names its layers.")
+                : QStringLiteral("%1 is neither a model (.onnx), nor data (a folder, .npy, .npz), nor a "
+                                 "configuration (.json).")
+                      .arg(info.fileName()));
+}
+
+}  // namespace quantloupe::ui

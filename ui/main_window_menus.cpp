@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Menus, their shortcuts, and when they are enabled.
+#include <QApplication>
+#include <QClipboard>
+#include <QMenuBar>
+#include <QMessageBox>
+
+#include "exports.h"
+#include "main_window.h"
+#include "recent_files.h"
+
+namespace quantloupe::ui {
+
+QAction* MainWindow::addAction(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                               std::function<void()> run) {
+    QAction* action = menu->addAction(text);
+    action->setShortcut(keys);
+    action->setToolTip(tip);
+    action->setStatusTip(tip);
+    connect(action, &QAction::triggered, this, [run = std::move(run)] { run(); });
+    return action;
+}
+
+void MainWindow::buildMenus() {
+    buildFileMenu();
+    buildEditMenu();
+    buildViewMenu();
+    buildLayersMenu();
+    buildExportMenu();
+    buildHelpMenu();
+    for (QMenu* menu : menuBar()->findChildren<QMenu*>()) menu->setToolTipsVisible(true);
+}
+
+void MainWindow::buildFileMenu() {
+    QMenu* file = menuBar()->addMenu(QStringLiteral("&File"));
+    addAction(file, QStringLiteral("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
+    m_needModel << addAction(file, QStringLiteral("Open &data folder\u2026"),
+                             QKeySequence(QStringLiteral("Ctrl+D")), {}, [this] { chooseData(); });
+    m_needModel << addAction(file, QStringLiteral("Open &calibration folder\u2026"), {}, {},
+                             [this] { chooseCalibration(); });
+    m_recentMenu = file->addMenu(QStringLiteral("&Recent models"));
+    updateRecent();
+    QAction* demo = addAction(file, QStringLiteral("Open de&mo"), {}, {}, [this] { openDemo(); });
+    demo->setEnabled(m_hasDemo);
+    file->addSeparator();
+    m_needModel << addAction(file, QStringLiteral("Open con&figuration\u2026"),
+                             QKeySequence(QStringLiteral("Ctrl+Shift+O")), {}, [this] { chooseConfig(); });
+    m_needModel << addAction(file, QStringLiteral("&Save configuration"), QKeySequence::Save, {},
+                             [this] { saveConfig(false); });
+    m_needModel << addAction(file, QStringLiteral("Save configuration &as\u2026"),
+                             QKeySequence(QStringLiteral("Ctrl+Shift+S")), {}, [this] { saveConfig(true); });
+    file->addSeparator();
+    addAction(file, QStringLiteral("&Quit"), QKeySequence::Quit, {}, [this] { close(); });
+}
+
+void MainWindow::buildExportMenu() {
+    m_exportMenu = menuBar()->addMenu(QStringLiteral("E&xport"));
+    const auto& kinds = exportKinds();
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+        const QKeySequence keys = i == 0 ? QKeySequence(QStringLiteral("Ctrl+E")) : QKeySequence();
+        m_needModel << addAction(m_exportMenu, QString::fromUtf8(kinds[i].label), keys,
+                                 QString::fromUtf8(kinds[i].tip),
+                                 [this, i] { chooseExport(static_cast<int>(i)); });
+        if (kinds[i].kind == ExportKind::EqualizedModel) m_exportMenu->addSeparator();
+    }
+    m_summary->exportButton()->setMenu(m_exportMenu);
+}
+
+void MainWindow::buildEditMenu() {
+    QMenu* edit = menuBar()->addMenu(QStringLiteral("&Edit"));
+    QUndoStack* stack = m_document.undoStack();
+    QAction* undo = stack->createUndoAction(this, QStringLiteral("&Undo"));
+    undo->setShortcut(QKeySequence::Undo);
+    QAction* redo = stack->createRedoAction(this, QStringLiteral("&Redo"));
+    redo->setShortcuts(
+        {QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
+    edit->addAction(undo);
+    edit->addAction(redo);
+    edit->addSeparator();
+    m_needModel << addAction(edit, QStringLiteral("&Find layers"), QKeySequence::Find, {}, [this] {
+        m_table->filterLine()->setFocus();
+        m_table->filterLine()->selectAll();
+    });
+    m_needModel << addAction(edit, QStringLiteral("Select &all layers"), QKeySequence::SelectAll, {}, [this] {
+        std::vector<NodeId> all;
+        for (std::size_t i = 0; i < m_document.graph()->nodeCount(); ++i) all.push_back(NodeId(i));
+        const NodeId current = all.empty() ? NodeId() : all.front();
+        m_document.select(std::move(all), current);
+    });
+    m_needModel << addAction(
+        edit, QStringLiteral("Copy layer &names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
+            QStringList names;
+            for (const NodeId node : m_document.selection())
+                names.append(QString::fromStdString(m_document.graph()->node(node).name));
+            QApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
+        });
+    m_needModel << addAction(edit, QStringLiteral("Copy &table as CSV"), {},
+                             QStringLiteral("The rows that are seen"),
+                             [this] { QApplication::clipboard()->setText(m_table->asCsv()); });
+
+    const auto mirror = [stack](QPushButton* button, QAction* action, const QString& keys) {
+        const auto refresh = [button, action, keys] {
+            button->setEnabled(action->isEnabled());
+            button->setToolTip(QStringLiteral("%1 (%2)").arg(action->text().remove(QLatin1Char('&')), keys));
+        };
+        connect(action, &QAction::changed, button, refresh);
+        connect(button, &QPushButton::clicked, action, &QAction::trigger);
+        refresh();
+        Q_UNUSED(stack)
+    };
+    mirror(m_summary->undoButton(), undo, QStringLiteral("Ctrl+Z"));
+    mirror(m_summary->redoButton(), redo, QStringLiteral("Ctrl+Shift+Z"));
+}
+
+void MainWindow::buildViewMenu() {
+    QMenu* view = menuBar()->addMenu(QStringLiteral("&View"));
+    GraphCanvas* canvas = m_graph->canvas();
+    const auto key = [](const char* keys) { return QKeySequence(QString::fromLatin1(keys)); };
+    m_needModel << addAction(view, QStringLiteral("&Fit graph"), key("F"), {},
+                             [canvas] { canvas->fitAll(); });
+    m_needModel << addAction(view, QStringLiteral("Zoom to &selection"), key("Shift+F"), {},
+                             [canvas] { canvas->fitSelection(); });
+    m_needModel << addAction(view, QStringLiteral("&Actual size"), key("Ctrl+0"), {},
+                             [canvas] { canvas->actualSize(); });
+    QAction* in = addAction(view, QStringLiteral("Zoom &in"), {}, {}, [canvas] { canvas->zoomStep(1.25); });
+    in->setShortcuts({QKeySequence(QKeySequence::ZoomIn), key("Ctrl+=")});
+    m_needModel << in << addAction(view, QStringLiteral("Zoom &out"), QKeySequence::ZoomOut, {}, [canvas] {
+        canvas->zoomStep(0.8);
+    });
+    m_needModel << addAction(view, QStringLiteral("&Centre the layer"), key("C"), {},
+                             [this, canvas] { canvas->centerOn(m_document.current()); });
+    view->addSeparator();
+    const Metric metrics[] = {Metric::None, Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr,
+                              Metric::Macs};
+    auto* group = new QActionGroup(this);
+    for (int i = 0; i < 5; ++i) {
+        const Metric metric = metrics[i];
+        QAction* action =
+            addAction(view, QStringLiteral("Show ") + metricName(metric), QKeySequence(Qt::Key_1 + i),
+                      metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
+        action->setCheckable(true);
+        action->setChecked(metric == canvas->metric());
+        group->addAction(action);
+        connect(canvas, &GraphCanvas::metricChanged, action, [action, metric](Metric shown) {
+            if (shown == metric) action->setChecked(true);
+        });
+        m_needModel << action;
+    }
+    view->addSeparator();
+    m_needModel << addAction(view, QStringLiteral("&Next worse layer"), key("]"),
+                             QStringLiteral("Walks the layers in the order of the metric, worst first"),
+                             [this] { walkWorst(1); });
+    m_needModel << addAction(view, QStringLiteral("&Previous worse layer"), key("["), {},
+                             [this] { walkWorst(-1); });
+    view->addSeparator();
+    const std::pair<const char*, QWidget*> panels[] = {
+        {"&Tuning panel", m_tuning}, {"&Inspector", m_inspector}, {"&Layer table", m_table}};
+    for (const auto& [name, panel] : panels) {
+        QAction* action = view->addAction(QString::fromLatin1(name));
+        action->setCheckable(true);
+        action->setChecked(true);
+        connect(action, &QAction::toggled, panel, &QWidget::setVisible);
+    }
+}
+
+void MainWindow::buildLayersMenu() {
+    m_layersMenu = menuBar()->addMenu(QStringLiteral("&Layers"));
+    // Space belongs to the graph and the table (in a text field it is a blank); the entry only tells of it.
+    m_toggleAction = addAction(m_layersMenu, QStringLiteral("Skip &quantization\tSpace"), {}, {},
+                               [this] { toggleSkip(); });
+    m_untilAction = addAction(m_layersMenu, QStringLiteral("Skip &until\u2026"),
+                              QKeySequence(QStringLiteral("U")), {}, [this] { skipUntil(); });
+    m_downstreamAction =
+        addAction(m_layersMenu, QStringLiteral("Skip all &downstream"), QKeySequence(QStringLiteral("D")),
+                  QStringLiteral("The layer and all that its data flows to"), [this] { skipDownstream(); });
+    m_typeAction = addAction(m_layersMenu, QStringLiteral("Skip all of this &type"),
+                             QKeySequence(QStringLiteral("T")), {}, [this] { skipType(); });
+    m_layersMenu->addSeparator();
+    m_tailAction = m_layersMenu->addAction(QStringLiteral("Skip the tai&l"));
+    m_tailAction->setCheckable(true);
+    connect(m_tailAction, &QAction::triggered, this,
+            [this](bool on) { runEdit([&] { return setTail(m_document.config(), on); }); });
+    m_needModel << m_tailAction;
+    m_layersMenu->addSeparator();
+    m_needModel << addAction(m_layersMenu, QStringLiteral("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
+                             [this] { m_document.evaluate(); });
+    m_needModel << addAction(m_layersMenu, QStringLiteral("&Cancel"), QKeySequence(Qt::Key_Escape),
+                             QStringLiteral("Stops the evaluation"), [this] {
+                                 if (m_graph->canvas()->choosingUntil())
+                                     m_graph->canvas()->cancelUntil();
+                                 else if (m_document.job()->busy())
+                                     m_document.cancel();
+                                 else
+                                     m_message->dismiss();
+                             });
+}
+
+void MainWindow::buildHelpMenu() {
+    QMenu* help = menuBar()->addMenu(QStringLiteral("&Help"));
+    addAction(help, QStringLiteral("&About Quantloupe"), {}, {}, [this] { showAbout(); });
+}
+
+void MainWindow::showAbout() {
+    QMessageBox::about(
+        this, QStringLiteral("About Quantloupe"),
+        QStringLiteral("<b>Quantloupe %1</b><br>A loupe for quantized networks.<br><br>Apache License 2.0")
+            .arg(QApplication::applicationVersion()));
+}
+
+void MainWindow::updateRecent() {
+    m_recentMenu->clear();
+    const QStringList paths = recentModels();
+    for (const QString& path : paths) {
+        QAction* action = m_recentMenu->addAction(path);
+        connect(action, &QAction::triggered, this, [this, path] { open({path.toStdString(), {}, {}, {}}); });
+    }
+    m_recentMenu->setEnabled(!paths.isEmpty());
+    if (paths.isEmpty()) return;
+    m_recentMenu->addSeparator();
+    connect(m_recentMenu->addAction(QStringLiteral("Clear the list")), &QAction::triggered, this, [this] {
+        forgetModels();
+        updateRecent();
+        m_start->refresh();
+    });
+}
+
+void MainWindow::updateActions() {
+    const bool model = m_document.hasModel();
+    for (QAction* action : m_needModel) action->setEnabled(model);
+    m_summary->exportButton()->setEnabled(model);
+    const auto& nodes = m_document.selection();
+    bool anyQuantized = false, anySkipped = false;
+    for (const NodeId node : nodes) {
+        const LayerResult* layer = m_document.layer(node);
+        if (layer && !layer->host.empty() && m_document.graph())
+            if (const auto host = m_document.graph()->findNode(layer->host)) layer = m_document.layer(*host);
+        anyQuantized = anyQuantized || (layer && layer->state == LayerState::Quantized);
+        anySkipped = anySkipped || (layer && layer->state == LayerState::Skipped);
+    }
+    m_toggleAction->setText(
+        (anySkipped && !anyQuantized ? QStringLiteral("&Quantize") : QStringLiteral("Skip &quantization")) +
+        QStringLiteral("\tSpace"));
+    m_toggleAction->setEnabled(model && (anyQuantized || anySkipped || m_document.layers().empty()) &&
+                               !nodes.empty());
+    m_untilAction->setEnabled(model && (nodes.size() == 1 || nodes.size() == 2));
+    m_untilAction->setText(nodes.size() == 2 ? QStringLiteral("Skip &until here (all between the two)")
+                                             : QStringLiteral("Skip &until\u2026"));
+    m_downstreamAction->setEnabled(model && nodes.size() == 1);
+    m_typeAction->setEnabled(model && nodes.size() == 1);
+    m_typeAction->setText(nodes.size() == 1 && model
+                              ? QStringLiteral("Skip all %1 layers (&type)")
+                                    .arg(QString::fromStdString(m_document.graph()->node(nodes[0]).op))
+                              : QStringLiteral("Skip all of this &type"));
+    m_tailAction->setChecked(m_document.config().skipTail);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/layer_table_model.h"
+
+#include <QRegularExpression>
+#include <cmath>
+
+namespace quantloupe::ui {
+
+namespace {
+const QString kNone = QStringLiteral("\u2013");
+}
+
+LayerTableModel::LayerTableModel(Document* document, QObject* parent)
+    : QAbstractTableModel(parent), m_document(document) {
+    connect(document, &Document::layersChanged, this, &LayerTableModel::update);
+    connect(document, &Document::evaluationChanged, this, &LayerTableModel::update);
+    update();
+}
+
+void LayerTableModel::update() {
+    const auto& layers = m_document->layers();
+    m_local = scaleOf(layers, Metric::LocalQs);
+    m_cumulative = scaleOf(layers, Metric::CumulativeQs);
+    m_sqnr = scaleOf(layers, Metric::Sqnr);
+    if (layers.size() != m_rows) {
+        beginResetModel();
+        m_rows = layers.size();
+        endResetModel();
+    } else if (m_rows > 0) {
+        Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(m_rows) - 1, ColumnCount - 1));
+    }
+}
+
+int LayerTableModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_rows);
+}
+int LayerTableModel::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+std::optional<Metric> LayerTableModel::metricOf(int column) {
+    switch (column) {
+        case LocalQs:
+            return Metric::LocalQs;
+        case CumulativeQs:
+            return Metric::CumulativeQs;
+        case Sqnr:
+            return Metric::Sqnr;
+        case Macs:
+            return Metric::Macs;
+        default:
+            return std::nullopt;
+    }
+}
+
+QVariant LayerTableModel::display(const LayerResult& layer, int column, std::size_t row) const {
+    if (const auto metric = metricOf(column)) {
+        const auto value = metricValue(layer, *metric);
+        return value ? formatMetric(*value, *metric) : kNone;
+    }
+    switch (column) {
+        case Number:
+            return static_cast<int>(row);
+        case Name:
+            return QString::fromStdString(layer.name);
+        case Op:
+            return QString::fromStdString(layer.op);
+        case State:
+            return stateText(layer.state);
+        case Cosine:
+            return layer.local ? QString::number(layer.local->cosine, 'f', 4) : kNone;
+        case Parameters:
+            return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
+        case Reason:
+            return QString::fromStdString(layer.reason);
+        default:
+            return {};
+    }
+}
+
+QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::size_t row) const {
+    if (const auto metric = metricOf(column)) {
+        const auto value = metricValue(layer, *metric);
+        return value ? QVariant(*value) : QVariant();
+    }
+    switch (column) {
+        case Cosine:
+            return layer.local ? QVariant(layer.local->cosine) : QVariant();
+        case Parameters:
+            return layer.parameters > 0 ? QVariant(static_cast<double>(layer.parameters)) : QVariant();
+        default:
+            return display(layer, column, row);
+    }
+}
+
+QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
+    const auto& layers = m_document->layers();
+    if (!index.isValid() || static_cast<std::size_t>(index.row()) >= layers.size()) return {};
+    const auto row = static_cast<std::size_t>(index.row());
+    const LayerResult& layer = layers[row];
+    switch (role) {
+        case Qt::DisplayRole:
+            return display(layer, index.column(), row);
+        case Qt::ToolTipRole:
+            if (index.column() == Name) return QString::fromStdString(layer.name);
+            if (index.column() == State || index.column() == Reason)
+                return QString::fromStdString(layer.reason);
+            return {};
+        case Qt::TextAlignmentRole: {
+            const bool words = index.column() == Name || index.column() == Op || index.column() == State ||
+                               index.column() == Reason;
+            return static_cast<int>((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+        }
+        case SortRole:
+            return sortKey(layer, index.column(), row);
+        case StateRole:
+            return static_cast<int>(layer.state);
+        case StaleRole:
+            return m_document->metricsStale();
+        case HeatRole: {
+            const MetricScale* scale = index.column() == LocalQs        ? &m_local
+                                       : index.column() == CumulativeQs ? &m_cumulative
+                                       : index.column() == Sqnr         ? &m_sqnr
+                                                                        : nullptr;
+            if (!scale) return {};
+            const auto value = metricValue(layer, scale->metric);
+            return value ? QVariant(scale->position(*value)) : QVariant();
+        }
+        default:
+            return {};
+    }
+}
+
+QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) {
+        const bool words = section == Name || section == Op || section == State || section == Reason;
+        return static_cast<int>((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    if (role == Qt::ToolTipRole) {
+        if (const auto metric = metricOf(section)) return metricMeaning(*metric);
+        if (section == Cosine)
+            return QStringLiteral("Cosine of the layer's output with its float output; 1 is the same");
+        return {};
+    }
+    if (role != Qt::DisplayRole) return {};
+    static constexpr const char* kNames[ColumnCount] = {
+        "#", "layer", "op", "state", "QS local", "cumulative", "cosine", "SQNR", "MACs", "weights", "why"};
+    return section >= 0 && section < ColumnCount ? QString::fromLatin1(kNames[section]) : QVariant();
+}
+
+LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
+    setSortRole(LayerTableModel::SortRole);
+    setDynamicSortFilter(true);
+}
+
+void LayerFilter::setFilter(const QString& text) {
+    m_terms.clear();
+    static const QRegularExpression comparison(
+        QStringLiteral("^(qs|local|cumulative|sqnr|macs)([<>])([0-9.eE+-]+)$"),
+        QRegularExpression::CaseInsensitiveOption);
+    for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+        Term term;
+        const auto match = comparison.match(word);
+        bool isNumber = false;
+        const double limit = match.hasMatch() ? match.captured(3).toDouble(&isNumber) : 0;
+        if (isNumber) {
+            const QString name = match.captured(1).toLower();
+            term.column = name == QLatin1String("cumulative") ? LayerTableModel::CumulativeQs
+                          : name == QLatin1String("sqnr")     ? LayerTableModel::Sqnr
+                          : name == QLatin1String("macs")     ? LayerTableModel::Macs
+                                                              : LayerTableModel::LocalQs;
+            term.relation = match.captured(2).front();
+            term.number = limit;
+        } else if (word.startsWith(QLatin1String("op:"), Qt::CaseInsensitive)) {
+            term.column = LayerTableModel::Op;
+            term.text = word.mid(3);
+        } else if (word.startsWith(QLatin1String("state:"), Qt::CaseInsensitive)) {
+            term.column = LayerTableModel::State;
+            term.text = word.mid(6);
+        } else {
+            term.text = word;
+        }
+        m_terms.append(term);
+    }
+    invalidateFilter();
+}
+
+bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+    const auto text = [&](int column) { return sourceModel()->index(row, column, parent).data().toString(); };
+    for (const Term& term : m_terms) {
+        if (!term.relation.isNull()) {
+            const QVariant value =
+                sourceModel()->index(row, term.column, parent).data(LayerTableModel::SortRole);
+            if (!value.isValid()) return false;
+            if (term.relation == QLatin1Char('>') ? !(value.toDouble() > term.number)
+                                                  : !(value.toDouble() < term.number))
+                return false;
+        } else if (term.column >= 0) {
+            if (!text(term.column).contains(term.text, Qt::CaseInsensitive)) return false;
+        } else {
+            bool found = false;
+            for (const int column : {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State,
+                                     LayerTableModel::Reason})
+                found = found || text(column).contains(term.text, Qt::CaseInsensitive);
+            if (!found) return false;
+        }
+    }
+    return true;
+}
+
+bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+    const QVariant a = left.data(LayerTableModel::SortRole), b = right.data(LayerTableModel::SortRole);
+    if (a.isValid() != b.isValid()) return (sortOrder() == Qt::AscendingOrder) == a.isValid();
+    if (a.typeId() == QMetaType::Double) return a.toDouble() < b.toDouble();
+    if (a.typeId() == QMetaType::Int) return a.toInt() < b.toInt();
+    return QString::localeAwareCompare(a.toString(), b.toString()) < 0;
+}
+
+}  // namespace quantloupe::ui

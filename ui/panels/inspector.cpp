@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/inspector.h"
+
+#include <QEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <array>
+
+#include "panels/metric_row.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr};
+
+QString shapeText(const TensorInfo& tensor) {
+    QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : QStringLiteral("unknown");
+    if (tensor.type != DataType::Undefined && tensor.type != DataType::Float32)
+        text +=
+            QLatin1Char(' ') + QString::fromUtf8(dataTypeName(tensor.type).data(),
+                                                 static_cast<qsizetype>(dataTypeName(tensor.type).size()));
+    return text;
+}
+
+void clearForm(QFormLayout* form) {
+    while (form->rowCount() > 0) form->removeRow(0);
+}
+
+}  // namespace
+
+Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent), m_document(document) {
+    setObjectName(QStringLiteral("panel"));
+    setWidgetResizable(true);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFrameShape(QFrame::NoFrame);
+    build();
+    connect(document, &Document::selectionChanged, this, &Inspector::showSelection);
+    connect(document, &Document::modelChanged, this, &Inspector::showSelection);
+    connect(document, &Document::layersChanged, this, &Inspector::showResults);
+    connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
+    connect(document, &Document::configChanged, this, &Inspector::showResults);
+    showSelection();
+}
+
+void Inspector::build() {
+    const int unit = fontMetrics().height();
+    m_body = new QWidget;
+    m_body->setObjectName(QStringLiteral("panelBody"));
+    auto* column = new QVBoxLayout(m_body);
+    column->setContentsMargins(unit, unit, unit, unit);
+    column->setSpacing(unit / 2);
+
+    m_empty = makeLabel({}, "muted");
+    m_empty->setWordWrap(true);
+    column->addWidget(m_empty);
+
+    m_details = new QWidget;
+    auto* details = new QVBoxLayout(m_details);
+    details->setContentsMargins(0, 0, 0, 0);
+    details->setSpacing(unit / 2);
+    m_name = makeLabel({}, "", 1.08, QFont::DemiBold);
+    m_name->setWordWrap(true);
+    m_name->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_kind = makeLabel({}, "muted", 0.95);
+    m_kind->setWordWrap(true);
+    details->addWidget(m_name);
+    details->addWidget(m_kind);
+
+    auto* stateRow = new QHBoxLayout;
+    m_state = makeLabel({}, "", 0.95, QFont::DemiBold);
+    m_state->setContentsMargins(unit / 2, unit / 8, unit / 2, unit / 8);
+    m_toggle = new QPushButton;
+    m_toggle->setFocusPolicy(Qt::TabFocus);
+    m_hint = makeLabel(QStringLiteral("Space"), "faint", 0.9);
+    stateRow->addWidget(m_state);
+    stateRow->addStretch(1);
+    stateRow->addWidget(m_hint);
+    stateRow->addWidget(m_toggle);
+    details->addLayout(stateRow);
+    m_reason = makeLabel({}, "muted", 0.95);
+    m_reason->setWordWrap(true);
+    details->addWidget(m_reason);
+    m_host = new LinkButton;
+    details->addWidget(m_host);
+
+    m_sensitivity = new SectionHeading(QStringLiteral("Sensitivity"));
+    details->addSpacing(unit / 3);
+    details->addWidget(m_sensitivity);
+    auto* rows = new QVBoxLayout;
+    rows->setSpacing(0);
+    for (const Metric metric : kRows) {
+        const QString name = metric == Metric::Sqnr ? QStringLiteral("SQNR local") : metricName(metric);
+        m_metrics.append(new MetricRow(name, metricMeaning(metric)));
+        rows->addWidget(m_metrics.back());
+    }
+    m_metrics.append(
+        new MetricRow(QStringLiteral("cosine"),
+                      QStringLiteral("Cosine of the layer's output with its float output; 1 is the same")));
+    rows->addWidget(m_metrics.back());
+    details->addLayout(rows);
+
+    const auto form = [&](SectionHeading* heading) {
+        details->addSpacing(unit / 3);
+        details->addWidget(heading);
+        auto* layout = new QFormLayout;
+        layout->setHorizontalSpacing(unit);
+        layout->setVerticalSpacing(unit / 4);
+        layout->setLabelAlignment(Qt::AlignLeft);
+        layout->setRowWrapPolicy(QFormLayout::DontWrapRows);
+        layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
+        details->addLayout(layout);
+        return layout;
+    };
+    m_facts = form(new SectionHeading(QStringLiteral("Layer")));
+    m_attributesHeading = new SectionHeading(QStringLiteral("Attributes"));
+    m_attributes = form(m_attributesHeading);
+
+    details->addSpacing(unit / 3);
+    details->addWidget(new SectionHeading(QStringLiteral("Comment")));
+    m_comment = new QPlainTextEdit;
+    m_comment->setPlaceholderText(QStringLiteral("Why this layer is as it is; saved with the configuration"));
+    m_comment->setTabChangesFocus(true);
+    m_comment->setFixedHeight(unit * 5);
+    m_comment->installEventFilter(this);
+    m_comment->setAccessibleName(QStringLiteral("Comment of the layer"));
+    details->addWidget(m_comment);
+
+    column->addWidget(m_details);
+    column->addStretch(1);
+    setWidget(m_body);
+
+    connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
+    connect(m_host, &QPushButton::clicked, this, [this] {
+        if (m_hostNode.valid()) Q_EMIT layerChosen(m_hostNode);
+    });
+}
+
+void Inspector::addFact(const QString& name, const QString& value) {
+    auto* label = makeLabel(value, "");
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    label->setFont(numberFont(font()));
+    m_facts->addRow(makeLabel(name, "muted"), label);
+}
+
+void Inspector::showSelection() {
+    if (m_shown.valid() && m_comment->hasFocus()) commitComment();
+    m_shown = m_document->current();
+    const bool one = m_document->hasModel() && m_shown.valid() && m_document->selection().size() == 1;
+    m_details->setVisible(one);
+    m_empty->setVisible(!one);
+    if (!one) {
+        m_shown = NodeId();
+        showSeveral();
+        return;
+    }
+    showStructure(m_document->graph()->node(m_shown));
+    showResults();
+}
+
+void Inspector::showSeveral() {
+    const std::size_t count = m_document->selection().size();
+    if (count < 2) {
+        m_empty->setText(
+            m_document->hasModel()
+                ? QStringLiteral(
+                      "Click a layer in the graph or the table to see its shapes, its sensitivity and "
+                      "why it is quantized or not.\n\nSpace keeps it in float, Space again "
+                      "quantizes it.\n\nSelect two layers (Shift+click) to skip all between them.")
+                : QString());
+        return;
+    }
+    std::uint64_t macs = 0;
+    std::size_t quantized = 0, skipped = 0;
+    for (const NodeId node : m_document->selection()) {
+        const LayerResult* layer = m_document->layer(node);
+        if (!layer) continue;
+        macs += layer->macs;
+        quantized += layer->state == LayerState::Quantized;
+        skipped += layer->state == LayerState::Skipped;
+    }
+    m_empty->setText(
+        QStringLiteral(
+            "%1 layers selected: %2 quantized, %3 skipped, %4 MACs an image.\n\nSpace keeps all of "
+            "them in float, or quantizes all.%5")
+            .arg(count)
+            .arg(quantized)
+            .arg(skipped)
+            .arg(formatCount(macs))
+            .arg(count == 2 ? QStringLiteral("\n\nLayers \u25b8 Skip until here takes everything on the "
+                                             "paths between the two.")
+                            : QString()));
+}
+
+void Inspector::showStructure(const Node& node) {
+    const Graph& graph = *m_document->graph();
+    m_name->setText(QString::fromStdString(node.name));
+    clearForm(m_facts);
+    clearForm(m_attributes);
+    QString kind = QString::fromStdString(node.op);
+    if (!node.domain.empty()) kind += QStringLiteral(" \u00b7 ") + QString::fromStdString(node.domain);
+    m_kind->setText(kind);
+    for (const TensorId id : node.inputs) {
+        if (!id.valid()) continue;
+        const TensorInfo& tensor = graph.tensor(id);
+        const QString name = tensor.constant ? QStringLiteral("constant") : QStringLiteral("input");
+        addFact(name, tensor.constant ? QString::fromStdString(toString(tensor.constant->dims()))
+                                      : shapeText(tensor));
+    }
+    for (const TensorId id : node.outputs)
+        if (id.valid()) addFact(QStringLiteral("output"), shapeText(graph.tensor(id)));
+    for (const auto& [name, value] : node.attributes) {
+        auto* label = makeLabel(QString::fromStdString(toString(value)), "");
+        label->setWordWrap(true);
+        label->setFont(numberFont(font()));
+        m_attributes->addRow(makeLabel(QString::fromStdString(name), "muted"), label);
+    }
+    m_attributesHeading->setRemark(node.attributes.empty() ? QStringLiteral("none") : QString());
+    const auto settings = m_document->config().layers.find(node.name);
+    m_comment->setPlainText(settings == m_document->config().layers.end()
+                                ? QString()
+                                : QString::fromStdString(settings->second.comment));
+}
+
+void Inspector::showResults() {
+    if (!m_shown.valid()) {
+        if (m_document->hasModel()) showSeveral();
+        return;
+    }
+    const LayerResult* layer = m_document->layer(m_shown);
+    for (QWidget* widget :
+         {static_cast<QWidget*>(m_state), static_cast<QWidget*>(m_toggle), static_cast<QWidget*>(m_hint)})
+        widget->setVisible(layer != nullptr);
+    m_host->hide();
+    m_reason->hide();
+    if (!layer) return;
+
+    const Node& node = m_document->graph()->node(m_shown);
+    QString kind = QString::fromStdString(node.op);
+    if (layer->macs > 0) kind += QStringLiteral(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
+    if (layer->parameters > 0)
+        kind += QStringLiteral(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
+    if (layer->io) kind += QStringLiteral(" \u00b7 at the rim of the graph");
+    m_kind->setText(kind);
+
+    m_state->setText(stateText(layer->state));
+    const bool folded = layer->state == LayerState::Folded || layer->state == LayerState::Fused;
+    const Theme& colors = themeOf(palette());
+    const QColor color = layer->state == LayerState::Quantized ? colors.quantized
+                         : folded                              ? colors.folded
+                                                               : colors.inFloat;
+    const QColor fill = layer->state == LayerState::Quantized ? colors.quantizedFill
+                        : folded                              ? colors.foldedFill
+                                                              : colors.inFloatFill;
+    m_state->setStyleSheet(
+        QStringLiteral("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
+            .arg((colors.dark || folded ? color : color.darker(115)).name(), fill.name(),
+                 layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
+                 color.name())
+            .arg(m_state->sizeHint().height() / 2));
+    m_reason->setText(sentence(QString::fromStdString(layer->reason)));
+    m_reason->setVisible(!layer->reason.empty());
+    m_hostNode = NodeId();
+    if (!layer->host.empty()) {
+        if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
+        m_host->setFullText((layer->state == LayerState::Folded ? QStringLiteral("folded into ")
+                                                                : QStringLiteral("runs inside ")) +
+                            QString::fromStdString(layer->host));
+        m_host->show();
+        // The link says it already.
+        if (layer->reason.find(layer->host) != std::string::npos &&
+            layer->reason.size() < layer->host.size() + 40)
+            m_reason->hide();
+    }
+    m_toggle->setText(layer->state == LayerState::Skipped ? QStringLiteral("Quantize")
+                                                          : QStringLiteral("Keep in float"));
+    m_toggle->setVisible(layer->quantizable);
+    m_hint->setVisible(layer->quantizable);
+
+    const bool stale = m_document->metricsStale();
+    const bool asIf = layer->state == LayerState::Skipped;
+    m_sensitivity->setRemark(stale                  ? QStringLiteral("measuring\u2026")
+                             : asIf && layer->local ? QStringLiteral("local: as if quantized")
+                                                    : QString());
+    for (std::size_t i = 0; i < kRows.size(); ++i) {
+        const auto value = metricValue(*layer, kRows[i]);
+        const MetricScale scale = scaleOf(m_document->layers(), kRows[i]);
+        const bool local = kRows[i] != Metric::CumulativeQs;
+        m_metrics[static_cast<qsizetype>(i)]->setValue(
+            value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
+            value ? scale.position(*value) : -1, stale || (asIf && local));
+    }
+    m_metrics.back()->setValue(
+        layer->local ? QString::number(layer->local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
+        stale || asIf);
+    if (!m_comment->hasFocus()) {
+        const auto settings = m_document->config().layers.find(node.name);
+        const QString comment = settings == m_document->config().layers.end()
+                                    ? QString()
+                                    : QString::fromStdString(settings->second.comment);
+        if (comment != m_comment->toPlainText()) m_comment->setPlainText(comment);
+    }
+}
+
+void Inspector::commitComment() {
+    if (!m_shown.valid()) return;
+    const std::string name = m_document->graph()->node(m_shown).name;
+    ConfigEdit edit{
+        m_document->config(), QStringLiteral("Comment on %1").arg(QString::fromStdString(name)), {}};
+    edit.mergeKey = kMergeComment;
+    LayerSettings& settings = edit.next.layers[name];
+    settings.comment = m_comment->toPlainText().trimmed().toStdString();
+    if (settings.empty()) edit.next.layers.erase(name);
+    if (edit.next != m_document->config()) m_document->edit(edit);
+}
+
+bool Inspector::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_comment && event->type() == QEvent::FocusOut) commitComment();
+    return QScrollArea::eventFilter(watched, event);
+}
+
+}  // namespace quantloupe::ui

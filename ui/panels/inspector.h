@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// All about the one selected layer: what it is, what becomes of it and why, how much it suffers, and its
+// comment.
+
+#include <QFormLayout>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QScrollArea>
+
+#include "document.h"
+#include "models/metric.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class MetricRow;
+
+class Inspector : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit Inspector(Document* document, QWidget* parent = nullptr);
+
+  Q_SIGNALS:
+    void toggleRequested();
+    void layerChosen(quantloupe::NodeId layer);  ///< a link to another layer
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void build();
+    void showSelection();  ///< all of it
+    void showResults();    ///< what an evaluation changes
+    void showStructure(const Node& node);
+    void showSeveral();
+    void commitComment();
+    void addFact(const QString& name, const QString& value);
+
+    Document* m_document;
+    NodeId m_shown;
+    QWidget* m_body = nullptr;
+    QLabel *m_empty, *m_name, *m_kind, *m_state, *m_hint, *m_reason;
+    QWidget* m_details;
+    LinkButton* m_host;
+    QPushButton* m_toggle;
+    QList<MetricRow*> m_metrics;
+    SectionHeading *m_sensitivity, *m_attributesHeading;
+    QFormLayout *m_facts, *m_attributes;
+    QPlainTextEdit* m_comment;
+    NodeId m_hostNode;
+};
+
+}  // namespace quantloupe::ui

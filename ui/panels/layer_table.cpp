@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/layer_table.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QItemSelectionModel>
+#include <QKeyEvent>
+#include <QScrollBar>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "panels/layer_delegate.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    m_model = new LayerTableModel(document, this);
+    m_filter = new LayerFilter(this);
+    m_filter->setSourceModel(m_model);
+    const int unit = fontMetrics().height();
+
+    auto* head = new QFrame;
+    head->setObjectName(QStringLiteral("panel"));
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(unit, unit / 3, unit, unit / 3);
+    row->setSpacing(unit);
+    row->addWidget(makeLabel(QStringLiteral("Layers"), "", 1, QFont::DemiBold));
+    m_filterLine = new QLineEdit;
+    m_filterLine->setPlaceholderText(QStringLiteral("Filter: words, op:Conv, state:skipped, qs>0.2"));
+    m_filterLine->setClearButtonEnabled(true);
+    m_filterLine->setMaximumWidth(unit * 24);
+    m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
+    row->addWidget(m_filterLine, 1);
+    row->addStretch(1);
+    m_count = makeLabel({}, "faint", 0.9);
+    row->addWidget(m_count);
+
+    m_view = new QTableView;
+    m_view->setModel(m_filter);
+    m_view->setItemDelegate(new LayerDelegate(m_view));
+    m_view->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_view->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_view->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_view->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_view->setShowGrid(false);
+    m_view->setWordWrap(false);
+    m_view->setTabKeyNavigation(false);
+    m_view->setContextMenuPolicy(Qt::CustomContextMenu);
+    m_view->verticalHeader()->hide();
+    m_view->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.55));
+    m_view->horizontalHeader()->setHighlightSections(false);
+    m_view->horizontalHeader()->setStretchLastSection(true);
+    m_view->horizontalHeader()->setSectionsMovable(true);
+    m_view->setSortingEnabled(true);
+    m_view->sortByColumn(LayerTableModel::Number, Qt::AscendingOrder);
+    m_view->installEventFilter(this);
+    m_view->setAccessibleName(QStringLiteral("Layers"));
+
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(head);
+    column->addWidget(m_view, 1);
+    sizeColumns();
+
+    connect(m_filterLine, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_syncing = true;  // rows that the filter hides stay selected in the document
+        m_filter->setFilter(text);
+        m_syncing = false;
+        fromDocument();
+        updateCount();
+    });
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &LayerTable::toDocument);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &LayerTable::toDocument);
+    connect(m_view, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+        Q_EMIT activated(NodeId(static_cast<std::size_t>(m_filter->mapToSource(index).row())));
+    });
+    connect(m_view, &QTableView::customContextMenuRequested, this,
+            [this](QPoint at) { Q_EMIT menuRequested(m_view->viewport()->mapToGlobal(at)); });
+    connect(document, &Document::selectionChanged, this, &LayerTable::fromDocument);
+    connect(document, &Document::layersChanged, this, &LayerTable::updateCount);
+    connect(m_model, &QAbstractItemModel::modelReset, this, &LayerTable::fromDocument);
+    updateCount();
+}
+
+void LayerTable::sizeColumns() {
+    const int unit = fontMetrics().height();
+    using Table = LayerTableModel;
+    const std::pair<int, double> widths[] = {
+        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},       {Table::State, 6},
+        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::Cosine, 5.2}, {Table::Sqnr, 6.6},
+        {Table::Macs, 5.2},    {Table::Parameters, 5.4}};
+    for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
+    m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
+}
+
+void LayerTable::updateCount() {
+    const int all = m_model->rowCount(), seen = m_filter->rowCount();
+    m_count->setText(all == 0      ? QString()
+                     : seen == all ? QStringLiteral("%1 layers").arg(all)
+                                   : QStringLiteral("%1 of %2 layers").arg(seen).arg(all));
+}
+
+void LayerTable::fromDocument() {
+    if (m_syncing) return;
+    m_syncing = true;
+    QItemSelection selection;
+    const auto rowOf = [this](NodeId node) {
+        if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
+        return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
+    };
+    for (const NodeId node : m_document->selection())
+        if (const QModelIndex index = rowOf(node); index.isValid()) selection.select(index, index);
+    m_view->selectionModel()->select(selection,
+                                     QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    const QModelIndex current = rowOf(m_document->current());
+    m_view->selectionModel()->setCurrentIndex(current, QItemSelectionModel::NoUpdate);
+    if (current.isValid() && !m_view->hasFocus()) {
+        const int left = m_view->horizontalScrollBar()->value();
+        m_view->scrollTo(current);
+        m_view->horizontalScrollBar()->setValue(left);
+    }
+    m_syncing = false;
+}
+
+void LayerTable::toDocument() {
+    if (m_syncing) return;
+    m_syncing = true;
+    std::vector<NodeId> nodes;
+    for (const QModelIndex& index : m_view->selectionModel()->selectedRows())
+        nodes.push_back(NodeId(static_cast<std::size_t>(m_filter->mapToSource(index).row())));
+    std::ranges::sort(nodes);
+    const QModelIndex row = m_view->currentIndex();
+    NodeId current =
+        row.isValid() ? NodeId(static_cast<std::size_t>(m_filter->mapToSource(row).row())) : NodeId();
+    if (std::ranges::find(nodes, current) == nodes.end()) current = nodes.empty() ? NodeId() : nodes.front();
+    m_document->select(std::move(nodes), current);
+    m_syncing = false;
+}
+
+NodeId LayerTable::neighbour(int step) const {
+    const int rows = m_filter->rowCount();
+    if (rows == 0) return {};
+    int row = step > 0 ? 0 : rows - 1;
+    const NodeId current = m_document->current();
+    if (current.valid() && static_cast<int>(current.index()) < m_model->rowCount()) {
+        const QModelIndex here =
+            m_filter->mapFromSource(m_model->index(static_cast<int>(current.index()), 0));
+        if (here.isValid()) row = std::clamp(here.row() + step, 0, rows - 1);
+    }
+    return NodeId(static_cast<std::size_t>(m_filter->mapToSource(m_filter->index(row, 0)).row()));
+}
+
+QString LayerTable::asCsv() const {
+    const auto quoted = [](QString text) {
+        if (text.contains(QLatin1Char(',')) || text.contains(QLatin1Char('"')) ||
+            text.contains(QLatin1Char('\n')))
+            text =
+                QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
+        return text;
+    };
+    QString csv;
+    for (int row = -1; row < m_filter->rowCount(); ++row) {
+        for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+            if (column > 0) csv += QLatin1Char(',');
+            if (row < 0) {
+                csv += quoted(m_model->headerData(column, Qt::Horizontal).toString());
+                continue;
+            }
+            const QModelIndex cell = m_filter->index(row, column);
+            const QVariant key = cell.data(LayerTableModel::SortRole);
+            if (key.typeId() == QMetaType::Double)
+                csv += QString::number(key.toDouble(), 'g', 9);
+            else if (key.isValid())
+                csv += quoted(key.toString());
+        }
+        csv += QLatin1Char('\n');
+    }
+    return csv;
+}
+
+bool LayerTable::eventFilter(QObject* watched, QEvent* event) {
+    if (event->type() == QEvent::KeyPress) {
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->key() == Qt::Key_Space && key->modifiers() == Qt::NoModifier) {
+            Q_EMIT toggleRequested();
+            return true;
+        }
+        if (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) {
+            if (m_document->current().valid()) Q_EMIT activated(m_document->current());
+            return true;
+        }
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+void LayerTable::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::FontChange && m_view) {
+        m_view->verticalHeader()->setDefaultSectionSize(qRound(fontMetrics().height() * 1.55));
+        sizeColumns();
+    }
+    QWidget::changeEvent(event);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/message_bar.h"
+
+#include <QEvent>
+#include <QHBoxLayout>
+#include <QStyle>
+
+#include "style/icons.h"
+#include "style/theme.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+constexpr int kNoteMilliseconds = 8000;
+constexpr int kFoldedLines = 2;
+}  // namespace
+
+MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
+    auto* row = new QHBoxLayout(this);
+    const int unit = fontMetrics().height();
+    row->setContentsMargins(unit, unit / 3, unit / 2, unit / 3);
+    m_mark = new QLabel;
+    m_text = new QLabel;
+    m_text->setWordWrap(true);
+    m_text->setTextFormat(Qt::PlainText);
+    m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_close = new QToolButton;
+    m_close->setToolTip(QStringLiteral("Dismiss"));
+    m_close->setAccessibleName(QStringLiteral("Dismiss the message"));
+    row->addWidget(m_mark, 0, Qt::AlignTop);
+    row->addWidget(m_text, 1);
+    m_more = new QPushButton;
+    m_more->setProperty("link", true);
+    m_more->setCursor(Qt::PointingHandCursor);
+    row->addWidget(m_more, 0, Qt::AlignTop);
+    row->addWidget(m_close, 0, Qt::AlignTop);
+    connect(m_more, &QPushButton::clicked, this, [this] { showText(true); });
+    connect(m_close, &QToolButton::clicked, this, &MessageBar::dismiss);
+    m_timer.setSingleShot(true);
+    connect(&m_timer, &QTimer::timeout, this, &MessageBar::dismiss);
+    updateIcon();
+    hide();
+}
+
+void MessageBar::show(MessageKind kind, const QString& text) {
+    m_kind = kind;
+    m_full = sentence(text);
+    showText(false);
+    setObjectName(kind == MessageKind::Error ? QStringLiteral("messageError")
+                                             : QStringLiteral("messageNote"));
+    style()->unpolish(this);
+    style()->polish(this);
+    updateIcon();
+    if (kind == MessageKind::Note && m_more->isHidden())
+        m_timer.start(kNoteMilliseconds);
+    else
+        m_timer.stop();
+    QFrame::show();
+}
+
+void MessageBar::dismiss() {
+    m_timer.stop();
+    hide();
+    m_text->clear();
+    m_full.clear();
+}
+
+/// A long message takes two lines until it is asked for.
+void MessageBar::showText(bool all) {
+    const QStringList lines = m_full.split(QLatin1Char('\n'));
+    const auto hidden = lines.size() - kFoldedLines;
+    const bool fold = !all && hidden > 1;
+    m_text->setText(fold ? QStringList(lines.mid(0, kFoldedLines)).join(QLatin1Char('\n')) : m_full);
+    m_more->setText(QStringLiteral("%1 more").arg(hidden));
+    m_more->setVisible(fold);
+}
+
+void MessageBar::updateIcon() {
+    const Theme& colors = themeOf(palette());
+    m_close->setIcon(icon(Symbol::Dismiss, colors.muted));
+    m_mark->setText(m_kind == MessageKind::Error ? QStringLiteral("\u26a0") : QStringLiteral("\u2139"));
+    setRole(m_mark, m_kind == MessageKind::Error ? "bad" : "muted");
+}
+
+void MessageBar::changeEvent(QEvent* event) {
+    if (event->type() == QEvent::PaletteChange) updateIcon();
+    QFrame::changeEvent(event);
+}
+
+}  // namespace quantloupe::ui

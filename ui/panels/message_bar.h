@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A dismissible line below the header: what went wrong, or what was done. Notes go away by themselves; errors
+// stay.
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+#include <QTimer>
+#include <QToolButton>
+
+#include "document.h"
+
+namespace quantloupe::ui {
+
+class MessageBar : public QFrame {
+    Q_OBJECT
+  public:
+    explicit MessageBar(QWidget* parent = nullptr);
+    void show(MessageKind kind, const QString& text);
+    void dismiss();
+    /// All of it, also what is folded away.
+    QString text() const { return m_full; }
+    MessageKind kind() const { return m_kind; }
+
+  protected:
+    void changeEvent(QEvent* event) override;
+
+  private:
+    void updateIcon();
+    void showText(bool all);
+    QLabel* m_mark;
+    QLabel* m_text;
+    QPushButton* m_more;
+    QToolButton* m_close;
+    QString m_full;
+    QTimer m_timer;
+    MessageKind m_kind = MessageKind::Note;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/metric_row.h"
+
+#include <QPainter>
+#include <algorithm>
+
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+MetricRow::MetricRow(const QString& name, const QString& toolTip, QWidget* parent)
+    : QWidget(parent), m_name(name), m_value(QStringLiteral("\u2013")) {
+    setToolTip(toolTip);
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+}
+
+void MetricRow::setValue(const QString& value, double heat, bool quiet) {
+    m_value = value;
+    m_heat = heat;
+    m_quiet = quiet;
+    setAccessibleName(m_name + QLatin1Char(' ') + value);
+    update();
+}
+
+QSize MetricRow::sizeHint() const {
+    return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 1.45)};
+}
+
+void MetricRow::paintEvent(QPaintEvent*) {
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const double unit = fontMetrics().height();
+    const double barLeft = width() * 0.64;
+    painter.setPen(colors.muted);
+    painter.drawText(QRectF(0, 0, barLeft, height()), Qt::AlignLeft | Qt::AlignVCenter, m_name);
+    painter.setFont(numberFont(font()));
+    painter.setPen(m_quiet ? colors.muted : colors.text);
+    painter.drawText(QRectF(0, 0, barLeft - unit * 0.6, height()), Qt::AlignRight | Qt::AlignVCenter,
+                     m_value);
+    if (m_heat < 0) return;
+    const QRectF track(barLeft, height() / 2.0 - unit * 0.16, width() - barLeft, unit * 0.32);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colors.hover);
+    painter.drawRoundedRect(track, 2.5, 2.5);
+    QColor color = heatColor(m_heat);
+    if (m_quiet) color.setAlpha(150);
+    painter.setBrush(color);
+    painter.drawRoundedRect(
+        QRectF(track.topLeft(), QSizeF(std::max(3.0, track.width() * m_heat), track.height())), 2.5, 2.5);
+}
+
+}  // namespace quantloupe::ui

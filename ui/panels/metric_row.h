@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// One number of the inspector: its name, the value, and a bar in the heat colours.
+
+#include <QString>
+#include <QWidget>
+
+namespace quantloupe::ui {
+
+class MetricRow : public QWidget {
+    Q_OBJECT
+  public:
+    explicit MetricRow(const QString& name, const QString& toolTip, QWidget* parent = nullptr);
+    /// A negative heat draws no bar.
+    void setValue(const QString& value, double heat, bool quiet);
+    QString value() const { return m_value; }
+    QSize sizeHint() const override;
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+
+  private:
+    QString m_name, m_value;
+    double m_heat = -1;
+    bool m_quiet = false;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/skip_section.h"
+
+#include <QToolButton>
+#include <algorithm>
+
+#include "config/skip_rules.h"
+#include "style/icons.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+Symbol symbolOf(SkipKind kind) {
+    switch (kind) {
+        case SkipKind::Node:
+            return Symbol::Node;
+        case SkipKind::Until:
+            return Symbol::Range;
+        case SkipKind::Downstream:
+            return Symbol::Downstream;
+        case SkipKind::Type:
+            return Symbol::Type;
+        case SkipKind::Pattern:
+            return Symbol::Pattern;
+    }
+    return Symbol::Node;
+}
+
+/// A row: symbol, title over remark, and a control at the right.
+class RuleCard : public QFrame {
+  public:
+    RuleCard(Symbol symbol, const QString& title, const QString& remark, QWidget* control,
+             const QColor& color) {
+        setObjectName(QStringLiteral("card"));
+        const int unit = fontMetrics().height();
+        auto* row = new QHBoxLayout(this);
+        row->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
+        row->setSpacing(unit / 2);
+        auto* mark = new QLabel;
+        mark->setPixmap(pixmap(symbol, color, unit, devicePixelRatioF()));
+        auto* texts = new QVBoxLayout;
+        texts->setSpacing(0);
+        auto* name = new ElidedLabel(title, Qt::ElideMiddle);
+        auto* note = makeLabel(remark, "muted", 0.88);
+        texts->addWidget(name);
+        texts->addWidget(note);
+        row->addWidget(mark);
+        row->addLayout(texts, 1);
+        row->addWidget(control);
+    }
+};
+
+QString coverText(const NodeSet& covered, const std::vector<LayerResult>& layers) {
+    std::size_t nodes = 0, quantizable = 0;
+    for (std::size_t i = 0; i < covered.size(); ++i) {
+        if (!covered[i]) continue;
+        ++nodes;
+        quantizable += i < layers.size() && layers[i].quantizable;
+    }
+    const auto plural = [](std::size_t count, const char* word) {
+        return QStringLiteral("%1 %2%3").arg(count).arg(QLatin1String(word),
+                                                        count == 1 ? QLatin1String() : QLatin1String("s"));
+    };
+    return layers.empty() || nodes == quantizable
+               ? plural(nodes, "layer")
+               : QStringLiteral("%1, %2 quantizable").arg(plural(nodes, "node")).arg(quantizable);
+}
+
+}  // namespace
+
+SkipSection::SkipSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    m_heading = new SectionHeading(QStringLiteral("Keep in float"));
+    column->addWidget(m_heading);
+    m_list = new QVBoxLayout;
+    m_list->setSpacing(unit / 3);
+    column->addLayout(m_list);
+    connect(document, &Document::configChanged, this, &SkipSection::refresh);
+    connect(document, &Document::modelChanged, this, &SkipSection::refresh);
+    connect(document, &Document::layersChanged, this, &SkipSection::refresh);
+    refresh();
+}
+
+void SkipSection::refresh() {
+    const QuantizationConfig& config = m_document->config();
+    const auto& layers = m_document->layers();
+    const auto skipped =
+        std::ranges::count_if(layers, [](const LayerResult& l) { return l.state == LayerState::Skipped; });
+    m_heading->setRemark(layers.empty() ? QString()
+                         : skipped == 1 ? QStringLiteral("1 layer")
+                                        : QStringLiteral("%1 layers").arg(skipped));
+    setEnabled(m_document->hasModel());
+    const auto quantizable = static_cast<std::size_t>(
+        std::ranges::count_if(layers, [](const LayerResult& l) { return l.quantizable; }));
+    if (m_any && m_built == config && m_quantizable == quantizable) return;
+    m_any = m_document->hasModel(), m_built = config, m_quantizable = quantizable;
+
+    clearLayout(m_list);
+    std::vector<NodeSet> covered;
+    if (m_document->hasModel()) {
+        try {
+            covered = resolveSkips(*m_document->graph(), config).covered;
+        } catch (const std::exception&) {
+            covered.clear();  // the engine says what is wrong with the rules
+        }
+    }
+    const Theme& colors = themeOf(palette());
+    auto* tail = new ToggleSwitch;
+    tail->setChecked(config.skipTail);
+    tail->setAccessibleName(QStringLiteral("Keep the tail of the model in float"));
+    connect(tail, &ToggleSwitch::clicked, this,
+            [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
+    const QString tailText = config.skipTail && covered.size() > config.rules.size()
+                                 ? coverText(covered.back(), layers)
+                                 : QStringLiteral("the last weighted layer and what follows");
+    auto* tailCard =
+        new RuleCard(Symbol::Tail, QStringLiteral("Tail of the model"), tailText, tail, colors.inFloat);
+    tailCard->setToolTip(
+        QStringLiteral("From the outputs back to the last weighted layer, which is included"));
+    m_list->addWidget(tailCard);
+
+    const auto removable = [this](const QString& what, auto edit) {
+        auto* button = new QToolButton;
+        button->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
+        button->setToolTip(what);
+        button->setAccessibleName(what);
+        connect(button, &QToolButton::clicked, this,
+                [this, edit] { m_document->edit(edit(m_document->config())); });
+        return button;
+    };
+    for (std::size_t i = 0; i < config.rules.size(); ++i) {
+        const SkipRule& rule = config.rules[i];
+        const QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
+        const QString text = QString::fromStdString(describe(rule));
+        m_list->addWidget(
+            new RuleCard(symbolOf(rule.kind), text, remark,
+                         removable(QStringLiteral("Remove this rule"),
+                                   [i](const QuantizationConfig& c) { return removeRule(c, i); }),
+                         colors.inFloat));
+    }
+    for (const auto& [name, settings] : config.layers) {
+        if (!settings.quantize) continue;
+        const std::string layer = name;
+        m_list->addWidget(new RuleCard(
+            Symbol::Pin, QString::fromStdString(name),
+            *settings.quantize ? QStringLiteral("always quantized") : QStringLiteral("never quantized"),
+            removable(QStringLiteral("Leave this layer to the rules"),
+                      [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),
+            *settings.quantize ? colors.quantized : colors.inFloat));
+    }
+    if (config.rules.empty() && m_document->hasModel()) {
+        auto* hint =
+            makeLabel(QStringLiteral("Select layers and press Space to keep them in float."), "faint", 0.92);
+        hint->setWordWrap(true);
+        m_list->addWidget(hint);
+    }
+}
+
+}  // namespace quantloupe::ui

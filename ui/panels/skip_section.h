@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What stays in float: the tail, the rules, and single layers that were decided otherwise.
+
+#include <QVBoxLayout>
+
+#include "document.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class SkipSection : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SkipSection(Document* document, QWidget* parent = nullptr);
+
+  private:
+    void refresh();
+
+    Document* m_document;
+    SectionHeading* m_heading;
+    QVBoxLayout* m_list;
+    std::size_t m_quantizable = 0;  ///< what the list was built for
+    QuantizationConfig m_built;
+    bool m_any = false;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/summary_bar.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "models/metric.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+const QString kUnknown = QStringLiteral("\u2013");
+}
+
+Headline headlineOf(const Evaluation* evaluation, bool hasData) {
+    Headline line;
+    line.floatValue = line.value = kUnknown;
+    if (!hasData) {
+        line.floatNote = line.note = QStringLiteral("needs data");
+        return line;
+    }
+    if (!evaluation || !evaluation->quantized) {
+        if (evaluation && evaluation->floating && evaluation->floating->top1) {
+            line.floatValue = formatRate(*evaluation->floating->top1);
+            line.floatNote = QStringLiteral("top-1");
+            if (evaluation->rough)
+                line.floatNote +=
+                    QStringLiteral(" \u00b7 first %1 images").arg(evaluation->floating->samples);
+        }
+        return line;
+    }
+    const Accuracy& quantized = *evaluation->quantized;
+    line.known = true;
+    const QString images = QString::number(quantized.samples);
+    line.note = evaluation->rough ? QStringLiteral("first %1 images").arg(images)
+                                  : QStringLiteral("%1 images").arg(images);
+    if (quantized.top1) {
+        line.value = formatRate(*quantized.top1);
+        line.note.prepend(QStringLiteral("top-1 \u00b7 "));
+        line.floatNote = QStringLiteral("top-1");
+        if (quantized.top1Interval) {
+            const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
+            line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
+            line.toolTip =
+                QStringLiteral("95 % Wilson interval: %1 to %2")
+                    .arg(formatRate(quantized.top1Interval->low), formatRate(quantized.top1Interval->high));
+        }
+        if (quantized.top5) line.toolTip += QStringLiteral("\ntop-5: ") + formatRate(*quantized.top5);
+        if (evaluation->floating && evaluation->floating->top1) {
+            line.floatValue = formatRate(*evaluation->floating->top1);
+            line.loss = *evaluation->floating->top1 - *quantized.top1;
+            line.difference = formatPoints(-line.loss) + QStringLiteral(" to float");
+        }
+    } else if (quantized.agreement) {
+        line.value = formatRate(*quantized.agreement);
+        line.note.prepend(QStringLiteral("agreement \u00b7 "));
+        line.floatNote = QStringLiteral("the reference");
+        line.floatValue = QStringLiteral("no labels");
+        line.loss = 1 - *quantized.agreement;
+    } else if (quantized.sqnrDb) {
+        line.value = formatDecibel(*quantized.sqnrDb);
+        line.note.prepend(QStringLiteral("SQNR \u00b7 "));
+        line.floatValue = QStringLiteral("no labels");
+        line.floatNote = QStringLiteral("the reference");
+    }
+    if (quantized.agreement)
+        line.toolTip += QStringLiteral("\nagreement with float: ") + formatRate(*quantized.agreement);
+    if (quantized.sqnrDb)
+        line.toolTip += QStringLiteral("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
+    line.toolTip = line.toolTip.trimmed();
+    return line;
+}
+
+SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_document(document) {
+    setObjectName(QStringLiteral("header"));
+    const int unit = fontMetrics().height();
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(unit, unit * 2 / 5, unit, unit * 2 / 5);
+    row->setSpacing(unit * 2);
+
+    // A column: a caption and a note over a large value.
+    const auto block = [&](const QString& caption, QLabel*& value, QLabel*& note, double size) {
+        auto* box = new QVBoxLayout;
+        box->setSpacing(0);
+        auto* top = new QHBoxLayout;
+        top->setSpacing(unit / 2);
+        top->addWidget(makeLabel(caption.toUpper(), "heading", 0.78, QFont::Bold));
+        note = makeLabel({}, "muted", 0.82);
+        top->addWidget(note);
+        top->addStretch(1);
+        value = makeLabel(kUnknown, "", size, QFont::DemiBold);
+        box->addLayout(top);
+        box->addWidget(value);
+        return box;
+    };
+    row->addLayout(block(QStringLiteral("Float"), m_floatValue, m_floatNote, 1.75));
+    auto* quantized = block(QStringLiteral("Quantized"), m_value, m_note, 1.75);
+    quantized->removeWidget(m_value);
+    auto* valueRow = new QHBoxLayout;
+    valueRow->setSpacing(unit / 2);
+    m_interval = makeLabel({}, "faint", 1);
+    m_difference = makeLabel({}, "muted", 0.92, QFont::Medium);
+    m_status = makeLabel({}, "faint", 0.92);
+    valueRow->addWidget(m_value);
+    valueRow->addWidget(m_interval, 0, Qt::AlignBottom);
+    valueRow->addWidget(m_difference, 0, Qt::AlignBottom);
+    valueRow->addWidget(m_status, 0, Qt::AlignBottom);
+    valueRow->addStretch(1);
+    for (QLabel* label : {m_interval, m_difference, m_status}) label->setContentsMargins(0, 0, 0, unit / 4);
+    quantized->addLayout(valueRow);
+    row->addLayout(quantized);
+
+    row->addLayout(block(QStringLiteral("Layers"), m_counts, m_countsNote, 1.15));
+    QLabel* macsNote = nullptr;
+    row->addLayout(block(QStringLiteral("MACs in float"), m_macs, macsNote, 1.15));
+    m_macs->setToolTip(QStringLiteral("Share of the multiplications that stay in float"));
+    row->addStretch(1);
+
+    m_undo = new QPushButton(QStringLiteral("Undo"));
+    m_redo = new QPushButton(QStringLiteral("Redo"));
+    m_export = new QPushButton(QStringLiteral("Export\u2026"));
+    m_export->setProperty("primary", true);
+    auto* buttons = new QHBoxLayout;
+    buttons->setSpacing(unit / 2);
+    for (QPushButton* button : {m_undo, m_redo, m_export}) {
+        button->setFocusPolicy(Qt::TabFocus);
+        buttons->addWidget(button, 0, Qt::AlignVCenter);
+    }
+    row->addLayout(buttons);
+
+    connect(document, &Document::evaluationChanged, this, &SummaryBar::refresh);
+    connect(document, &Document::layersChanged, this, &SummaryBar::refresh);
+    connect(document, &Document::dataChanged, this, &SummaryBar::refresh);
+    refresh();
+}
+
+void SummaryBar::refresh() {
+    const Evaluation* evaluation = m_document->evaluation().get();
+    const Headline line = headlineOf(evaluation, m_document->data().has_value());
+    const bool stale = m_document->accuracyStale();
+    m_floatValue->setText(line.floatValue);
+    m_floatNote->setText(line.floatNote);
+    m_value->setText(line.value);
+    m_note->setText(line.note);
+    m_interval->setText(line.interval);
+    m_difference->setText(line.difference);
+    m_status->setText(stale                                           ? QStringLiteral("measuring\u2026")
+                      : evaluation && evaluation->rough && line.known ? QStringLiteral("rough")
+                                                                      : QString());
+    for (QLabel* label : {m_interval, m_difference, m_status, m_note})
+        label->setVisible(!label->text().isEmpty());
+    m_value->setToolTip(line.toolTip);
+    setRole(m_value, !line.known || stale ? "faint"
+                     : line.loss <= 0.05  ? "good"
+                     : line.loss > 0.1    ? "bad"
+                                          : "");
+    setRole(m_difference, stale ? "faint" : "muted");
+
+    std::size_t counts[5] = {};
+    std::uint64_t macs = 0, floatMacs = 0;
+    for (const LayerResult& layer : m_document->layers()) {
+        ++counts[static_cast<std::size_t>(layer.state)];
+        macs += layer.macs;
+        if (layer.state == LayerState::Skipped || layer.state == LayerState::Float) floatMacs += layer.macs;
+    }
+    const auto count = [&counts](LayerState state) { return counts[static_cast<std::size_t>(state)]; };
+    const bool any = !m_document->layers().empty();
+    m_counts->setText(any ? QStringLiteral("%1 quantized \u00b7 %2 skipped")
+                                .arg(count(LayerState::Quantized))
+                                .arg(count(LayerState::Skipped))
+                          : kUnknown);
+    m_countsNote->setText(any ? QStringLiteral("%1 float \u00b7 %2 folded \u00b7 %3 fused")
+                                    .arg(count(LayerState::Float))
+                                    .arg(count(LayerState::Folded))
+                                    .arg(count(LayerState::Fused))
+                              : QString());
+    m_macs->setText(macs == 0 ? kUnknown
+                              : formatRate(static_cast<double>(floatMacs) / static_cast<double>(macs)));
+}
+
+}  // namespace quantloupe::ui

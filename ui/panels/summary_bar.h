@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The strip at the top: float and quantized accuracy, how far they are apart and how sure that is, what stays
+// in float, and undo, redo, export.
+
+#include <QFrame>
+#include <QLabel>
+#include <QPushButton>
+
+#include "document.h"
+
+namespace quantloupe::ui {
+
+/// What stands for the accuracy: top-1 with labels, agreement with the float model without.
+struct Headline {
+    QString floatValue, floatNote;
+    QString value, note;  ///< of the quantized network
+    QString difference;   ///< "−5.6 to float"
+    QString interval;     ///< "±1.1"
+    QString toolTip;
+    double loss = 0;  ///< rate lost against float, for the colour
+    bool known = false;
+};
+Headline headlineOf(const Evaluation* evaluation, bool hasData);
+
+class SummaryBar : public QFrame {
+    Q_OBJECT
+  public:
+    explicit SummaryBar(Document* document, QWidget* parent = nullptr);
+    QPushButton* undoButton() const { return m_undo; }
+    QPushButton* redoButton() const { return m_redo; }
+    QPushButton* exportButton() const { return m_export; }
+
+  private:
+    void refresh();
+
+    Document* m_document;
+    QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_status;
+    QLabel *m_counts, *m_countsNote, *m_macs;
+    QPushButton *m_undo, *m_redo, *m_export;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Everything that was decided: data, scheme, transforms, and what stays in float.
+
+#include <QScrollArea>
+
+#include "document.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class TuningPanel : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit TuningPanel(Document* document, QWidget* parent = nullptr);
+
+    /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
+    QSize minimumSizeHint() const override;
+
+  Q_SIGNALS:
+    void chooseDataRequested();
+    void chooseCalibrationRequested();
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The models opened last, newest first, kept in the settings of the person.
+
+#include <QString>
+#include <QStringList>
+
+namespace quantloupe::ui {
+
+QStringList recentModels();
+void rememberModel(const QString& path);
+void forgetModels();
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Small line icons in the colour of the theme, drawn from SVG at the size and pixel ratio asked for.
+
+#include <QColor>
+#include <QIcon>
+
+namespace quantloupe::ui {
+
+enum class Symbol {
+    Close,
+    Folder,
+    Open,
+    Tail,
+    Range,
+    Downstream,
+    Type,
+    Pattern,
+    Node,
+    Pin,
+    Fit,
+    Dismiss,
+    App
+};
+QIcon icon(Symbol symbol, const QColor& color);
+QPixmap pixmap(Symbol symbol, const QColor& color, int logicalSize, qreal pixelRatio);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "style/theme.h"
+
+#include <QFontDatabase>
+#include <QFontInfo>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace quantloupe::ui {
+
+namespace {
+
+Theme makeLight() {
+    Theme t;
+    t.dark = false;
+    t.window = QColor(0xf6f7f9), t.panel = QColor(0xffffff), t.canvas = QColor(0xfbfcfd);
+    t.border = QColor(0xdfe3e8), t.soft = QColor(0xf1f3f5), t.hover = QColor(0xe6eaef);
+    t.text = QColor(0x1f2933), t.muted = QColor(0x5d6976), t.faint = QColor(0x7d8895);
+    t.accent = QColor(0x2f6fde), t.accentText = QColor(0xffffff), t.accentSoft = QColor(0xe6effd);
+    t.quantized = QColor(0x2e9e5b), t.quantizedFill = QColor(0xe8f6ee);
+    t.inFloat = QColor(0xd9a400), t.inFloatFill = QColor(0xfff6d6);
+    t.io = QColor(0x2f6fde), t.ioFill = QColor(0xe6effd);
+    t.folded = QColor(0x8b96a3), t.foldedFill = QColor(0xf1f3f5);
+    t.error = QColor(0xc93b3b), t.errorFill = QColor(0xfdecec);
+    t.edge = QColor(0xa3adb8);
+    return t;
+}
+
+Theme makeDark() {
+    Theme t;
+    t.dark = true;
+    t.window = QColor(0x1b1f24), t.panel = QColor(0x23282f), t.canvas = QColor(0x1e2329);
+    t.border = QColor(0x363d46), t.soft = QColor(0x2c323a), t.hover = QColor(0x363d46);
+    t.text = QColor(0xe4e8ed), t.muted = QColor(0xa3aeb9), t.faint = QColor(0x85919d);
+    t.accent = QColor(0x6ea0ff), t.accentText = QColor(0x10151c), t.accentSoft = QColor(0x1f2f4a);
+    t.quantized = QColor(0x4cc27d), t.quantizedFill = QColor(0x1f3a2b);
+    t.inFloat = QColor(0xe6b93a), t.inFloatFill = QColor(0x3d3418);
+    t.io = QColor(0x6ea0ff), t.ioFill = QColor(0x1f2f4a);
+    t.folded = QColor(0x7f8b97), t.foldedFill = QColor(0x2a3038);
+    t.error = QColor(0xff7b72), t.errorFill = QColor(0x45262a);
+    t.edge = QColor(0x69747f);
+    return t;
+}
+
+}  // namespace
+
+const Theme& theme(bool dark) {
+    static const Theme lightTheme = makeLight();
+    static const Theme darkTheme = makeDark();
+    return dark ? darkTheme : lightTheme;
+}
+
+const Theme& themeOf(const QPalette& palette) {
+    return theme(palette.color(QPalette::Window).lightness() < 128);
+}
+
+QPalette paletteOf(const Theme& t) {
+    QPalette p;
+    const auto all = [&p](QPalette::ColorRole role, const QColor& color) { p.setColor(role, color); };
+    all(QPalette::Window, t.window);
+    all(QPalette::WindowText, t.text);
+    all(QPalette::Base, t.panel);
+    all(QPalette::AlternateBase, t.soft);
+    all(QPalette::Text, t.text);
+    all(QPalette::Button, t.panel);
+    all(QPalette::ButtonText, t.text);
+    all(QPalette::BrightText, t.error);
+    all(QPalette::ToolTipBase, t.panel);
+    all(QPalette::ToolTipText, t.text);
+    all(QPalette::PlaceholderText, t.faint);
+    all(QPalette::Highlight, t.accent);
+    all(QPalette::HighlightedText, t.accentText);
+    all(QPalette::Link, t.accent);
+    all(QPalette::Light, t.soft);
+    all(QPalette::Midlight, t.soft);
+    all(QPalette::Mid, t.border);
+    all(QPalette::Dark, t.border);
+    all(QPalette::Shadow, t.dark ? QColor(Qt::black) : QColor(0xc5ccd4));
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        p.setColor(QPalette::Disabled, role, t.faint);
+    return p;
+}
+
+QFont applicationFont() {
+    QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
+    // Without a desktop theme Qt falls back to whatever fontconfig calls "sans"; that is nobody's wish.
+    const QString family = QFontInfo(font).family();
+    const bool fallback =
+        family.startsWith(QLatin1String("DejaVu")) || family.startsWith(QLatin1String("Bitstream"));
+    if (fallback && QFontDatabase::hasFamily(QStringLiteral("Inter")))
+        font.setFamily(QStringLiteral("Inter"));
+    if (font.pointSizeF() > 0 && font.pointSizeF() < 9.5) font.setPointSizeF(9.5);
+    return font;
+}
+
+QFont numberFont(const QFont& base) {
+    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    if (QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono")))
+        font.setFamily(QStringLiteral("Noto Sans Mono"));
+    if (base.pointSizeF() > 0)
+        font.setPointSizeF(base.pointSizeF() * 0.96);
+    else
+        font.setPixelSize(base.pixelSize());
+    return font;
+}
+
+QFont scaledFont(const QFont& base, double factor, QFont::Weight weight) {
+    QFont font = base;
+    if (base.pointSizeF() > 0)
+        font.setPointSizeF(base.pointSizeF() * factor);
+    else
+        font.setPixelSize(std::max(1, static_cast<int>(std::lround(base.pixelSize() * factor))));
+    font.setWeight(weight);
+    return font;
+}
+
+QColor heatColor(double position) {
+    static constexpr std::array<unsigned, 11> kStops = {0x440154, 0x482475, 0x414487, 0x355f8d,
+                                                        0x2a788e, 0x21918c, 0x22a884, 0x44bf70,
+                                                        0x7ad151, 0xbddf26, 0xfde725};
+    if (!(position > 0)) position = 0;  // NaN, too
+    const double place = std::min(position, 1.0) * static_cast<double>(kStops.size() - 1);
+    const auto lower = std::min(static_cast<std::size_t>(place), kStops.size() - 2);
+    const double share = place - static_cast<double>(lower);
+    const QColor a(kStops[lower]), b(kStops[lower + 1]);
+    const auto mix = [share](int x, int y) { return static_cast<int>(std::lround(x + share * (y - x))); };
+    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
+
+}  // namespace quantloupe::ui

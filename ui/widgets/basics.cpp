@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "widgets/basics.h"
+
+#include <QApplication>
+#include <QEnterEvent>
+#include <QPainter>
+#include <QStyle>
+
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+QLabel* makeLabel(const QString& text, const char* role, double size, QFont::Weight weight) {
+    auto* label = new QLabel(text);
+    label->setFont(scaledFont(QApplication::font(), size, weight));
+    label->setProperty("role", QString::fromLatin1(role));
+    label->setTextFormat(Qt::PlainText);
+    return label;
+}
+
+void setRole(QWidget* widget, const char* role) {
+    const QString name = QString::fromLatin1(role);
+    if (widget->property("role").toString() == name) return;
+    widget->setProperty("role", name);
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
+}
+
+QString sentence(QString text) {
+    // A path or a name in quotes stays as it is.
+    if (!text.isEmpty() && text.front().isLetter()) text.front() = text.front().toUpper();
+    return text;
+}
+
+void clearLayout(QLayout* layout) {
+    while (QLayoutItem* item = layout->takeAt(0)) {
+        if (item->layout()) clearLayout(item->layout());
+        if (QWidget* widget = item->widget()) {
+            widget->hide();
+            widget->deleteLater();
+        }
+        delete item;
+    }
+}
+
+SectionHeading::SectionHeading(const QString& title, QWidget* parent) : QWidget(parent) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    QLabel* label = makeLabel(title.toUpper(), "heading", 0.85, QFont::Bold);
+    QFont font = label->font();
+    font.setLetterSpacing(QFont::PercentageSpacing, 104);
+    label->setFont(font);
+    m_remark = makeLabel({}, "faint", 0.9);
+    row->addWidget(label);
+    row->addStretch(1);
+    row->addWidget(m_remark);
+}
+
+void SectionHeading::setRemark(const QString& text, const QString& toolTip) {
+    m_remark->setText(text);
+    m_remark->setToolTip(toolTip);
+}
+
+ElidedLabel::ElidedLabel(const QString& text, Qt::TextElideMode mode, QWidget* parent)
+    : QLabel(parent), m_mode(mode) {
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    setFullText(text);
+}
+
+void ElidedLabel::setFullText(const QString& text) {
+    m_full = text;
+    setText(text);  // for the accessible name; painting shortens it
+    setToolTip(text);
+}
+
+QSize ElidedLabel::minimumSizeHint() const {
+    return {fontMetrics().averageCharWidth() * 4, fontMetrics().height()};
+}
+QSize ElidedLabel::sizeHint() const {
+    return {fontMetrics().horizontalAdvance(m_full) + 2, fontMetrics().height()};
+}
+
+void ElidedLabel::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setPen(palette().color(isEnabled() ? QPalette::Normal : QPalette::Disabled, foregroundRole()));
+    painter.drawText(contentsRect(), static_cast<int>(alignment() | Qt::AlignVCenter),
+                     fontMetrics().elidedText(m_full, m_mode, width()));
+}
+
+LinkButton::LinkButton(QWidget* parent) : QPushButton(parent) {
+    setProperty("link", true);
+    setCursor(Qt::PointingHandCursor);
+    setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    setMinimumWidth(1);
+}
+
+void LinkButton::setFullText(const QString& text) {
+    m_full = text;
+    setToolTip(text);
+    setText(fontMetrics().elidedText(m_full, Qt::ElideMiddle, width() - 4));
+}
+
+void LinkButton::resizeEvent(QResizeEvent* event) {
+    QPushButton::resizeEvent(event);
+    setText(fontMetrics().elidedText(m_full, Qt::ElideMiddle, width() - 4));
+}
+
+ToggleSwitch::ToggleSwitch(const QString& text, QWidget* parent) : QAbstractButton(parent) {
+    setText(text);
+    setCheckable(true);
+    setCursor(Qt::PointingHandCursor);
+    setFocusPolicy(Qt::TabFocus);
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+}
+
+QSize ToggleSwitch::knob() const {
+    const int height = qRound(fontMetrics().height() * 0.82) | 1;
+    return {qRound(height * 1.75), height};
+}
+
+QSize ToggleSwitch::sizeHint() const {
+    const int textWidth =
+        text().isEmpty() ? 0 : fontMetrics().horizontalAdvance(text()) + fontMetrics().height() / 2;
+    return {knob().width() + textWidth + 4, qMax(knob().height(), fontMetrics().height()) + 4};
+}
+
+void ToggleSwitch::paintEvent(QPaintEvent*) {
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const QSize size = knob();
+    const QRectF track(2, (height() - size.height()) / 2.0, size.width(), size.height());
+    QColor color = isChecked() ? colors.accent : colors.edge;
+    if (!isEnabled()) color = colors.border;
+    if (underMouse() && isEnabled()) color = colors.dark ? color.lighter(112) : color.darker(108);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(color);
+    painter.drawRoundedRect(track, track.height() / 2, track.height() / 2);
+    const double diameter = track.height() - 4;
+    painter.setBrush(colors.dark && isChecked() ? colors.accentText
+                     : colors.dark              ? colors.text
+                                                : colors.panel);
+    painter.drawEllipse(QRectF(isChecked() ? track.right() - diameter - 2 : track.left() + 2, track.top() + 2,
+                               diameter, diameter));
+    if (hasFocus()) {
+        painter.setPen(QPen(colors.accent, 1.2));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(track.adjusted(-1.5, -1.5, 1.5, 1.5), track.height() / 2 + 1.5,
+                                track.height() / 2 + 1.5);
+    }
+    if (text().isEmpty()) return;
+    painter.setPen(isEnabled() ? (isChecked() ? colors.text : colors.muted) : colors.faint);
+    painter.drawText(QRectF(track.right() + fontMetrics().height() / 2.0, 0, width(), height()),
+                     Qt::AlignLeft | Qt::AlignVCenter, text());
+}
+
+void ToggleSwitch::enterEvent(QEnterEvent*) { update(); }
+void ToggleSwitch::leaveEvent(QEvent*) { update(); }
+
+SegmentedControl::SegmentedControl(const QStringList& choices, bool even, QWidget* parent) : QWidget(parent) {
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    for (int i = 0; i < choices.size(); ++i) {
+        auto* button = new QPushButton(choices[i]);
+        button->setCheckable(true);
+        button->setAutoExclusive(true);
+        button->setProperty("segment", true);
+        const char* place = i == 0 ? "first" : i == choices.size() - 1 ? "last" : "middle";
+        button->setProperty("place", QString::fromLatin1(place));
+        button->setCursor(Qt::PointingHandCursor);
+        button->setFocusPolicy(Qt::TabFocus);
+        connect(button, &QPushButton::clicked, this, [this, i] { Q_EMIT chosen(i); });
+        m_buttons.append(button);
+        button->setProperty("even", even);
+        if (even) {  // the style's usual least width is for words
+            button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+            button->setMinimumWidth(qRound(fontMetrics().height() * 1.3));
+        }
+        row->addWidget(button, even ? 1 : 0);
+    }
+}
+
+int SegmentedControl::currentIndex() const {
+    for (int i = 0; i < m_buttons.size(); ++i)
+        if (m_buttons[i]->isChecked()) return i;
+    return -1;
+}
+
+void SegmentedControl::setCurrentIndex(int index) {
+    if (index >= 0 && index < m_buttons.size()) m_buttons[index]->setChecked(true);
+}
+
+}  // namespace quantloupe::ui

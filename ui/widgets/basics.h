@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Small things that every panel uses.
+
+#include <QAbstractButton>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QWidget>
+
+namespace quantloupe::ui {
+
+/// A label in small capitals, with an optional remark at the right: the head of a section.
+class SectionHeading : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SectionHeading(const QString& title, QWidget* parent = nullptr);
+    void setRemark(const QString& text, const QString& toolTip = {});
+
+  private:
+    QLabel* m_remark;
+};
+
+/// One line that shortens itself with an ellipsis; the whole text is the tool tip.
+class ElidedLabel : public QLabel {
+    Q_OBJECT
+  public:
+    explicit ElidedLabel(const QString& text = {}, Qt::TextElideMode mode = Qt::ElideMiddle,
+                         QWidget* parent = nullptr);
+    void setFullText(const QString& text);
+    const QString& fullText() const { return m_full; }
+    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override;
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+
+  private:
+    QString m_full;
+    Qt::TextElideMode m_mode;
+};
+
+/// A text to click that shortens itself.
+class LinkButton : public QPushButton {
+    Q_OBJECT
+  public:
+    explicit LinkButton(QWidget* parent = nullptr);
+    void setFullText(const QString& text);
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    QString m_full;
+};
+
+/// A switch: on or off, with a text beside it.
+class ToggleSwitch : public QAbstractButton {
+    Q_OBJECT
+  public:
+    explicit ToggleSwitch(const QString& text = {}, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void enterEvent(QEnterEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+
+  private:
+    QSize knob() const;
+};
+
+/// Exclusive choices side by side.
+class SegmentedControl : public QWidget {
+    Q_OBJECT
+  public:
+    /// `even`: all as wide as the widest place allows; otherwise each as its text needs.
+    explicit SegmentedControl(const QStringList& choices, bool even = true, QWidget* parent = nullptr);
+    int currentIndex() const;
+    void setCurrentIndex(int index);  ///< sends no signal
+    QPushButton* button(int index) const { return m_buttons[index]; }
+
+  Q_SIGNALS:
+    void chosen(int index);
+
+  private:
+    QList<QPushButton*> m_buttons;
+};
+
+/// Sets the style sheet's "role" and a size relative to the window's font.
+QLabel* makeLabel(const QString& text, const char* role, double size = 1,
+                  QFont::Weight weight = QFont::Normal);
+void setRole(QWidget* widget, const char* role);
+/// The engine's texts begin small, so that context can stand before them; shown alone they begin with a
+/// capital.
+QString sentence(QString text);
+/// Takes all out of a layout and deletes it.
+void clearLayout(QLayout* layout);
+
+}  // namespace quantloupe::ui
