@@ -37,7 +37,6 @@ QString wrote(const std::filesystem::path& path, const std::vector<std::string>&
 
 void startExport(Document& document, ExportKind kind, const std::filesystem::path& path) {
     const QuantizationConfig config = document.config();
-    const PicturePtr picture = document.picture();
     const GraphPtr graph = document.graph();
     const std::vector<LayerResult> layers = document.layers();
     const QString what = QStringLiteral("export to %1").arg(QString::fromStdString(path.filename().string()));
@@ -58,11 +57,9 @@ void startExport(Document& document, ExportKind kind, const std::filesystem::pat
                 saveModel(*prepared->graph, path);
                 return wrote(path, prepared->notices);
             }
-            case ExportKind::Svg: {
-                const Picture drawing = picture ? *picture : layoutPicture(*graph, {}, cancel);
-                writeFileAtomically(path, pictureToSvg(*graph, drawing, layers.empty() ? states() : layers));
+            case ExportKind::Svg:
+                writeFileAtomically(path, graphToSvg(*graph, layers.empty() ? states() : layers, cancel));
                 return wrote(path);
-            }
             case ExportKind::Dot:
                 writeFileAtomically(path, pictureToDot(*graph, layers.empty() ? states() : layers));
                 return wrote(path);

@@ -30,7 +30,7 @@ void runRender(const Options& options) {
     progress.show({.stage = "drawing"});
     const Graph& graph = opened.session->graph();
     const std::string text = extension == ".dot" ? pictureToDot(graph, result->layers)
-                                                 : pictureToSvg(graph, layoutPicture(graph), result->layers);
+                                                 : graphToSvg(graph, result->layers);
     writeFileAtomically(options.output, text);
     progress.clear();
     if (options.json) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/tensor_metrics.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "runtime/simd.h"
@@ -9,39 +11,54 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kLanes = 8;
+// Four doubles fill one register of AVX2; two groups hide the latency of the additions.
+constexpr std::size_t kWidth = 4, kGroups = 2, kLanes = kWidth * kGroups;
+using Doubles = double __attribute__((vector_size(kWidth * sizeof(double))));
+using Floats = float __attribute__((vector_size(kWidth * sizeof(float))));
 
-/// Eight sums side by side: the order of the additions is fixed, whatever the instruction set.
-QUANTLOUPE_SIMD void addBlock(const float* reference, const float* tested, std::size_t blocks, double* difference,
-                              double* squaredReference, double* squaredTested, double* product, double* maxAbsolute) {
-    for (std::size_t b = 0; b < blocks; ++b, reference += kLanes, tested += kLanes)
-        for (std::size_t lane = 0; lane < kLanes; ++lane) {
-            const double f = reference[lane], q = tested[lane], d = q - f;
-            difference[lane] += d * d;
-            squaredReference[lane] += f * f;
-            squaredTested[lane] += q * q;
-            product[lane] += q * f;
-            const double a = d < 0 ? -d : d;
-            maxAbsolute[lane] = a > maxAbsolute[lane] ? a : maxAbsolute[lane];
-        }
+struct Sums {
+    Doubles difference = {}, reference = {}, tested = {}, product = {}, maxAbsolute = {};
+};
+
+inline __attribute__((always_inline)) void addGroup(const float* reference, const float* tested, Sums& sums) {
+    Floats narrowReference, narrowTested;
+    std::memcpy(&narrowReference, reference, sizeof narrowReference);
+    std::memcpy(&narrowTested, tested, sizeof narrowTested);
+    const Doubles f = __builtin_convertvector(narrowReference, Doubles);
+    const Doubles q = __builtin_convertvector(narrowTested, Doubles);
+    const Doubles d = q - f;
+    const Doubles a = d < 0 ? -d : d;
+    sums.difference += d * d;
+    sums.reference += f * f;
+    sums.tested += q * q;
+    sums.product += q * f;
+    sums.maxAbsolute = a > sums.maxAbsolute ? a : sums.maxAbsolute;
+}
+
+/// Sums in eight lanes: the order of the additions is fixed, whatever the instruction set.
+QUANTLOUPE_SIMD void addBlocks(const float* reference, const float* tested, std::size_t blocks, Sums* lanes) {
+    Sums first, second;
+    for (std::size_t b = 0; b < blocks; ++b, reference += kLanes, tested += kLanes) {
+        addGroup(reference, tested, first);
+        addGroup(reference + kWidth, tested + kWidth, second);
+    }
+    lanes[0] = first;
+    lanes[1] = second;
 }
 
 }  // namespace
 
 void DifferenceSums::add(const float* reference, const float* tested, std::size_t count) {
-    double lanes[5][kLanes] = {};
+    Sums lanes[kGroups];
     const std::size_t blocks = count / kLanes;
-    addBlock(reference, tested, blocks, lanes[0], lanes[1], lanes[2], lanes[3], lanes[4]);
+    addBlocks(reference, tested, blocks, lanes);
+    for (const Sums& group : lanes)
+        for (std::size_t i = 0; i < kWidth; ++i)
+            merge({group.difference[i], group.reference[i], group.tested[i], group.product[i], group.maxAbsolute[i]});
     for (std::size_t i = blocks * kLanes; i < count; ++i) {
         const double f = reference[i], q = tested[i], d = q - f;
-        lanes[0][0] += d * d;
-        lanes[1][0] += f * f;
-        lanes[2][0] += q * q;
-        lanes[3][0] += q * f;
-        lanes[4][0] = std::max(lanes[4][0], std::fabs(d));
+        merge({d * d, f * f, q * q, q * f, std::fabs(d)});
     }
-    for (std::size_t lane = 0; lane < kLanes; ++lane)
-        merge({lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane], lanes[4][lane]});
 }
 
 void DifferenceSums::merge(const DifferenceSums& other) {

@@ -23,8 +23,8 @@ class EvaluationRun {
     EvaluationPtr run(Depth depth) {
         states();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
+        publish();  // the graph is shown even if the network cannot run
         m_session.requireOperators();
-        publish();
         accuracies();
         if (depth == Depth::Accuracy) return finish();
         publish();

@@ -29,7 +29,8 @@ QMenu::separator { height: 1px; background: @border; margin: @quarter @half; }
 QMenu::indicator, QMenu::icon { left: @quarter; }
 
 QFrame#panel, QScrollArea#panel, QWidget#panelBody { background: @panel; border: none; }
-QFrame#header { background: @panel; border: none; border-top: 1px solid @border; border-bottom: 1px solid @border; }
+QFrame#header { background: @panel; border: none; border-top: 1px solid @border;
+    border-bottom: 1px solid @border; }
 QFrame#card { background: @soft; border: 1px solid @border; border-radius: 6px; }
 QFrame#messageError { background: @errorFill; border: none; border-bottom: 1px solid @border; }
 QFrame#messageNote { background: @accentSoft; border: none; border-bottom: 1px solid @border; }
@@ -50,14 +51,16 @@ QPushButton:focus { border-color: @accent; }
 QPushButton[primary="true"] { background: @accent; border-color: @accent; color: @accentText; }
 QPushButton[primary="true"]:disabled { background: @soft; border-color: @border; color: @faint; }
 QPushButton::menu-indicator { image: none; width: 0; }
-QPushButton[segment="true"] { border-radius: 0; border-right: none; padding: @quarter @half; min-width: @one; }
+QPushButton[segment="true"] { border-radius: 0; border-right: none; padding: @quarter @half;
+    min-width: @one; }
 QPushButton[segment="true"][even="true"] { padding: @quarter 0; min-width: @segment; }
 QPushButton[segment="true"][place="first"] { border-top-left-radius: 5px; border-bottom-left-radius: 5px; }
 QPushButton[segment="true"][place="last"] { border-top-right-radius: 5px; border-bottom-right-radius: 5px;
     border-right: 1px solid @border; }
 QPushButton[segment="true"]:checked { background: @accent; color: @accentText; border-color: @accent; }
 QPushButton[segment="true"]:disabled { color: @faint; }
-QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 0; text-align: left; }
+QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 0;
+    text-align: left; }
 QPushButton[link="true"]:hover { text-decoration: underline; }
 QPushButton[link="true"]:disabled { color: @faint; }
 QToolButton { background: transparent; border: none; border-radius: 4px; padding: 3px; }
@@ -70,10 +73,12 @@ QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
 QComboBox::drop-down { border: none; width: @one; }
 QComboBox::down-arrow { image: url(@arrow); width: @arrowSize; height: @arrowSize; right: @quarter; }
-QComboBox QAbstractItemView { background: @panel; border: 1px solid @border; selection-background-color: @accentSoft;
+QComboBox QAbstractItemView { background: @panel; border: 1px solid @border;
+    selection-background-color: @accentSoft;
     selection-color: @text; outline: none; padding: @quarter; }
 
-QTableView { background: @panel; border: none; gridline-color: transparent; selection-background-color: @accentSoft;
+QTableView { background: @panel; border: none; gridline-color: transparent;
+    selection-background-color: @accentSoft;
     selection-color: @text; outline: none; alternate-background-color: @panel; }
 QTableView::item { border: none; padding: 0 @quarter; }
 QTableView::item:hover { background: @soft; }
