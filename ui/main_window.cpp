@@ -152,14 +152,20 @@ void MainWindow::open(const OpenRequest& request) {
     m_document.open(request);
 }
 
-bool MainWindow::openDemo() {
-    const auto demo = findDemo(m_resources);
+bool MainWindow::openDemo(const OpenRequest& instead) {
+    auto demo = findDemo(m_resources);
     if (!demo) {
         m_message->show(MessageKind::Error,
                         QStringLiteral("The demo's files are not installed: no folder demo was found in "
                                        "../share/quantloupe beside the program."));
         return false;
     }
+    if (!instead.data.empty()) {
+        demo->data = instead.data;
+        demo->calibration.clear();
+    }
+    if (!instead.calibration.empty()) demo->calibration = instead.calibration;
+    if (!instead.config.empty()) demo->config = instead.config;
     open(*demo);
     return true;
 }

@@ -33,8 +33,8 @@ class MainWindow : public QMainWindow {
     LayerTable* layerTable() const { return m_table; }
 
     void open(const OpenRequest& request);
-    /// False if the demo's files are not there.
-    bool openDemo();
+    /// False if the demo's files are not there. What `instead` names is opened in place of the demo's own.
+    bool openDemo(const OpenRequest& instead = {});
     /// Puts what a screenshot should show into place: the layer that suffers most is selected and in sight.
     void arrangeForScreenshot();
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }

@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
     }
     window.show();
     if (arguments.demo) {
-        if (!window.openDemo() && !arguments.screenshot.isEmpty()) {
+        if (!window.openDemo(arguments.request) && !arguments.screenshot.isEmpty()) {
             std::fprintf(stderr, "quantloupe: the demo's files are not installed\n");
             return kExitFailure;
         }
