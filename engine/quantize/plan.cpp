@@ -30,8 +30,8 @@ void addTo(VersionBuilder& builder, const TensorQuantizer& q) {
 class PlanResolver {
   public:
     PlanResolver(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config)
-        : m_statistics(statistics), m_config(config) {
+                 const QuantizationConfig& config, WeightCache& weights)
+        : m_statistics(statistics), m_config(config), m_weights(weights) {
         m_plan.prepared = std::move(prepared);
         m_plan.units = std::move(units);
     }
@@ -79,7 +79,7 @@ class PlanResolver {
             const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
             const WeightScheme scheme = weightScheme(m_config, settings);
             try {
-                quantizers.weight = quantizeWeight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
+                quantizers.weight = m_weights.quantize(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
                 if (unit.bias.valid())
                     quantizers.bias = quantizeBias(*graph.constantOf(unit.bias), quantizers.inputs[0].scale,
                                                    quantizers.weight->scales);
@@ -108,6 +108,7 @@ class PlanResolver {
 
     const Statistics& m_statistics;
     const QuantizationConfig& m_config;
+    WeightCache& m_weights;
     Plan m_plan;
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::unordered_map<TensorId, bool> m_symmetric;
@@ -115,9 +116,21 @@ class PlanResolver {
 
 }  // namespace
 
+std::shared_ptr<const ConstantQuantizer> WeightCache::quantize(const Constant& weight, const WeightScheme& scheme,
+                                                               int axis) {
+    const Version version = VersionBuilder()
+                                .add(weight.version())
+                                .add(scheme.bits)
+                                .add(scheme.restricted)
+                                .add(scheme.perChannel ? axis : -1)
+                                .finish();
+    if (const auto* known = m_known.find(version)) return *known;
+    return m_known.store(version, std::make_shared<const ConstantQuantizer>(quantizeWeight(weight, scheme, axis)));
+}
+
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config) {
-    return PlanResolver(std::move(prepared), std::move(units), statistics, config).resolve();
+                 const QuantizationConfig& config, WeightCache& weights) {
+    return PlanResolver(std::move(prepared), std::move(units), statistics, config, weights).resolve();
 }
 
 std::vector<TensorId> calibratedTensors(const UnitList& units) {

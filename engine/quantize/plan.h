@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/result_cache.h"
 #include "quantize/calibrate.h"
 #include "quantize/quantizer.h"
 #include "quantize/units.h"
@@ -16,8 +17,19 @@ namespace quantloupe {
 struct UnitQuantizers {
     std::vector<TensorQuantizer> inputs;
     TensorQuantizer output;
-    std::optional<ConstantQuantizer> weight, bias;
+    std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
+    std::optional<ConstantQuantizer> bias;
     Version version;  ///< of all of these
+};
+
+/// Quantized weights of the last few schemes: an edit elsewhere does not round them again.
+class WeightCache {
+  public:
+    std::shared_ptr<const ConstantQuantizer> quantize(const Constant& weight, const WeightScheme& scheme, int axis);
+    void clear() { m_known.clear(); }
+
+  private:
+    ResultCache<std::shared_ptr<const ConstantQuantizer>> m_known{256};
 };
 
 struct Plan {
@@ -39,7 +51,7 @@ std::vector<TensorId> calibratedTensors(const UnitList& units);
 /// Placement inputs_and_outputs: every tensor that a quantized unit reads or makes is quantized, for all its readers (as ONNX
 /// Runtime's quantizer does it). `statistics` must hold calibratedTensors(). Throws Error naming the layer.
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config);
+                 const QuantizationConfig& config, WeightCache& weights);
 
 /// The state and reason of every source layer; metrics are left empty.
 std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips);

@@ -136,7 +136,7 @@ class EvaluationRun {
         const auto graph = m_prepared;
         const Statistics& ranges =
             session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
-        m_plan = std::make_shared<const Plan>(resolvePlan(graph, m_units, ranges, m_result.config));
+        m_plan = std::make_shared<const Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.weights));
         m_result.calibrationSamples = session.calibrationSamples;
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();

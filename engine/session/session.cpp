@@ -54,6 +54,7 @@ void Session::Impl::requireOperators() const {
 void Session::Impl::clear() {
     prepared.clear();
     ranges.clear();
+    weights.clear();
     outputs.clear();
     local.clear();
     cumulative.clear();
@@ -63,7 +64,8 @@ std::shared_ptr<const Prepared> Session::Impl::prepare(const TransformOptions& w
     const Version version = versionOf(wanted);
     if (const auto* known = prepared.find(version)) return known->second;
     auto result = std::make_shared<const Prepared>(quantloupe::prepare(model.graph, wanted));
-    return prepared.store(version, {wanted, std::move(result)}).second;
+    prepared.store(version, {wanted, result});
+    return result;
 }
 
 const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
@@ -89,7 +91,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     const auto graph = prepare(config.transforms);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
-    return std::make_shared<const Plan>(resolvePlan(graph, std::move(units), known, config));
+    return std::make_shared<const Plan>(resolvePlan(graph, std::move(units), known, config, weights));
 }
 
 Session::Session(LoadedModel model, SessionOptions options)

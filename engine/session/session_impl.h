@@ -2,9 +2,9 @@
 #pragma once
 // What a Session keeps from one evaluation to the next. Internal to engine/session.
 
+#include "base/result_cache.h"
 #include "quantize/plan.h"
 #include "session/evaluation_passes.h"
-#include "session/result_cache.h"
 #include "session/session.h"
 
 namespace quantloupe {
@@ -36,6 +36,7 @@ struct Session::Impl {
 
     ResultCache<std::pair<TransformOptions, std::shared_ptr<const Prepared>>> prepared{8};
     ResultCache<Statistics> ranges{8};
+    WeightCache weights;
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
     ResultCache<DifferenceSums> local{20000};
     ResultCache<std::vector<DifferenceSums>> cumulative{256};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Results by the version of what they depend on; the one unused for longest goes first. Internal to engine/session.
+// Results by the version of what they depend on; the one unused for longest goes first.
 
 #include <list>
 #include <unordered_map>
@@ -23,7 +23,10 @@ class ResultCache {
         return &found->second->second;
     }
     T& store(const Version& version, T value) {
-        if (T* known = find(version)) return *known = std::move(value);
+        if (T* known = find(version)) {
+            *known = std::move(value);
+            return *known;
+        }
         m_entries.emplace_front(version, std::move(value));
         m_byVersion[version] = m_entries.begin();
         if (m_entries.size() > m_most) {
