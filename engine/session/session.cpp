@@ -78,13 +78,13 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
         calibrationSamples = wanted;
     }
     const Version version = VersionBuilder().add(graph.version).add(wanted).finish();
-    Statistics* known = ranges.find(version);
-    if (known == nullptr) known = &ranges.store(version, {});
+    if (ranges.find(version) == nullptr) ranges.store(version, {});
+    Statistics& known = *ranges.find(version);
     std::vector<TensorId> missing;
     for (const TensorId tensor : tensors)
-        if (!known->contains(tensor)) missing.push_back(tensor);
-    if (!missing.empty()) known->merge(calibrateMinMax(graph, missing, *calibrationBatches, control));
-    return *known;
+        if (!known.contains(tensor)) missing.push_back(tensor);
+    if (!missing.empty()) known.merge(calibrateMinMax(graph, missing, *calibrationBatches, control));
+    return known;
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
