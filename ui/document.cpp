@@ -240,13 +240,11 @@ void Document::adoptEvaluation(const EvaluationPtr& evaluation) {
     const EvaluationPtr before = m_evaluation;
     if (evaluation->quantized || evaluation->complete) m_accuracyStale = false;
     std::vector<LayerResult> layers = evaluation->layers;
-    bool anyMetrics = evaluation->complete;
-    for (const LayerResult& layer : layers) anyMetrics = anyMetrics || layer.local || layer.cumulative;
     // Numbers of the configuration before stay until the new ones are there.
-    if (!anyMetrics && m_metricsStale && m_layers.size() == layers.size()) {
+    if (!evaluation->complete && m_metricsStale && m_layers.size() == layers.size()) {
         for (std::size_t i = 0; i < layers.size(); ++i) {
-            layers[i].local = m_layers[i].local;
-            layers[i].cumulative = m_layers[i].cumulative;
+            if (!layers[i].local) layers[i].local = m_layers[i].local;
+            if (!layers[i].cumulative) layers[i].cumulative = m_layers[i].cumulative;
         }
     }
     if (evaluation->complete) m_metricsStale = false;

@@ -141,6 +141,8 @@ class EvaluationRun {
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
 
+        fillKnownMetrics();
+
         m_quantized = outputsFor(m_plan->version);
         const std::vector<TensorId> ends(graph->graph->outputs().begin(), graph->graph->outputs().end());
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
@@ -163,28 +165,32 @@ class EvaluationRun {
         m_result.seconds.floating += seconds;
     }
 
+    Version localVersion(std::size_t unit) const {
+        return VersionBuilder().add(m_prepared->version).add(m_plan->quantizers[unit].version).finish();
+    }
+
+    /// What the session remembers of the layers: after a skip, all local metrics.
+    void fillKnownMetrics() {
+        const auto* cumulative = m_session.cumulative.find(m_plan->version);
+        for (std::size_t u = 0; u < m_units.units.size(); ++u) {
+            LayerResult& layer = m_result.layers[m_prepared->sourceOf[m_units.units[u].layer.index()].index()];
+            if (const auto* known = m_session.local.find(localVersion(u))) layer.local = known->result();
+            if (cumulative != nullptr) layer.cumulative = (*cumulative)[u].result();
+        }
+    }
+
     void metrics() {
         const Stopwatch watch;
-        Session::Impl& session = m_session;
-        const std::size_t count = m_units.units.size();
-        const auto localVersion = [&](std::size_t u) {
-            return VersionBuilder().add(m_prepared->version).add(m_plan->quantizers[u].version).finish();
-        };
         std::vector<std::size_t> missing;
-        for (std::size_t u = 0; u < count; ++u)
-            if (session.local.find(localVersion(u)) == nullptr) missing.push_back(u);
-        if (!missing.empty() || session.cumulative.find(m_plan->version) == nullptr) {
+        for (std::size_t u = 0; u < m_units.units.size(); ++u)
+            if (m_session.local.find(localVersion(u)) == nullptr) missing.push_back(u);
+        if (!missing.empty() || m_session.cumulative.find(m_plan->version) == nullptr) {
             const UnitDifferences measured =
-                measureUnits(*m_plan, missing, *session.evaluationBatches, control("layer metrics"));
-            for (const std::size_t u : missing) session.local.store(localVersion(u), measured.local[u]);
-            session.cumulative.store(m_plan->version, measured.cumulative);
+                measureUnits(*m_plan, missing, *m_session.evaluationBatches, control("layer metrics"));
+            for (const std::size_t u : missing) m_session.local.store(localVersion(u), measured.local[u]);
+            m_session.cumulative.store(m_plan->version, measured.cumulative);
         }
-        const std::vector<DifferenceSums>& cumulative = *session.cumulative.find(m_plan->version);
-        for (std::size_t u = 0; u < count; ++u) {
-            LayerResult& layer = m_result.layers[m_prepared->sourceOf[m_units.units[u].layer.index()].index()];
-            layer.local = session.local.find(localVersion(u))->result();
-            layer.cumulative = cumulative[u].result();
-        }
+        fillKnownMetrics();
         m_result.seconds.metrics = watch.seconds();
     }
 
