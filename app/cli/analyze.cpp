@@ -121,7 +121,8 @@ void runAnalyze(const Options& options) {
     Evaluation result = *evaluated;
     result.seconds.total += opened.loadSeconds - result.seconds.load;
     result.seconds.load = opened.loadSeconds;
-    for (const std::string& text : result.notices) notice(text);
+    for (const std::string& text : result.notices)
+        if (text != opened.session->dataNotice()) notice(text);  // that was said before the run
     if (options.json) {
         printJson(document(result, options));
     } else {

@@ -14,17 +14,6 @@
 namespace quantloupe::cli {
 namespace {
 
-/// States and sizes of the layers; without them where the configuration does not fit the model or an operator
-/// is unknown.
-EvaluationPtr statesOf(Session& session, const Options& options) {
-    try {
-        return session.evaluate(options.config, Depth::States);
-    } catch (const Error& error) {
-        notice(fmt::format("the layers' states are not known: {}", error.what()));
-        return nullptr;
-    }
-}
-
 Json tensorsToJson(const Graph& graph, std::span<const TensorId> ids) {
     Json list = Json::array();
     for (const TensorId id : ids) {
@@ -41,7 +30,7 @@ Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
     return names;
 }
 
-Json layersToJson(const Graph& graph, const Evaluation* states) {
+Json layersToJson(const Graph& graph, const Evaluation& states) {
     Json list = Json::array();
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
@@ -52,13 +41,11 @@ Json layersToJson(const Graph& graph, const Evaluation* states) {
         layer["output_shape"] = output.valid() ? toJson(graph.tensor(output).shape) : Json(nullptr);
         layer["attributes"] = Json::object();
         for (const auto& [name, value] : node.attributes) layer["attributes"][name] = toJson(value);
-        if (states != nullptr) {
-            const LayerResult& result = states->layers[i];
-            layer["state"] = layerStateName(result.state);
-            layer["reason"] = result.reason;
-            layer["macs"] = result.macs;
-            layer["parameters"] = result.parameters;
-        }
+        const LayerResult& result = states.layers[i];
+        layer["state"] = layerStateName(result.state);
+        layer["reason"] = result.reason;
+        layer["macs"] = result.macs;
+        layer["parameters"] = result.parameters;
         list.push_back(std::move(layer));
     }
     return list;
@@ -68,17 +55,16 @@ struct Totals {
     std::uint64_t macs = 0, parameters = 0;
 };
 
-Totals totalsOf(const Evaluation* states) {
+Totals totalsOf(const Evaluation& states) {
     Totals totals;
-    if (states == nullptr) return totals;
-    for (const LayerResult& layer : states->layers) {
+    for (const LayerResult& layer : states.layers) {
         totals.macs += layer.macs;
         totals.parameters += layer.parameters;
     }
     return totals;
 }
 
-void printReadable(const Session& session, const Evaluation* states) {
+void printReadable(const Session& session, const Evaluation& states) {
     const Graph& graph = session.graph();
     fmt::print("{}\n", session.model().path.string());
     fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
@@ -93,9 +79,7 @@ void printReadable(const Session& session, const Evaluation* states) {
     tensors("input", graph.inputs());
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
-    fmt::print("  {} layers", graph.nodeCount());
-    if (states != nullptr) fmt::print(", {} parameters, {} MACs an image", totals.parameters, totals.macs);
-    fmt::print("\n\n");
+    fmt::print("  {} layers, {} parameters, {} MACs an image\n\n", graph.nodeCount(), totals.parameters, totals.macs);
 
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
@@ -108,17 +92,12 @@ void printReadable(const Session& session, const Evaluation* states) {
         const bool known = output.valid() && graph.tensor(output).shape;
         fmt::print("{:<{}}  {:<20} {:<16}", node.name, width, node.op,
                    known ? toString(*graph.tensor(output).shape) : "?");
-        if (states != nullptr) {
-            const LayerResult& layer = states->layers[i];
-            // Most reasons begin with the state: "folded into ...".
-            const std::string state(layerStateName(layer.state));
-            const bool said = layer.reason.starts_with(state);
-            const std::string text = layer.reason.empty() ? state
-                                     : said               ? layer.reason
-                                                          : state + ": " + layer.reason;
-            fmt::print(" {:>12} {:>12}  {}", layer.parameters, layer.macs, text);
-        }
-        fmt::print("\n");
+        const LayerResult& layer = states.layers[i];
+        // Most reasons begin with the state: "folded into ...".
+        const std::string state(layerStateName(layer.state));
+        const bool said = layer.reason.starts_with(state);
+        const std::string text = layer.reason.empty() ? state : said ? layer.reason : state + ": " + layer.reason;
+        fmt::print(" {:>12} {:>12}  {}\n", layer.parameters, layer.macs, text);
     }
 }
 
@@ -128,8 +107,8 @@ void runInspect(const Options& options) {
     Options withoutData = options;
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
-    const EvaluationPtr states = statesOf(*opened.session, options);
-    if (!options.json) return printReadable(*opened.session, states.get());
+    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
+    if (!options.json) return printReadable(*opened.session, *states);
 
     const Graph& graph = opened.session->graph();
     const ModelFacts& facts = graph.facts();
@@ -142,15 +121,11 @@ void runInspect(const Options& options) {
         document["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
     document["inputs"] = tensorsToJson(graph, graph.inputs());
     document["outputs"] = tensorsToJson(graph, graph.outputs());
-    document["layers"] = layersToJson(graph, states.get());
-    document["totals"] = {{"layers", graph.nodeCount()}};
-    if (states) {
-        const Totals totals = totalsOf(states.get());
-        document["totals"]["macs"] = totals.macs;
-        document["totals"]["parameters"] = totals.parameters;
-        document["counts"] = toJson(states->counts);
-    }
-    document["notices"] = opened.session->model().notices;
+    document["layers"] = layersToJson(graph, *states);
+    const Totals totals = totalsOf(*states);
+    document["totals"] = {{"layers", graph.nodeCount()}, {"macs", totals.macs}, {"parameters", totals.parameters}};
+    document["counts"] = toJson(states->counts);
+    document["notices"] = states->notices;
     printJson(document);
 }
 

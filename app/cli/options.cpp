@@ -186,7 +186,7 @@ void OptionReader::addConfiguration() {
     choice("--cle", {"off", "aimet"}, "Cross-layer equalization", [](QuantizationConfig& c, std::size_t i) {
         c.transforms.equalization.profile = i == 0 ? EqualizationProfile::Off : EqualizationProfile::Aimet;
     });
-    number("--cle-steps", 0, 1000, "Passes of the equalization over all its sets",
+    number("--cle-steps", 0, 100, "Passes of the equalization over all its sets",
            [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
     toggle("high-bias-fold", "Move large biases into the next layer after equalization",
            [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });

@@ -15,22 +15,43 @@ namespace quantloupe {
 
 namespace fs = std::filesystem;
 
-void writeFileAtomically(const fs::path& path, std::string_view content) {
-    if (fs::is_directory(path)) fail(ErrorKind::Io, "'{}' is a folder; name a file", path.string());
-    const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-    const auto giveUp = [&](int reason) {
-        std::error_code ignored;
-        fs::remove(temporary, ignored);
-        fail(ErrorKind::Io, "'{}' cannot be written: {}", path.string(), std::strerror(reason));
-    };
-    std::FILE* file = std::fopen(temporary.c_str(), "wb");
-    if (file == nullptr) giveUp(errno);
+namespace {
+
+void writeAll(const fs::path& path, std::string_view content) {
+    std::FILE* file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) fail(ErrorKind::Io, "'{}' cannot be written: {}", path.string(), std::strerror(errno));
     const bool written = std::fwrite(content.data(), 1, content.size(), file) == content.size();
     const int writeError = errno;
-    if (std::fclose(file) != 0 || !written) giveUp(written ? errno : writeError);
+    if (std::fclose(file) != 0 || !written)
+        fail(ErrorKind::Io, "'{}' cannot be written: {}", path.string(), std::strerror(written ? errno : writeError));
+}
+
+}  // namespace
+
+void writeFileAtomically(const fs::path& target, std::string_view content) {
     std::error_code error;
+    // A link stays a link: what it leads to is written.
+    const fs::path path = fs::is_symlink(target, error) && fs::exists(target, error) ? fs::canonical(target) : target;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) fail(ErrorKind::Io, "'{}' is a folder; name a file", path.string());
+    if (fs::exists(status) && !fs::is_regular_file(status)) return writeAll(path, content);  // a device or a pipe
+    const fs::path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+    const auto discard = [&] {
+        std::error_code ignored;
+        fs::remove(temporary, ignored);
+    };
+    try {
+        writeAll(temporary, content);
+    } catch (...) {
+        discard();
+        throw;
+    }
+    if (fs::exists(status)) fs::permissions(temporary, status.permissions(), error);
     fs::rename(temporary, path, error);
-    if (error) giveUp(error.value());
+    if (error) {
+        discard();
+        fail(ErrorKind::Io, "'{}' cannot be written: {}", path.string(), error.message());
+    }
 }
 
 std::string readFile(const fs::path& path) {

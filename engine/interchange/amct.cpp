@@ -234,9 +234,9 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
     }
     if (enabled == 0)
         failInput(
-            "no layer that AMCT can quantize is left enabled, which AMCT refuses: take back a skip (AMCT "
-            "knows Conv, "
-            "ConvTranspose, Gemm, MatMul with a constant matrix and AveragePool)");
+            "no layer that AMCT can quantize is quantized here, which AMCT refuses: take back a skip, or see in the layer "
+            "table why they stay in float (AMCT knows Conv, ConvTranspose, Gemm, MatMul with a constant matrix and "
+            "AveragePool)");
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);

@@ -23,7 +23,7 @@ LayerCost costOf(const Graph& graph, const Node& node) {
     LayerCost cost;
     for (const TensorId in : node.inputs) {
         const Constant* constant = graph.constantOf(in);
-        if (constant != nullptr && constant->type() == DataType::Float32)
+        if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
             cost.parameters += static_cast<std::uint64_t>(constant->size());
     }
     const Constant* weight = graph.constantOf(node.input(1));

@@ -10,7 +10,7 @@ namespace quantloupe {
 
 struct LayerCost {
     std::uint64_t macs = 0;        ///< of Conv, Gemm and MatMul; 0 where shapes are unknown
-    std::uint64_t parameters = 0;  ///< elements of its float constants
+    std::uint64_t parameters = 0;  ///< elements of its float constants; a single number (a Clip's bound) is none
 };
 
 /// A symbolic first dimension counts as a batch of one.

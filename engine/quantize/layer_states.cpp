@@ -47,7 +47,15 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         if (!units.unitOf[p]) {
             const bool skipped = skips.skipped(NodeId(n));
             layer.reason = units.reasons[p];
-            if (skipped) layer.reason += "; " + skips.reasons[n];
+            const NodeId producer = prepared.graph->tensor(prepared.graph->node(fate.prepared).input(0)).producer;
+            const bool couldFuse = (node.op == "Relu" || node.op == "Clip") && producer.valid() &&
+                                   units.unitOf[producer.index()].has_value();
+            if (skipped && couldFuse) {
+                layer.state = LayerState::Skipped;
+                layer.reason = skips.reasons[n];
+            } else if (skipped) {
+                layer.reason += "; " + skips.reasons[n];
+            }
         } else {
             const Unit& unit = units.units[*units.unitOf[p]];
             const NodeId host = prepared.sourceOf[unit.layer.index()];

@@ -99,7 +99,7 @@ ConstantQuantizer quantizeBias(const Constant& bias, float inputScale, const std
     quantizer.quantMax = std::numeric_limits<std::int32_t>::max();
     const std::span<const float> values = bias.floats();
     const bool perChannel = weightScales.size() > 1 && weightScales.size() == values.size();
-    quantizer.axis = perChannel ? 0 : -1;
+    quantizer.axis = perChannel ? static_cast<int>(bias.dims().size()) - 1 : -1;  // [1, N] is a bias of a Gemm, too
     for (const float scale : weightScales) quantizer.scales.push_back(inputScale * scale);
     std::vector<float> dequantized(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {

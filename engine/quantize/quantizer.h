@@ -40,7 +40,7 @@ struct ConstantQuantizer {
 /// or channel gets scale 1. Throws Error for NaN or infinity.
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis);
 
-/// int32 with scale = input scale * weight scale, a list if the weight has one. `axis` 0.
+/// int32 with scale = input scale * weight scale, a list along the last axis if the weight has one.
 ConstantQuantizer quantizeBias(const Constant& bias, float inputScale, const std::vector<float>& weightScales);
 
 }  // namespace quantloupe

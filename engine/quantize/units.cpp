@@ -106,6 +106,10 @@ class UnitFinder {
         if (!product && node.input(2).valid()) {
             if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
             if (m_graph.tensor(node.input(2)).consumers.size() > 1) return "its bias is shared with another layer";
+            const std::int64_t outputs =
+                m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)];
+            if (m_graph.constantOf(node.input(2))->size() != outputs)
+                return "its bias does not have one value for each output channel";
             unit.bias = node.input(2);
         }
         return {};

@@ -179,7 +179,7 @@ CompiledNode compileShape(const NodeContext& context) {
     const Dims shown(dims.begin() + start, dims.begin() + std::max(start, end));
     return {{{DataType::Int64, {static_cast<std::int64_t>(shown.size())}, Layout::Plain}},
             makeKernel([shown](const KernelArguments& a) {
-                std::memcpy(a.outputs[0], shown.data(), shown.size() * sizeof(std::int64_t));
+                std::copy(shown.begin(), shown.end(), static_cast<std::int64_t*>(a.outputs[0]));
             })};
 }
 

@@ -22,6 +22,7 @@ void transposeChannels(const T* source, T* target, std::size_t batch, std::size_
 }  // namespace
 
 void convertLayout(const TensorDesc& from, const void* source, Layout to, void* target) {
+    if (from.count() == 0) return;
     if (from.layout == to || from.dims.size() < 3) {
         std::memcpy(target, source, from.bytes());
         return;

@@ -30,8 +30,10 @@ struct Workers::Impl {
 };
 
 Workers::Workers(int threads)
-    : m_impl(std::make_unique<Impl>(
-          threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency())))) {
+    : m_impl(std::make_unique<Impl>([threads] {
+          const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+          return threads > 0 ? std::min(threads, cores) : cores;  // more than the cores only get into each other's way
+      }())) {
     m_impl->arena.initialize();
 }
 

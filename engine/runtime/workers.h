@@ -12,7 +12,7 @@ namespace quantloupe {
 
 class Workers {
   public:
-    /// 0: as many as the machine has cores.
+    /// 0: as many as the machine has cores; never more.
     explicit Workers(int threads = 0);
     ~Workers();
 

@@ -77,12 +77,50 @@ class EvaluationRun {
         m_result.notices = m_session.model.notices;
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
+        noteIdleSettings();
         m_result.version = VersionBuilder()
                                .add(m_session.model.graph->version())
                                .add(std::string_view(configToJson(m_result.config)))
                                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
                                .finish();
         m_result.seconds.transform = watch.seconds();
+    }
+
+    /// What the person said of single layers and cannot have an effect.
+    void noteIdleSettings() {
+        const Graph& source = *m_session.model.graph;
+        const auto note = [&](const std::string& name, const char* wish) {
+            const auto node = source.findNode(name);
+            if (!node) return;
+            const LayerResult& layer = m_result.layers[node->index()];
+            if (layer.state == LayerState::Folded)
+                m_result.notices.push_back(
+                    fmt::format("{} '{}' has no effect: it is folded into '{}'", wish, name, layer.host));
+            else if (layer.state == LayerState::Float)
+                m_result.notices.push_back(fmt::format("{} '{}' has no effect: {}", wish, name, layer.reason));
+        };
+        for (const SkipRule& rule : m_result.config.rules)
+            if (rule.kind == SkipKind::Node)
+                for (const std::string& name : rule.layers) note(name, "skipping");
+        for (const auto& [name, settings] : m_result.config.layers)
+            if (settings.quantize == true) note(name, "quantizing");
+    }
+
+    /// Labels that the network cannot give.
+    void noteLabels() {
+        const Dataset& data = *m_session.evaluationData;
+        if (!data.hasLabels() || m_floating->descs[0].dims.size() != 2) return;
+        const std::size_t classes = m_floating->widths[0];
+        std::size_t beyond = 0;
+        for (std::size_t s = 0; s < data.size(); ++s) {
+            const auto label = data.label(s);
+            if (label && static_cast<std::size_t>(*label) >= classes) ++beyond;
+        }
+        if (beyond > 0)
+            m_result.notices.push_back(
+                fmt::format("{} of {} labels are beyond the network's {} classes and count as wrong; is this the right "
+                            "data?",
+                            beyond, data.size(), classes));
     }
 
     std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
@@ -129,6 +167,7 @@ class EvaluationRun {
         };
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        noteLabels();
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
         publish();
 

@@ -46,7 +46,7 @@ void Session::Impl::requireOperators() const {
     const std::vector<std::string> unknown = unknownOperators(*model.graph);
     if (unknown.empty()) return;
     fail(ErrorKind::Unsupported,
-         "the network cannot be evaluated: {} {} not supported: {}. Its graph is shown all the same",
+         "the network cannot be evaluated: {} {} not supported: {}",
          unknown.size() == 1 ? "an operator" : "some operators", unknown.size() == 1 ? "is" : "are",
          fmt::join(unknown, ", "));
 }

@@ -266,7 +266,7 @@ class AmctTest : public QObject {
         const std::map<std::string, LayerState> off = {
             {"Conv_0", LayerState::Skipped}, {"/block.1/dw", LayerState::Skipped}, {"fc", LayerState::Float}};
         QVERIFY(QString::fromStdString(failure(p, {}, states(p, off)))
-                    .contains("no layer that AMCT can quantize is left"));
+                    .contains("no layer that AMCT can quantize is quantized here"));
         const Prepared reserved = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2,2] X) => (float[1,1,2,2] Y) <float[1,1,1,1] W = {1}> { Y = Conv(X, W) })",

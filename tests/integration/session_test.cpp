@@ -103,6 +103,22 @@ class SessionTest : public QObject {
         QVERIFY(*result->quantized->sqnrDb > 100);  // only the folding's rounding
     }
 
+    void anActivationSkippedAloneLeavesItsUnit() {
+        QuantizationConfig config = test::demoConfig();
+        SkipRule rule;
+        rule.layers = {"/features/features.0/features.0.2/Clip", "/features/features.0/features.0.1/BatchNormalization"};
+        config.rules.push_back(rule);
+        const auto result = m_session->evaluate(config, Depth::States);
+        const LayerResult& clip = layer(*result, rule.layers[0]);
+        QVERIFY(clip.state == LayerState::Skipped);
+        QVERIFY2(clip.reason.starts_with("skipped by rule 1"), clip.reason.c_str());
+        QVERIFY(layer(*result, "/features/features.0/features.0.0/Conv").state == LayerState::Quantized);
+        // A wish that cannot have an effect is answered.
+        const auto idle = std::find_if(result->notices.begin(), result->notices.end(),
+                                       [](const auto& text) { return text.find("has no effect") != std::string::npos; });
+        QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
+    }
+
     void theTailIsTheClassifier() {
         QuantizationConfig config = test::demoConfig();
         config.skipTail = true;
