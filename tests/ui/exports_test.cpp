@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// The user story through the window's document: open the demo, skip, undo, equalize, save, export everything.
+#include "exports.h"
+
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QXmlStreamReader>
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "demo.h"
+#include "document.h"
+#include "support/demo.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class ExportsTest : public QObject {
+    Q_OBJECT
+
+  private:
+    QTemporaryDir m_folder;
+    Document m_document;
+    std::filesystem::path file(const char* name) const { return m_folder.path().toStdString() + "/" + name; }
+
+    bool waitForEvaluation() {
+        QSignalSpy finished(&m_document, &Document::evaluationFinished);
+        return finished.wait(120000);
+    }
+    bool exportTo(ExportKind kind, const std::filesystem::path& path) {
+        QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
+        startExport(m_document, kind, path);
+        return exported.wait(60000) && std::filesystem::exists(path);
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        auto demo = findDemo(std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources");
+        QVERIFY(demo);
+        m_document.open(*demo);
+        QVERIFY(waitForEvaluation());
+        QVERIFY(m_document.evaluation()->quantized->top1);
+    }
+
+    void aSkipRecoloursAtOnceAndUndoBringsTheNumberBack() {
+        const double before = *m_document.evaluation()->quantized->top1;
+        const NodeId first = *m_document.graph()->findNode("/features/features.0/features.0.0/Conv");
+        m_document.select(first);
+        m_document.toggleSelection();
+        QVERIFY(m_document.layer(first)->state == LayerState::Skipped);  // before the engine has answered
+        QVERIFY(waitForEvaluation());
+        QVERIFY(*m_document.evaluation()->quantized->top1 > before + 0.05);
+        m_document.undoStack()->undo();
+        QVERIFY(m_document.layer(first)->state == LayerState::Quantized);
+        QVERIFY(waitForEvaluation());
+        QCOMPARE(*m_document.evaluation()->quantized->top1, before);
+    }
+
+    void everyKindWritesWhatItSays() {
+        QVERIFY(exportTo(ExportKind::Amct, file("amct.json")));
+        const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
+        QCOMPARE(amct["version"], 1);
+        QVERIFY(amct["/features/features.0/features.0.0/Conv"]["quant_enable"] == true);
+
+        QVERIFY(exportTo(ExportKind::QuantizedModel, file("quantized.onnx")));
+        const auto quantized = loadModel(file("quantized.onnx")).graph;
+        const auto count = std::count_if(quantized->nodes().begin(), quantized->nodes().end(),
+                                         [](const Node& node) { return node.op == "QuantizeLinear"; });
+        QCOMPARE(count, 66);  // as many activations as ONNX Runtime's own quantizer finds
+
+        QVERIFY(exportTo(ExportKind::EqualizedModel, file("float.onnx")));
+        QCOMPARE(loadModel(file("float.onnx")).graph->nodeCount(), 100u);  // 52 batch norms fewer
+
+        QVERIFY(exportTo(ExportKind::Svg, file("graph.svg")));
+        QXmlStreamReader xml(QByteArray::fromStdString(readFile(file("graph.svg"))));
+        while (!xml.atEnd()) xml.readNext();
+        QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+
+        QVERIFY(exportTo(ExportKind::Dot, file("graph.dot")));
+        QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
+    }
+
+    void whatCannotBeWrittenIsSaid() {
+        QSignalSpy failed(&m_document, &Document::failed);
+        startExport(m_document, ExportKind::Dot, file("no/such/folder.dot"));
+        QVERIFY(failed.wait(60000));
+        QVERIFY(failed.at(0).at(0).value<Failure>().text.contains("cannot be written"));
+    }
+
+    void configurationsSaveAndOpen() {
+        const QuantizationConfig config = m_document.config();
+        QVERIFY(m_document.saveConfig(file("config.json")));
+        QVERIFY(loadConfig(file("config.json")) == config);
+    }
+};
+
+QTEST_MAIN(ExportsTest)
+#include "exports_test.moc"
