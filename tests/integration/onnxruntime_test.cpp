@@ -113,7 +113,8 @@ class OnnxRuntimeTest : public QObject {
         saveModel(*session->prepare(config)->graph, file);
         const ConstantPtr theirs = runOnnxRuntime(file);
         QVERIFY(theirs);
-        const auto reference = session->outputs(std::nullopt).at(0)->floats();
+        const ConstantPtr ours = session->outputs(std::nullopt).at(0);
+        const std::span<const float> reference = ours->floats();
         float worst = 0;
         for (std::size_t i = 0; i < reference.size(); ++i)
             worst = std::max(worst, std::abs(reference[i] - theirs->floats()[i]));
