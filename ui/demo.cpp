@@ -12,6 +12,7 @@ std::optional<OpenRequest> findDemo(const std::filesystem::path& fallback) {
         if (resources.empty()) continue;
         const fs::path demo = (resources / "demo").lexically_normal();
         OpenRequest request;
+        request.ownConfig = false;
         request.model = demo / "mobilenetv2_cifar10.onnx";
         std::error_code ignored;
         if (!fs::exists(request.model, ignored)) continue;

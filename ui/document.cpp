@@ -91,16 +91,15 @@ void Document::adoptModel(const ModelPtr& model) {
     m_config = presetConfig("default");
 
     const OpenRequest request = std::exchange(m_request, {});
+    QString configError;
     if (!request.config.empty()) {
         try {
             QuantizationConfig config = loadConfig(request.config);
             resolveSkips(*model->graph, config);
             m_config = std::move(config);
-            m_configPath = request.config;
+            if (request.ownConfig) m_configPath = request.config;
         } catch (const std::exception& error) {
-            const QString text = QString::fromUtf8(error.what());
-            say(MessageKind::Error, text);
-            Q_EMIT failed({Failure::During::Loading, text});
+            configError = QString::fromUtf8(error.what());
         }
     }
     Q_EMIT modelChanged();
@@ -109,6 +108,10 @@ void Document::adoptModel(const ModelPtr& model) {
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
     Q_EMIT selectionChanged();
+    if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the model before
+        say(MessageKind::Error, configError);
+        Q_EMIT failed({Failure::During::Loading, configError});
+    }
     layout();
     if (!request.data.empty())
         openData(request.data, request.calibration);

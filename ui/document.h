@@ -27,6 +27,7 @@ struct OpenRequest {
     std::filesystem::path model;
     std::filesystem::path data, calibration;  ///< may be empty
     std::filesystem::path config;             ///< may be empty
+    bool ownConfig = true;  ///< false: the configuration is a template, saving asks for a name
 };
 
 enum class MessageKind { Note, Error };

@@ -165,7 +165,10 @@ bool MainWindow::openDemo(const OpenRequest& instead) {
         demo->calibration.clear();
     }
     if (!instead.calibration.empty()) demo->calibration = instead.calibration;
-    if (!instead.config.empty()) demo->config = instead.config;
+    if (!instead.config.empty()) {
+        demo->config = instead.config;
+        demo->ownConfig = true;
+    }
     open(*demo);
     return true;
 }

@@ -41,6 +41,7 @@ class ExportsTest : public QObject {
         m_document.open(*demo);
         QVERIFY(waitForEvaluation());
         QVERIFY(m_document.evaluation()->quantized->top1);
+        QVERIFY(m_document.configPath().empty());  // saving must not write into the demo
     }
 
     void aSkipRecoloursAtOnceAndUndoBringsTheNumberBack() {
