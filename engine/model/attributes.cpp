@@ -12,6 +12,30 @@
 namespace quantloupe {
 namespace {
 
+void addAttribute(VersionBuilder& builder, const AttributeValue& value) {
+    builder.add(value.index());
+    std::visit(
+        [&](const auto& v) {
+            using T = std::decay_t<decltype(v)>;
+            if constexpr (std::is_arithmetic_v<T>) {
+                builder.add(v);
+            } else if constexpr (std::is_same_v<T, std::string>) {
+                builder.add(std::string_view(v));
+            } else if constexpr (std::is_same_v<T, ConstantPtr>) {
+                builder.add(v->version());
+            } else if constexpr (std::is_same_v<T, OpaqueAttribute>) {
+                builder.add(std::string_view(v.serialized));
+            } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+                builder.add(v.size());
+                for (const std::string& text : v) builder.add(std::string_view(text));
+            } else {
+                builder.add(v.size());
+                builder.addBytes(v.data(), v.size() * sizeof(v[0]));
+            }
+        },
+        value);
+}
+
 template <typename T>
 std::string listText(const std::vector<T>& values) {
     constexpr std::size_t kShown = 8;
@@ -73,6 +97,13 @@ std::vector<std::int64_t> Attributes::integers(std::string_view name, std::vecto
 ConstantPtr Attributes::constant(std::string_view name) const {
     const auto* value = find<ConstantPtr>(m_values, name, "a tensor");
     return value != nullptr ? *value : nullptr;
+}
+
+void Attributes::addTo(VersionBuilder& builder) const {
+    for (const auto& [name, value] : m_values) {
+        builder.add(std::string_view(name));
+        addAttribute(builder, value);
+    }
 }
 
 }  // namespace quantloupe

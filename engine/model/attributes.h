@@ -43,6 +43,9 @@ class Attributes {
     std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> fallback = {}) const;
     ConstantPtr constant(std::string_view name) const;  ///< null where missing
 
+    /// Names and values, in the order of the names.
+    void addTo(VersionBuilder& builder) const;
+
     Map::const_iterator begin() const { return m_values.begin(); }
     Map::const_iterator end() const { return m_values.end(); }
 

@@ -9,30 +9,6 @@
 namespace quantloupe {
 namespace {
 
-void addAttribute(VersionBuilder& builder, const AttributeValue& value) {
-    builder.add(value.index());
-    std::visit(
-        [&](const auto& v) {
-            using T = std::decay_t<decltype(v)>;
-            if constexpr (std::is_arithmetic_v<T>) {
-                builder.add(v);
-            } else if constexpr (std::is_same_v<T, std::string>) {
-                builder.add(std::string_view(v));
-            } else if constexpr (std::is_same_v<T, ConstantPtr>) {
-                builder.add(v->version());
-            } else if constexpr (std::is_same_v<T, OpaqueAttribute>) {
-                builder.add(std::string_view(v.serialized));
-            } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-                builder.add(v.size());
-                for (const std::string& text : v) builder.add(std::string_view(text));
-            } else {
-                builder.add(v.size());
-                builder.addBytes(v.data(), v.size() * sizeof(v[0]));
-            }
-        },
-        value);
-}
-
 Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors, std::span<const TensorId> inputs,
                std::span<const TensorId> outputs, const ModelFacts& facts) {
     VersionBuilder builder;
@@ -50,10 +26,7 @@ Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors,
                 if (id.valid() && tensors[id.index()].constant) builder.add(tensors[id.index()].constant->version());
             }
         }
-        for (const auto& [name, value] : node.attributes) {
-            builder.add(std::string_view(name));
-            addAttribute(builder, value);
-        }
+        node.attributes.addTo(builder);
     }
     return builder.finish();
 }

@@ -41,7 +41,7 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
 
 Statistics calibrateMinMax(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
                            const RunControl& control) {
-    const auto program = Program::compile({prepared.graph, batches.inputsOf(*prepared.graph), tensors, {}, {}});
+    const auto program = Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
     std::vector<std::vector<TensorRange>> perChunk(batches.chunks());
     runChunks({program}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {

@@ -81,8 +81,8 @@ class PlanResolver {
             try {
                 quantizers.weight = m_weights.quantize(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
                 if (unit.bias.valid())
-                    quantizers.bias = quantizeBias(*graph.constantOf(unit.bias), quantizers.inputs[0].scale,
-                                                   quantizers.weight->scales);
+                    quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
+                        *graph.constantOf(unit.bias), quantizers.inputs[0].scale, quantizers.weight->scales));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
@@ -142,26 +142,44 @@ std::vector<TensorId> calibratedTensors(const UnitList& units) {
     return {tensors.begin(), tensors.end()};
 }
 
-ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const {
-    ProgramSpec spec{prepared->graph, inputs, std::move(observed), {}, {}};
-    for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
-    for (std::size_t u = 0; u < units.units.size(); ++u) {
-        const Unit& unit = units.units[u];
-        if (!unit.quantized) continue;
-        if (quantizers[u].weight) spec.constants[unit.weight] = quantizers[u].weight->dequantized;
-        if (quantizers[u].bias) spec.constants[unit.bias] = quantizers[u].bias->dequantized;
+namespace {
+
+void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own) {
+    if (own.weight) {
+        spec.constants[unit.weight] = own.weight->dequantized;
+        spec.codes[unit.weight] = own.weight;
     }
+    if (own.bias) {
+        spec.constants[unit.bias] = own.bias->dequantized;
+        spec.codes[unit.bias] = own.bias;
+    }
+}
+
+}  // namespace
+
+ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const {
+    ProgramSpec spec;
+    spec.graph = prepared->graph;
+    spec.inputs = inputs;
+    spec.observed = std::move(observed);
+    spec.arithmetic = arithmetic;
+    for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
+    for (std::size_t u = 0; u < units.units.size(); ++u)
+        if (units.units[u].quantized) useQuantized(spec, units.units[u], quantizers[u]);
     return spec;
 }
 
 ProgramSpec Plan::unitSpec(std::size_t index, const std::map<TensorId, TensorDesc>& inputs) const {
     const Unit& unit = units.units[index];
     const UnitQuantizers& own = quantizers[index];
-    ProgramSpec spec{prepared->graph, inputs, {unit.output}, {}, {}};
+    ProgramSpec spec;
+    spec.graph = prepared->graph;
+    spec.inputs = inputs;
+    spec.observed = {unit.output};
+    spec.arithmetic = arithmetic;
     for (std::size_t i = 0; i < unit.inputs.size(); ++i) spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
     spec.quantizers[unit.output] = own.output.fakeQuant();
-    if (own.weight) spec.constants[unit.weight] = own.weight->dequantized;
-    if (own.bias) spec.constants[unit.bias] = own.bias->dequantized;
+    useQuantized(spec, unit, own);
     return spec;
 }
 

@@ -18,7 +18,7 @@ struct UnitQuantizers {
     std::vector<TensorQuantizer> inputs;
     TensorQuantizer output;
     std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
-    std::optional<ConstantQuantizer> bias;
+    std::shared_ptr<const ConstantQuantizer> bias;  ///< likewise
     Version version;  ///< of all of these
 };
 
@@ -40,7 +40,10 @@ struct Plan {
     std::vector<std::string> notices;                              ///< saturated biases and the like
     Version version;
 
-    /// What a Program needs to simulate the whole quantized network, and one unit alone (its inputs bound by the caller).
+    /// How quantized units are computed.
+    Arithmetic arithmetic = bestArithmetic();
+
+    /// What a Program needs to run the whole quantized network, and one unit alone (its inputs bound by the caller).
     ProgramSpec networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const;
     ProgramSpec unitSpec(std::size_t unit, const std::map<TensorId, TensorDesc>& inputs) const;
 };

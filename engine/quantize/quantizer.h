@@ -8,7 +8,7 @@
 
 #include "config/quantization_config.h"
 #include "model/constant.h"
-#include "runtime/fake_quant.h"
+#include "runtime/codes.h"
 
 namespace quantloupe {
 
@@ -27,11 +27,8 @@ struct TensorQuantizer {
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme);
 
 /// Of a weight or bias: per tensor (one scale) or along an axis.
-struct ConstantQuantizer {
-    std::vector<float> scales;
-    int axis = -1;  ///< -1: per tensor
+struct ConstantQuantizer : ConstantCodes {
     int quantMin = -127, quantMax = 127;
-    std::vector<std::int32_t> codes;  ///< row-major, the shape of the constant
     ConstantPtr dequantized;
     std::size_t saturated = 0;  ///< bias values beyond int32
 };

@@ -27,6 +27,8 @@ class Kernel {
     virtual ~Kernel() = default;
     virtual void run(const KernelArguments& arguments) const = 0;
     virtual std::size_t scratchBytes() const { return 0; }
+    /// Of weights that the kernel keeps.
+    virtual std::size_t weightBytes() const { return 0; }
 };
 
 /// An activation to apply to the output (Relu, Clip), fused behind the operator by the compiler.

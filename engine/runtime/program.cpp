@@ -7,13 +7,25 @@
 #include <set>
 
 #include "base/error.h"
+#include "runtime/integer_product.h"
 #include "runtime/program_compiler.h"
 
 namespace quantloupe {
 
+Arithmetic bestArithmetic() { return integerKernelsAvailable() ? Arithmetic::Integer : Arithmetic::Simulation; }
+
+ProgramSpec floatProgram(GraphPtr graph, std::map<TensorId, TensorDesc> inputs, std::vector<TensorId> observed) {
+    ProgramSpec spec;
+    spec.graph = std::move(graph);
+    spec.inputs = std::move(inputs);
+    spec.observed = std::move(observed);
+    return spec;
+}
+
 std::shared_ptr<const Program> Program::compile(ProgramSpec spec) { return ProgramCompiler(std::move(spec)).compile(); }
 
 const TensorDesc& Program::desc(TensorId tensor) const {
+    if (const auto seen = m_observed.find(tensor); seen != m_observed.end()) return seen->second.desc;
     const auto found = m_values.find(tensor);
     if (found == m_values.end())
         fail(ErrorKind::Internal, "tensor '{}' is not part of the program", m_spec.graph->tensor(tensor).name);
@@ -28,7 +40,7 @@ Workspace::Workspace(std::shared_ptr<const Program> program) : m_program(std::mo
     for (const auto& buffer : m_program->m_buffers) {
         void* place = m_arena.get() + buffer.offset;
         if (buffer.constant != nullptr) place = const_cast<void*>(buffer.constant);
-        else if (buffer.input.valid()) place = nullptr;
+        else if (buffer.input.valid() || buffer.external) place = nullptr;
         m_buffers.push_back(place);
     }
 }
@@ -39,7 +51,11 @@ void Workspace::bind(TensorId input, const void* data) {
 }
 
 const void* Workspace::data(TensorId observed) const {
-    return m_buffers[static_cast<std::size_t>(m_program->m_values.at(observed).buffer)];
+    return m_buffers[static_cast<std::size_t>(m_program->m_observed.at(observed).buffer)];
+}
+
+void Workspace::bindKept(TensorId kept, void* data) {
+    m_buffers[static_cast<std::size_t>(m_program->m_values.at(kept).buffer)] = data;
 }
 
 void Workspace::run(const CancelToken& cancel) {

@@ -13,22 +13,42 @@
 #include <vector>
 
 #include "base/cancel.h"
-#include "runtime/fake_quant.h"
-#include "runtime/kernel.h"
+#include "runtime/codes.h"
+#include "runtime/kernel_cache.h"
 
 namespace quantloupe {
+
+enum class Arithmetic {
+    Simulation,  ///< everything in float32; quantized tensors are rounded in place: the reference
+    Integer,     ///< tensors of up to 256 codes are carried as codes, units run in integers where a kernel can
+};
+/// Integer where this processor has the kernels.
+Arithmetic bestArithmetic();
 
 struct ProgramSpec {
     GraphPtr graph;
     /// The tensors that the caller provides, with their shapes: the graph's inputs or any cut.
     std::map<TensorId, TensorDesc> inputs;
-    /// The tensors whose values the caller wants. They keep their buffers until the run ends.
+    /// The tensors whose values the caller wants, as float32. They keep their buffers until the run ends.
     std::vector<TensorId> observed;
     /// Replace a tensor by its quantized and dequantized self, for all its readers and for the observer.
     std::unordered_map<TensorId, FakeQuant> quantizers;
     /// Stand in for the graph's own constants (quantized weights).
     std::unordered_map<TensorId, ConstantPtr> constants;
+
+    Arithmetic arithmetic = Arithmetic::Simulation;
+    /// Integer: the codes behind `constants`, of the units that run in integers.
+    std::unordered_map<TensorId, std::shared_ptr<const ConstantCodes>> codes;
+    /// Further inputs, with the values that an earlier run kept: quantized already, as codes where that run had codes.
+    std::map<TensorId, TensorDesc> resumed;
+    /// Tensors whose values the caller keeps for later runs: written straight to the memory that it binds.
+    std::vector<TensorId> kept;
+    /// Kernels of earlier programs; may be null.
+    std::shared_ptr<KernelCache> kernels;
 };
+
+/// The network, or what `observed` needs of it, in float.
+ProgramSpec floatProgram(GraphPtr graph, std::map<TensorId, TensorDesc> inputs, std::vector<TensorId> observed);
 
 class Program;
 
@@ -39,6 +59,8 @@ class Workspace {
 
     /// Where an input's values are; they must stay there until run() is over.
     void bind(TensorId input, const void* data);
+    /// Where run() writes a kept tensor, for each of program().kept().
+    void bindKept(TensorId kept, void* data);
     /// An observed tensor after run().
     const void* data(TensorId observed) const;
     const Program& program() const { return *m_program; }
@@ -63,7 +85,16 @@ class Program {
     const Graph& graph() const { return *m_spec.graph; }
     /// Of an input or an observed tensor.
     const TensorDesc& desc(TensorId tensor) const;
+    /// Those of the wanted that have memory of their own (an input, a constant or a view of a kept one has not).
+    const std::map<TensorId, TensorDesc>& kept() const { return m_kept; }
     std::size_t arenaBytes() const { return m_arenaBytes; }
+
+    /// Where a tensor is while the program runs.
+    struct Value {
+        int buffer = -1;
+        TensorDesc desc;
+        bool coded = false;  ///< desc.type is UInt8: codes of the tensor's quantizer
+    };
 
   private:
     friend class ProgramCompiler;
@@ -74,22 +105,21 @@ class Program {
         int firstStep = -1, lastStep = -1;      ///< live range; -1: no memory of the arena
         const void* constant = nullptr;
         TensorId input;                         ///< bound by the caller
+        bool external = false;                  ///< kept: the caller binds memory
     };
     struct Step {
-        std::unique_ptr<Kernel> kernel;
+        std::shared_ptr<const Kernel> kernel;
         std::vector<int> inputs, outputs;  ///< buffers; -1 = omitted
         int scratch = -1;
         NodeId node;                       ///< for error messages; invalid for conversions
-    };
-    struct Value {
-        int buffer = -1;
-        TensorDesc desc;
     };
 
     ProgramSpec m_spec;
     std::vector<Buffer> m_buffers;
     std::vector<Step> m_steps;
     std::unordered_map<TensorId, Value> m_values;
+    std::unordered_map<TensorId, Value> m_observed;  ///< decoded
+    std::map<TensorId, TensorDesc> m_kept;
     std::vector<ConstantPtr> m_folded;  ///< constants computed while compiling
     std::size_t m_arenaBytes = 0;
 };

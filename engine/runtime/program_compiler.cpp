@@ -16,6 +16,13 @@ std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlig
 
 TensorDesc descOf(const Constant& constant) { return {constant.type(), constant.dims(), Layout::Plain}; }
 
+/// What an operator on float32 sees of a value.
+TensorDesc floatDesc(const Program::Value& value) {
+    TensorDesc desc = value.desc;
+    if (value.coded) desc.type = DataType::Float32;
+    return desc;
+}
+
 bool spatial(const TensorDesc& desc) {
     return desc.type == DataType::Float32 && desc.dims.size() >= 3 && desc.dims.size() <= 5;
 }
@@ -35,12 +42,14 @@ bool ProgramCompiler::observed(TensorId tensor) const {
 
 std::vector<NodeId> ProgramCompiler::schedule() const {
     const auto& inputs = m_program->m_spec.inputs;
+    const auto& resumed = m_program->m_spec.resumed;
     std::vector<bool> needed(m_graph.nodeCount(), false);
     std::vector<TensorId> walk = m_program->m_spec.observed;
+    walk.insert(walk.end(), m_program->m_spec.kept.begin(), m_program->m_spec.kept.end());
     while (!walk.empty()) {
         const TensorId tensor = walk.back();
         walk.pop_back();
-        if (!tensor.valid() || inputs.contains(tensor)) continue;
+        if (!tensor.valid() || inputs.contains(tensor) || resumed.contains(tensor)) continue;
         const TensorInfo& info = m_graph.tensor(tensor);
         if (info.constant) continue;
         if (!info.producer.valid())
@@ -62,7 +71,7 @@ int ProgramCompiler::newBuffer(std::size_t bytes) {
     return static_cast<int>(m_program->m_buffers.size()) - 1;
 }
 
-void ProgramCompiler::addStep(std::unique_ptr<Kernel> kernel, std::vector<int> inputs, std::vector<int> outputs,
+void ProgramCompiler::addStep(std::shared_ptr<const Kernel> kernel, std::vector<int> inputs, std::vector<int> outputs,
                               NodeId node) {
     const int index = static_cast<int>(m_program->m_steps.size());
     int scratch = -1;
@@ -83,6 +92,17 @@ void ProgramCompiler::addStep(std::unique_ptr<Kernel> kernel, std::vector<int> i
 /// Registers a tensor's buffer, quantized if it has a quantizer.
 void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc) {
     const auto& quantizers = m_program->m_spec.quantizers;
+    if (const FakeQuant* quant = codedQuantizer(tensor); quant != nullptr && desc.type == DataType::Float32) {
+        TensorDesc codes = desc;
+        codes.type = DataType::UInt8;
+        const int target = newBuffer(codes.bytes());
+        addStep(makeKernel([quant = *quant, count = desc.count()](const KernelArguments& a) {
+                    encode(quant, static_cast<const float*>(a.inputs[0]), static_cast<std::uint8_t*>(a.outputs[0]), count);
+                }),
+                {buffer}, {target}, m_graph.tensor(tensor).producer);
+        m_program->m_values[tensor] = {target, codes, true};
+        return;
+    }
     if (const auto quantizer = quantizers.find(tensor); quantizer != quantizers.end()) {
         requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr}, 0);
         const std::size_t count = desc.count();
@@ -104,6 +124,11 @@ void ProgramCompiler::addInputs() {
         m_program->m_buffers[static_cast<std::size_t>(buffer)].input = tensor;
         finish(tensor, buffer, desc);
     }
+    for (const auto& [tensor, desc] : m_program->m_spec.resumed) {
+        const int buffer = newBuffer(desc.bytes());
+        m_program->m_buffers[static_cast<std::size_t>(buffer)].input = tensor;
+        m_program->m_values[tensor] = {buffer, desc, desc.type == DataType::UInt8 && codedQuantizer(tensor) != nullptr};
+    }
 }
 
 const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
@@ -122,7 +147,20 @@ const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
 }
 
 int ProgramCompiler::bufferIn(TensorId tensor, Layout layout) {
-    const Value value = valueOf(tensor);
+    Value value = valueOf(tensor);
+    if (value.coded) {
+        const auto [known, isNew] = m_decoded.emplace(tensor, -1);
+        if (isNew) {
+            known->second = newBuffer(value.desc.count() * sizeof(float));
+            addStep(makeKernel([quant = *codedQuantizer(tensor), count = value.desc.count()](const KernelArguments& a) {
+                        decode(quant, static_cast<const std::uint8_t*>(a.inputs[0]), static_cast<float*>(a.outputs[0]),
+                               count);
+                    }),
+                    {value.buffer}, {known->second}, {});
+        }
+        value.buffer = known->second;
+        value.desc.type = DataType::Float32;
+    }
     if (value.desc.layout == layout || value.desc.dims.size() < 3) return value.buffer;
     if (const auto found = m_converted.find(tensor); found != m_converted.end()) return found->second;
     const int buffer = newBuffer(value.desc.bytes());
@@ -135,22 +173,23 @@ int ProgramCompiler::bufferIn(TensorId tensor, Layout layout) {
 }
 
 Layout ProgramCompiler::wantedLayout(const Operator& op, const Node& node) const {
-    const auto descOfInput = [&](std::size_t i) -> const TensorDesc* {
+    const auto descOfInput = [&](std::size_t i) -> std::optional<TensorDesc> {
         const auto found = m_program->m_values.find(node.input(i));
-        return found == m_program->m_values.end() ? nullptr : &found->second.desc;
+        if (found == m_program->m_values.end()) return std::nullopt;
+        return floatDesc(found->second);
     };
-    const TensorDesc* first = descOfInput(0);
+    const std::optional<TensorDesc> first = descOfInput(0);
     switch (op.layout) {
         case LayoutPolicy::Plain: return Layout::Plain;
         case LayoutPolicy::ChannelsLast:
-            return first != nullptr && spatial(*first) ? Layout::ChannelsLast : Layout::Plain;
-        case LayoutPolicy::Any: return first != nullptr ? first->layout : Layout::Plain;
+            return first && spatial(*first) ? Layout::ChannelsLast : Layout::Plain;
+        case LayoutPolicy::Any: return first ? first->layout : Layout::Plain;
         case LayoutPolicy::Same: break;
     }
     bool anyLast = false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-        const TensorDesc* desc = descOfInput(i);
-        if (desc == nullptr || first == nullptr || desc->dims != first->dims) return Layout::Plain;
+        const std::optional<TensorDesc> desc = descOfInput(i);
+        if (!desc || !first || desc->dims != first->dims) return Layout::Plain;
         anyLast = anyLast || desc->layout == Layout::ChannelsLast;
     }
     return anyLast ? Layout::ChannelsLast : Layout::Plain;
@@ -164,7 +203,7 @@ NodeContext ProgramCompiler::contextOf(const Node& node) {
             context.constants.push_back(nullptr);
             continue;
         }
-        context.inputs.push_back(valueOf(in).desc);
+        context.inputs.push_back(floatDesc(valueOf(in)));
         const auto constant = m_constants.find(in);
         context.constants.push_back(constant == m_constants.end() ? nullptr : constant->second.get());
     }
@@ -193,7 +232,41 @@ NodeId ProgramCompiler::fusableActivation(const Node& node, Activation& activati
     return id;
 }
 
-bool ProgramCompiler::foldConstant(NodeId id, const NodeContext& context, CompiledNode& compiled) {
+std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context, const Activation& activation,
+                                                      const std::vector<const FakeQuant*>& quantizers) const {
+    if (!m_program->m_spec.kernels) return std::nullopt;
+    const Node& node = context.node;
+    VersionBuilder builder;
+    builder.add(std::string_view(node.domain)).add(std::string_view(node.op)).add(context.opset());
+    node.attributes.addTo(builder);
+    builder.add(activation.low).add(activation.high);
+    for (std::size_t i = 0; i < context.inputs.size(); ++i) {
+        const TensorDesc& desc = context.inputs[i];
+        builder.add(desc.type).add(desc.layout).add(desc.dims.size());
+        for (const std::int64_t d : desc.dims) builder.add(d);
+        if (const Constant* constant = context.constant(i)) builder.add(constant->version());
+    }
+    for (const FakeQuant* quant : quantizers)
+        if (quant != nullptr) builder.add(quant->scale).add(quant->low).add(quant->high);
+        else builder.add(0);
+    return builder.finish();
+}
+
+/// Operators with weights are taken from the cache of kernels, if there is one.
+ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, const NodeContext& context,
+                                                         const Activation& activation) {
+    const bool weighted = context.node.op == "Conv" || context.node.op == "Gemm" || context.node.op == "MatMul";
+    const bool known = std::all_of(context.constants.begin(), context.constants.end(), [](auto* c) { return c != nullptr; });
+    const std::optional<Version> version = weighted && !known ? kernelVersion(context, activation) : std::nullopt;
+    if (version)
+        if (const auto* entry = m_program->m_spec.kernels->find(*version)) return {entry->outputs, entry->kernel};
+    CompiledNode made = op.compile(context);
+    Compiled compiled{std::move(made.outputs), std::move(made.kernel)};
+    if (version) m_program->m_spec.kernels->store(*version, {compiled.outputs, compiled.kernel});
+    return compiled;
+}
+
+bool ProgramCompiler::foldConstant(NodeId id, const NodeContext& context, const Compiled& compiled) {
     const Node& node = m_graph.node(id);
     bool known = node.op != "Shape";
     for (std::size_t i = 0; known && i < node.inputs.size(); ++i)
@@ -218,9 +291,15 @@ bool ProgramCompiler::foldConstant(NodeId id, const NodeContext& context, Compil
 
 void ProgramCompiler::addView(const Node& node, TensorDesc desc) {
     const TensorId output = node.output();
+    const FakeQuant* quant = codedQuantizer(output);
+    if (quant != nullptr && isCoded(node.input(0)) && *codedQuantizer(node.input(0)) == *quant) {
+        desc.type = DataType::UInt8;
+        m_program->m_values[output] = {codedBufferIn(node.input(0), desc.layout), desc, true};
+        return;
+    }
     int source = bufferIn(node.input(0), desc.layout);
     // A quantizer works in place, so it needs a buffer of its own; so does an input that the caller owns.
-    if (m_program->m_spec.quantizers.contains(output)) {
+    if (quant == nullptr && m_program->m_spec.quantizers.contains(output)) {
         const int copy = newBuffer(desc.bytes());
         addStep(makeKernel([bytes = desc.bytes()](const KernelArguments& a) {
                     std::memcpy(a.outputs[0], a.inputs[0], bytes);
@@ -240,6 +319,7 @@ void ProgramCompiler::addNode(NodeId id) {
     for (const TensorId in : node.inputs)
         if (in.valid()) valueOf(in);
 
+    if (addCoded(id)) return;
     NodeContext context = contextOf(node);
     const Layout layout = wantedLayout(*op, node);
     for (TensorDesc& desc : context.inputs)
@@ -252,9 +332,10 @@ void ProgramCompiler::addNode(NodeId id) {
     if (op->fusesActivation) fused = fusableActivation(node, activation);
     if (fused.valid()) context.activation = &activation;
 
-    CompiledNode compiled = op->compile(context);
+    Compiled compiled = compileCached(*op, context, activation);
     if (!fused.valid() && foldConstant(id, context, compiled)) return;
     if (!compiled.kernel) return addView(node, std::move(compiled.outputs[0]));
+    std::shared_ptr<const Kernel> kernel = std::move(compiled.kernel);
 
     std::vector<int> inputs, outputs;
     for (std::size_t i = 0; i < node.inputs.size(); ++i)
@@ -262,7 +343,7 @@ void ProgramCompiler::addNode(NodeId id) {
     for (std::size_t i = 0; i < node.outputs.size(); ++i)
         outputs.push_back(node.outputs[i].valid() && i < compiled.outputs.size() ? newBuffer(compiled.outputs[i].bytes())
                                                                                  : -1);
-    addStep(std::move(compiled.kernel), inputs, outputs, id);
+    addStep(std::move(kernel), inputs, outputs, id);
     if (fused.valid()) {
         m_done[fused.index()] = true;
         finish(m_graph.node(fused).output(), outputs[0], compiled.outputs[0]);
@@ -272,17 +353,32 @@ void ProgramCompiler::addNode(NodeId id) {
         if (outputs[i] >= 0) finish(node.outputs[i], outputs[i], compiled.outputs[i]);
 }
 
+/// Codes that the caller wants as floats are decoded at the end; what it keeps goes to its own memory.
+void ProgramCompiler::settleObserved() {
+    for (const TensorId tensor : m_program->m_spec.observed) {
+        const Value value = valueOf(tensor);
+        m_program->m_observed[tensor] = {value.coded ? bufferIn(tensor, value.desc.layout) : value.buffer,
+                                         floatDesc(value), false};
+    }
+    for (const TensorId tensor : m_program->m_spec.kept) {
+        const Value& value = valueOf(tensor);
+        Program::Buffer& buffer = m_program->m_buffers[static_cast<std::size_t>(value.buffer)];
+        if (buffer.constant != nullptr || buffer.input.valid() || buffer.external) continue;
+        buffer.external = true;
+        m_program->m_kept.emplace(tensor, value.desc);
+    }
+}
+
 void ProgramCompiler::placeBuffers() {
     auto& buffers = m_program->m_buffers;
-    for (const TensorId tensor : m_program->m_spec.observed) {
-        const auto& value = valueOf(tensor);
+    for (const auto& [tensor, value] : m_program->m_observed) {
         auto& buffer = buffers[static_cast<std::size_t>(value.buffer)];
         if (buffer.firstStep >= 0) buffer.lastStep = static_cast<int>(m_program->m_steps.size());
     }
     // First fit, in order of birth, among the buffers that live at the same time.
     std::vector<std::size_t> order;
     for (std::size_t b = 0; b < buffers.size(); ++b)
-        if (buffers[b].firstStep >= 0) order.push_back(b);
+        if (buffers[b].firstStep >= 0 && !buffers[b].external) order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return buffers[a].firstStep < buffers[b].firstStep; });
     std::vector<std::size_t> live;  // sorted by offset
@@ -314,6 +410,7 @@ std::shared_ptr<const Program> ProgramCompiler::compile() {
             throw;
         }
     }
+    settleObserved();
     placeBuffers();
     return m_program;
 }

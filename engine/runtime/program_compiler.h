@@ -15,12 +15,33 @@ class ProgramCompiler {
 
   private:
     using Value = Program::Value;
+    /// As CompiledNode, the kernel shared with the cache.
+    struct Compiled {
+        std::vector<TensorDesc> outputs;
+        std::shared_ptr<const Kernel> kernel;
+    };
 
     std::vector<NodeId> schedule() const;
     void addInputs();
     void addNode(NodeId id);
     void addView(const Node& node, TensorDesc desc);
-    bool foldConstant(NodeId id, const NodeContext& context, CompiledNode& compiled);
+    /// Nodes whose input is coded: true if the node was added as one that works on codes. (coded_nodes.cpp)
+    bool addCoded(NodeId id);
+    bool addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation);
+    bool addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation);
+    bool addCodedPool(const Node& node);
+    void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs, TensorId output,
+                      const TensorDesc& desc);
+    /// The quantizer of a tensor that is carried as codes, or null.
+    const FakeQuant* codedQuantizer(TensorId tensor) const;
+    bool isCoded(TensorId tensor) const;
+    int codedBufferIn(TensorId tensor, Layout layout);
+    Compiled compileCached(const Operator& op, const NodeContext& context, const Activation& activation);
+    /// The version of a kernel made from this node; empty without a cache.
+    std::optional<Version> kernelVersion(const NodeContext& context, const Activation& activation,
+                                         const std::vector<const FakeQuant*>& quantizers = {}) const;
+
+    bool foldConstant(NodeId id, const NodeContext& context, const Compiled& compiled);
     /// The Relu or Clip behind the node that can run inside it.
     NodeId fusableActivation(const Node& node, Activation& activation) const;
     NodeContext contextOf(const Node& node);
@@ -30,7 +51,8 @@ class ProgramCompiler {
     const Value& valueOf(TensorId tensor);
     void finish(TensorId tensor, int buffer, const TensorDesc& desc);
     int newBuffer(std::size_t bytes);
-    void addStep(std::unique_ptr<Kernel> kernel, std::vector<int> inputs, std::vector<int> outputs, NodeId node);
+    void addStep(std::shared_ptr<const Kernel> kernel, std::vector<int> inputs, std::vector<int> outputs, NodeId node);
+    void settleObserved();
     void placeBuffers();
     bool observed(TensorId tensor) const;
 
@@ -38,6 +60,8 @@ class ProgramCompiler {
     const Graph& m_graph;
     std::unordered_map<TensorId, ConstantPtr> m_constants;  ///< known values, given or folded
     std::unordered_map<TensorId, int> m_converted;          ///< channels-last or plain copies
+    std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
+    std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
     std::vector<bool> m_done;                               ///< nodes fused into another
 };
 

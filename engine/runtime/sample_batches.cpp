@@ -94,7 +94,7 @@ std::size_t suitableBatch(const GraphPtr& graph, const DatasetPtr& dataset) {
     constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the caches of one core
     constexpr std::size_t kMost = 8;
     const SampleBatches single(dataset, *graph, 1);
-    ProgramSpec spec{graph, single.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()}, {}, {}};
+    ProgramSpec spec = floatProgram(graph, single.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
     const std::size_t bytes = Program::compile(std::move(spec))->arenaBytes();
     return std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(bytes, 1), 1, kMost);
 }

@@ -142,8 +142,8 @@ class EvaluationRun {
     }
 
     ProgramSpec floatSpec(const GraphPtr& graph) const {
-        return {graph, m_session.evaluationBatches->inputsOf(*graph),
-                std::vector<TensorId>(graph->outputs().begin(), graph->outputs().end()), {}, {}};
+        return floatProgram(graph, m_session.evaluationBatches->inputsOf(*graph),
+                            {graph->outputs().begin(), graph->outputs().end()});
     }
 
     void accuracies() {

@@ -99,7 +99,7 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& w
     const std::vector<TensorId> outputList(outputs.begin(), outputs.end());
     const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
     const auto floating = Program::compile(
-        {plan.prepared->graph, graphInputs, std::vector<TensorId>(observed.begin(), observed.end()), {}, {}});
+        floatProgram(plan.prepared->graph, graphInputs, std::vector<TensorId>(observed.begin(), observed.end())));
     const auto quantized = Program::compile(plan.networkSpec(graphInputs, outputList));
     std::vector<std::shared_ptr<const Program>> alone;
     for (const std::size_t u : wanted) {

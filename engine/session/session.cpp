@@ -158,7 +158,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
         graph = plan->prepared->graph;
     }
     const std::vector<TensorId> observed(graph->outputs().begin(), graph->outputs().end());
-    ProgramSpec spec{graph, batches.inputsOf(*graph), observed, {}, {}};
+    ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
     if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
     NetworkOutputs result;
     runOutputs(Program::compile(std::move(spec)), *graph, batches, 0, batches.chunks(), control, result);
