@@ -4,8 +4,10 @@
 // AVX2 but without VNNI. (There the 8-bit kernels of oneDNN 2.6 add pairs of products in 16 bits and saturate for weights
 // beyond 7 bits: the numbers would differ from what the target computes.)
 //
-// Two inner loops. Panels of 16 columns in which no pair of products can leave 16 bits use vpmaddubsw, 32 products an
-// instruction; the others widen to 16 bits and use vpmaddwd, 16 products. Which one is decided from the weights alone.
+// Inner loops over panels of 16 columns: vpmaddubsw makes 32 products an instruction and adds them in pairs in 16 bits; where
+// the weights allow it, 2 or 4 such results are added before they are widened. Weights that would leave 16 bits are taken
+// out of this loop and added by vpmaddwd, which is exact; a panel with too many of them runs in vpmaddwd alone. What a panel does is
+// decided from its weights once, so the sums are exact for any codes.
 
 #include <cstddef>
 #include <cstdint>
@@ -51,10 +53,18 @@ class IntegerProduct {
              void* scratch) const;
 
   private:
-    struct Panel {
-        bool bytes = false;      ///< vpmaddubsw is exact
-        std::size_t offset = 0;  ///< in m_bytes or m_words
+    /// The weights of two neighbouring depths that a panel adds apart, 16 columns.
+    struct Correction {
+        std::size_t depth;
+        std::size_t offset;  ///< in m_words
     };
+    struct Panel {
+        int together = 0;        ///< 1, 2, 4: results of vpmaddubsw added in 16 bits; 0: all in vpmaddwd
+        std::size_t offset = 0;  ///< in m_bytes, or in m_words
+        std::vector<Correction> corrections;
+    };
+    void addPanel(const std::vector<std::int8_t>& weight);
+
     std::size_t m_depth, m_padded, m_columns;
     std::vector<Panel> m_panels;
     AlignedVector<std::int8_t> m_bytes;

@@ -32,13 +32,16 @@ const TensorDesc& Program::desc(TensorId tensor) const {
     return found->second.desc;
 }
 
-Workspace::Workspace(std::shared_ptr<const Program> program) : m_program(std::move(program)) {
-    constexpr std::size_t kAlignment = 64;
-    const std::size_t bytes = std::max(m_program->m_arenaBytes, kAlignment);
-    m_arena.reset(static_cast<std::byte*>(std::aligned_alloc(kAlignment, bytes)));
-    if (!m_arena) throw std::bad_alloc();
+std::unordered_map<TensorId, Dims> Program::allDims() const {
+    std::unordered_map<TensorId, Dims> dims;
+    for (const auto& [tensor, value] : m_values) dims.emplace(tensor, value.desc.dims);
+    return dims;
+}
+
+Workspace::Workspace(std::shared_ptr<const Program> program)
+    : m_program(std::move(program)), m_arena(m_program->m_arenaBytes) {
     for (const auto& buffer : m_program->m_buffers) {
-        void* place = m_arena.get() + buffer.offset;
+        void* place = m_arena.data() + buffer.offset;
         if (buffer.constant != nullptr) place = const_cast<void*>(buffer.constant);
         else if (buffer.input.valid() || buffer.external) place = nullptr;
         m_buffers.push_back(place);

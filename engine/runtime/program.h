@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/cancel.h"
+#include "base/recycled_memory.h"
 #include "runtime/codes.h"
 #include "runtime/kernel_cache.h"
 
@@ -43,6 +44,8 @@ struct ProgramSpec {
     std::map<TensorId, TensorDesc> resumed;
     /// Tensors whose values the caller keeps for later runs: written straight to the memory that it binds.
     std::vector<TensorId> kept;
+    /// Shapes of tensors, so that a Shape operator needs no run of what comes before it; may be null.
+    std::shared_ptr<const std::unordered_map<TensorId, Dims>> knownDims;
     /// Kernels of earlier programs; may be null.
     std::shared_ptr<KernelCache> kernels;
 };
@@ -69,11 +72,8 @@ class Workspace {
     void run(const CancelToken& cancel = {});
 
   private:
-    struct Free {
-        void operator()(void* memory) const { std::free(memory); }
-    };
     std::shared_ptr<const Program> m_program;
-    std::unique_ptr<std::byte, Free> m_arena;
+    RecycledMemory m_arena;
     std::vector<void*> m_buffers;
 };
 
@@ -87,6 +87,11 @@ class Program {
     const TensorDesc& desc(TensorId tensor) const;
     /// Those of the wanted that have memory of their own (an input, a constant or a view of a kept one has not).
     const std::map<TensorId, TensorDesc>& kept() const { return m_kept; }
+    const std::map<TensorId, TensorDesc>& resumed() const { return m_spec.resumed; }
+    /// False for an input that no step needs.
+    bool reads(TensorId input) const { return m_values.contains(input); }
+    /// Of every tensor that the program computes or reads.
+    std::unordered_map<TensorId, Dims> allDims() const;
     std::size_t arenaBytes() const { return m_arenaBytes; }
 
     /// Where a tensor is while the program runs.

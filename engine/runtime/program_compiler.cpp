@@ -40,7 +40,14 @@ bool ProgramCompiler::observed(TensorId tensor) const {
     return std::find(list.begin(), list.end(), tensor) != list.end();
 }
 
-std::vector<NodeId> ProgramCompiler::schedule() const {
+const Dims* ProgramCompiler::knownDims(TensorId tensor) const {
+    const auto& known = m_program->m_spec.knownDims;
+    if (!known) return nullptr;
+    const auto found = known->find(tensor);
+    return found == known->end() ? nullptr : &found->second;
+}
+
+std::vector<NodeId> ProgramCompiler::schedule() {
     const auto& inputs = m_program->m_spec.inputs;
     const auto& resumed = m_program->m_spec.resumed;
     std::vector<bool> needed(m_graph.nodeCount(), false);
@@ -49,15 +56,17 @@ std::vector<NodeId> ProgramCompiler::schedule() const {
     while (!walk.empty()) {
         const TensorId tensor = walk.back();
         walk.pop_back();
-        if (!tensor.valid() || inputs.contains(tensor) || resumed.contains(tensor)) continue;
+        if (!tensor.valid() || resumed.contains(tensor)) continue;
         const TensorInfo& info = m_graph.tensor(tensor);
-        if (info.constant) continue;
+        if (inputs.contains(tensor)) m_read.insert(tensor);
+        if (inputs.contains(tensor) || info.constant) continue;
         if (!info.producer.valid())
             fail(ErrorKind::Internal, "the input '{}' was not provided", info.name);
         if (needed[info.producer.index()]) continue;
         needed[info.producer.index()] = true;
         const Node& node = m_graph.node(info.producer);
-        walk.insert(walk.end(), node.inputs.begin(), node.inputs.end());
+        if (node.op == "Shape" && knownDims(node.input(0)) != nullptr) m_shapeOnly.push_back(node.input(0));
+        else walk.insert(walk.end(), node.inputs.begin(), node.inputs.end());
     }
     std::vector<NodeId> order;
     for (std::size_t n = 0; n < needed.size(); ++n)
@@ -120,6 +129,7 @@ void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc
 
 void ProgramCompiler::addInputs() {
     for (const auto& [tensor, desc] : m_program->m_spec.inputs) {
+        if (!m_read.contains(tensor)) continue;
         const int buffer = newBuffer(desc.bytes());
         m_program->m_buffers[static_cast<std::size_t>(buffer)].input = tensor;
         finish(tensor, buffer, desc);
@@ -129,6 +139,12 @@ void ProgramCompiler::addInputs() {
         m_program->m_buffers[static_cast<std::size_t>(buffer)].input = tensor;
         m_program->m_values[tensor] = {buffer, desc, desc.type == DataType::UInt8 && codedQuantizer(tensor) != nullptr};
     }
+}
+
+/// Called behind addInputs(); tensors that are computed after all take their own value later.
+void ProgramCompiler::addShapeOnly() {
+    for (const TensorId tensor : m_shapeOnly)
+        m_program->m_values.emplace(tensor, Value{-1, {DataType::Float32, *knownDims(tensor), Layout::Plain}, false});
 }
 
 const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
@@ -401,6 +417,7 @@ void ProgramCompiler::placeBuffers() {
 std::shared_ptr<const Program> ProgramCompiler::compile() {
     const std::vector<NodeId> order = schedule();
     addInputs();
+    addShapeOnly();
     for (const NodeId id : order) {
         if (m_done[id.index()]) continue;
         try {

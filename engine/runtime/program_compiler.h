@@ -3,6 +3,7 @@
 // Makes a Program; internal to program.cpp.
 
 #include <optional>
+#include <set>
 
 #include "runtime/program.h"
 
@@ -21,8 +22,10 @@ class ProgramCompiler {
         std::shared_ptr<const Kernel> kernel;
     };
 
-    std::vector<NodeId> schedule() const;
+    std::vector<NodeId> schedule();
+    const Dims* knownDims(TensorId tensor) const;
     void addInputs();
+    void addShapeOnly();
     void addNode(NodeId id);
     void addView(const Node& node, TensorDesc desc);
     /// Nodes whose input is coded: true if the node was added as one that works on codes. (coded_nodes.cpp)
@@ -60,6 +63,8 @@ class ProgramCompiler {
     const Graph& m_graph;
     std::unordered_map<TensorId, ConstantPtr> m_constants;  ///< known values, given or folded
     std::unordered_map<TensorId, int> m_converted;          ///< channels-last or plain copies
+    std::vector<TensorId> m_shapeOnly;                      ///< read by a Shape operator that knows the answer
+    std::set<TensorId> m_read;                              ///< inputs that the schedule needs
     std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
     std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
     std::vector<bool> m_done;                               ///< nodes fused into another

@@ -8,6 +8,7 @@
 #include "config/skip_rules.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
+#include "session/tensor_versions.h"
 
 namespace quantloupe {
 namespace {
@@ -129,15 +130,16 @@ class EvaluationRun {
     }
 
     /// Runs what is missing of the samples below `chunks`.
-    void ensure(NetworkOutputs& outputs, const ProgramSpec& spec, std::size_t chunks, const char* stage,
+    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
                 double& seconds) {
         const SampleBatches& batches = *m_session.evaluationBatches;
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
         const Stopwatch watch;
-        auto& program = m_programs[stage];
-        if (!program) program = Program::compile(spec);
-        runOutputs(program, *spec.graph, batches, begin, chunks, control(stage), outputs);
+        const GraphPtr graph = spec.graph;
+        spec.kernels = m_session.kernels;
+        const BoundProgram program = resumedProgram(std::move(spec), m_session.resumeOptions(graph), batches.chunks(), begin, chunks);
+        runOutputs(program, *graph, batches, begin, chunks, control(stage), outputs);
         seconds += watch.seconds();
     }
 
@@ -149,10 +151,7 @@ class EvaluationRun {
     void accuracies() {
         Session::Impl& session = m_session;
         const Dataset& data = *session.evaluationData;
-        if (session.batch == 0) session.batch = suitableBatch(session.model.graph, session.evaluationData);
-        if (!session.evaluationBatches)
-            session.evaluationBatches =
-                std::make_unique<SampleBatches>(session.evaluationData, *session.model.graph, session.batch);
+        session.openBatches();
         const SampleBatches& batches = *session.evaluationBatches;
         m_result.samples = batches.samples();
 
@@ -175,7 +174,9 @@ class EvaluationRun {
         const auto graph = m_prepared;
         const Statistics& ranges =
             session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
-        m_plan = std::make_shared<const Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.weights));
+        auto plan = std::make_shared<Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.weights));
+        plan->arithmetic = session.options.arithmetic;
+        m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
@@ -208,28 +209,49 @@ class EvaluationRun {
         return VersionBuilder().add(m_prepared->version).add(m_plan->quantizers[unit].version).finish();
     }
 
-    /// What the session remembers of the layers: after a skip, all local metrics.
+    /// Of a unit's output in the float and in the quantized network.
+    std::vector<Version> cumulativeVersions() const {
+        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
+        const auto floating = tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
+        const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), m_session.samplesVersion);
+        std::vector<Version> versions;
+        for (const Unit& unit : m_units.units)
+            versions.push_back(
+                VersionBuilder().add(floating[unit.output.index()]).add(quantized[unit.output.index()]).finish());
+        return versions;
+    }
+
+    LayerResult& layerOf(std::size_t unit) {
+        return m_result.layers[m_prepared->sourceOf[m_units.units[unit].layer.index()].index()];
+    }
+
+    /// What the session remembers of the layers: after a skip, all local metrics and the cumulative ones before it.
     void fillKnownMetrics() {
-        const auto* cumulative = m_session.cumulative.find(m_plan->version);
+        if (m_cumulative.empty()) m_cumulative = cumulativeVersions();
         for (std::size_t u = 0; u < m_units.units.size(); ++u) {
-            LayerResult& layer = m_result.layers[m_prepared->sourceOf[m_units.units[u].layer.index()].index()];
-            if (const auto* known = m_session.local.find(localVersion(u))) layer.local = known->result();
-            if (cumulative != nullptr) layer.cumulative = (*cumulative)[u].result();
+            if (const auto* known = m_session.local.find(localVersion(u))) layerOf(u).local = known->result();
+            if (const auto* known = m_session.cumulative.find(m_cumulative[u])) layerOf(u).cumulative = known->result();
         }
     }
 
     void metrics() {
         const Stopwatch watch;
-        std::vector<std::size_t> missing;
-        for (std::size_t u = 0; u < m_units.units.size(); ++u)
-            if (m_session.local.find(localVersion(u)) == nullptr) missing.push_back(u);
-        if (!missing.empty() || m_session.cumulative.find(m_plan->version) == nullptr) {
-            const UnitDifferences measured =
-                measureUnits(*m_plan, missing, *m_session.evaluationBatches, control("layer metrics"));
-            for (const std::size_t u : missing) m_session.local.store(localVersion(u), measured.local[u]);
-            m_session.cumulative.store(m_plan->version, measured.cumulative);
-        }
         fillKnownMetrics();
+        std::vector<std::size_t> local, cumulative;
+        for (std::size_t u = 0; u < m_units.units.size(); ++u) {
+            if (!layerOf(u).local) local.push_back(u);
+            if (!layerOf(u).cumulative) cumulative.push_back(u);
+        }
+        if (!local.empty() || !cumulative.empty()) {
+            const UnitDifferences measured =
+                measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
+                             m_session.resumeOptions(m_prepared->graph), m_session.kernels, control("layer metrics"));
+            for (std::size_t i = 0; i < local.size(); ++i)
+                m_session.local.store(localVersion(local[i]), measured.local[i]);
+            for (std::size_t i = 0; i < cumulative.size(); ++i)
+                m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
+            fillKnownMetrics();
+        }
         m_result.seconds.metrics = watch.seconds();
     }
 
@@ -242,7 +264,7 @@ class EvaluationRun {
     UnitList m_units;
     std::shared_ptr<const Plan> m_plan;
     std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
-    std::map<std::string, std::shared_ptr<const Program>> m_programs;
+    std::vector<Version> m_cumulative;  ///< one a unit
 };
 
 }  // namespace

@@ -19,12 +19,12 @@ std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches
 
 }  // namespace
 
-void runOutputs(const std::shared_ptr<const Program>& program, const Graph& graph, const SampleBatches& batches,
+void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
     const std::vector<TensorId> tensors(graph.outputs().begin(), graph.outputs().end());
     if (outputs.descs.empty()) {
         for (const TensorId tensor : tensors) {
-            const TensorDesc& desc = program->desc(tensor);
+            const TensorDesc& desc = bound.program->desc(tensor);
             if (desc.type != DataType::Float32)
                 fail(ErrorKind::Unsupported, "the output '{}' is {}; only float32 outputs can be compared",
                      graph.tensor(tensor).name, dataTypeName(desc.type));
@@ -37,7 +37,7 @@ void runOutputs(const std::shared_ptr<const Program>& program, const Graph& grap
         }
         outputs.values.resize(outputs.rowWidth * batches.samples());
     }
-    runChunks({program}, batches, begin, end, control,
+    runChunks({bound}, batches, begin, end, control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::size_t column = 0;
                   std::vector<float> plain;
@@ -87,67 +87,77 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     return accuracy;
 }
 
-UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& wanted, const SampleBatches& batches,
+UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
+                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
+                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
                              const RunControl& control) {
     const std::vector<Unit>& units = plan.units.units;
-    std::set<TensorId> outputs, inputs;
-    for (const Unit& unit : units) outputs.insert(unit.output);
-    for (const std::size_t u : wanted) inputs.insert(units[u].inputs.begin(), units[u].inputs.end());
-    std::set<TensorId> observed = outputs;
-    for (const TensorId in : inputs) observed.insert(in);
-
-    const std::vector<TensorId> outputList(outputs.begin(), outputs.end());
+    std::set<TensorId> observed, tested;
+    for (const std::size_t u : cumulative) tested.insert(units[u].output);
+    observed = tested;
+    for (const std::size_t u : local) {
+        observed.insert(units[u].output);
+        observed.insert(units[u].inputs.begin(), units[u].inputs.end());
+    }
+    const std::size_t chunks = batches.chunks();
     const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
-    const auto floating = Program::compile(
-        floatProgram(plan.prepared->graph, graphInputs, std::vector<TensorId>(observed.begin(), observed.end())));
-    const auto quantized = Program::compile(plan.networkSpec(graphInputs, outputList));
+    const auto resumed = [&](ProgramSpec spec) {
+        spec.kernels = kernels;
+        return resumedProgram(std::move(spec), options, chunks, 0, chunks);
+    };
+    std::vector<BoundProgram> programs{
+        resumed(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}))};
+    if (!tested.empty()) programs.push_back(resumed(plan.networkSpec(graphInputs, {tested.begin(), tested.end()})));
+    const Program& floating = *programs[0].program;
     std::vector<std::shared_ptr<const Program>> alone;
-    for (const std::size_t u : wanted) {
+    for (const std::size_t u : local) {
         std::map<TensorId, TensorDesc> unitInputs;
-        for (const TensorId in : units[u].inputs) unitInputs[in] = floating->desc(in);
-        alone.push_back(Program::compile(plan.unitSpec(u, unitInputs)));
+        for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
+        ProgramSpec spec = plan.unitSpec(u, unitInputs);
+        spec.kernels = kernels;
+        spec.knownDims = options.shapes.dims;
+        alone.push_back(Program::compile(std::move(spec)));
     }
 
-    const std::size_t chunks = batches.chunks();
-    std::vector<std::vector<DifferenceSums>> local(chunks), cumulative(chunks);
+    std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
     const auto workers = static_cast<std::size_t>(control.workers.count());
     std::vector<std::vector<Workspace>> aloneSpaces(workers);
-    runChunks({floating, quantized}, batches, 0, chunks, control,
+    runChunks(programs, batches, 0, chunks, control,
               [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
                   std::vector<float> converted;
-                  const auto compare = [&](TensorId tensor, const Program& program, const float* tested) {
-                      const TensorDesc& desc = floating->desc(tensor);
-                      const TensorDesc& other = program.desc(tensor);
+                  const auto compare = [&](TensorId tensor, const Workspace& workspace) {
+                      const TensorDesc& desc = floating.desc(tensor);
+                      const TensorDesc& other = workspace.program().desc(tensor);
+                      DifferenceSums sums;
+                      if (desc.type != DataType::Float32) return sums;
+                      const float* values = workspace.floats(tensor);
                       if (other.layout != desc.layout && desc.dims.size() >= 3) {
                           converted.resize(desc.count());
-                          convertLayout(other, tested, desc.layout, converted.data());
-                          tested = converted.data();
+                          convertLayout(other, values, desc.layout, converted.data());
+                          values = converted.data();
                       }
-                      DifferenceSums sums;
-                      if (desc.type == DataType::Float32)
-                          sums.add(workspaces[0].floats(tensor), tested, presentElements(desc, batches, chunk));
+                      sums.add(workspaces[0].floats(tensor), values, presentElements(desc, batches, chunk));
                       return sums;
                   };
-                  for (const Unit& unit : units)
-                      cumulative[chunk].push_back(
-                          compare(unit.output, *quantized, workspaces[1].floats(unit.output)));
+                  for (const std::size_t u : cumulative)
+                      cumulativeSums[chunk].push_back(compare(units[u].output, workspaces[1]));
                   std::vector<Workspace>& own = aloneSpaces[worker];
                   if (own.empty())
                       for (const auto& program : alone) own.emplace_back(program);
-                  for (std::size_t w = 0; w < wanted.size(); ++w) {
+                  for (std::size_t w = 0; w < local.size(); ++w) {
                       control.cancel.check();
-                      const Unit& unit = units[wanted[w]];
+                      const Unit& unit = units[local[w]];
                       for (const TensorId in : unit.inputs) own[w].bind(in, workspaces[0].data(in));
                       own[w].run(control.cancel);
-                      local[chunk].push_back(compare(unit.output, *alone[w], own[w].floats(unit.output)));
+                      localSums[chunk].push_back(compare(unit.output, own[w]));
                   }
               });
 
     // Merged in the order of the chunks: the sums do not depend on the number of workers.
-    UnitDifferences result{std::vector<DifferenceSums>(units.size()), std::vector<DifferenceSums>(units.size())};
+    UnitDifferences result{std::vector<DifferenceSums>(local.size()), std::vector<DifferenceSums>(cumulative.size())};
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-        for (std::size_t u = 0; u < units.size(); ++u) result.cumulative[u].merge(cumulative[chunk][u]);
-        for (std::size_t w = 0; w < wanted.size(); ++w) result.local[wanted[w]].merge(local[chunk][w]);
+        for (std::size_t w = 0; w < local.size(); ++w) result.local[w].merge(localSums[chunk][w]);
+        for (std::size_t u = 0; u < cumulative.size(); ++u) result.cumulative[u].merge(cumulativeSums[chunk][u]);
     }
     return result;
 }

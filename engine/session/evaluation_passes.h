@@ -6,7 +6,7 @@
 
 #include "analysis/task_metrics.h"
 #include "quantize/plan.h"
-#include "runtime/batch_runner.h"
+#include "session/resumable_run.h"
 
 namespace quantloupe {
 
@@ -23,19 +23,21 @@ struct NetworkOutputs {
 
 /// Runs chunks [begin, end) and stores their outputs. `outputs` grows from run to run. Throws Error if an output is not float32
 /// or has no batch dimension.
-void runOutputs(const std::shared_ptr<const Program>& program, const Graph& graph, const SampleBatches& batches,
+void runOutputs(const BoundProgram& program, const Graph& graph, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 
 /// Compares the first `samples` rows with the labels and with the reference.
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
                     std::size_t samples);
 
-/// Differences of each unit's output from the prepared float network, over all samples.
+/// Differences of units' outputs from the prepared float network, over all samples.
 struct UnitDifferences {
-    std::vector<DifferenceSums> local, cumulative;  ///< one a unit
+    std::vector<DifferenceSums> local, cumulative;  ///< as many as were wanted, in that order
 };
-/// `wanted` units get their local difference measured; all units their cumulative one.
-UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& wanted, const SampleBatches& batches,
+/// Local: of each of these units alone. Cumulative: of the whole quantized network, at these units.
+UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
+                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
+                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
                              const RunControl& control);
 
 }  // namespace quantloupe

@@ -34,7 +34,10 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
 }  // namespace
 
 Session::Impl::Impl(LoadedModel loaded, SessionOptions wanted)
-    : model(std::move(loaded)), options(wanted), workers(wanted.threads) {
+    : model(std::move(loaded)),
+      options(wanted),
+      workers(wanted.threads),
+      activations(wanted.memory.value_or(defaultActivationBudget())) {
     limitOpenMpOfThisThread();
 }
 
@@ -58,6 +61,24 @@ void Session::Impl::clear() {
     outputs.clear();
     local.clear();
     cumulative.clear();
+    kernels->clear();
+    activations.clear();
+    RecycledMemory::trim();
+    shapes.clear();
+}
+
+void Session::Impl::openBatches() {
+    if (batch == 0) batch = suitableBatch(model.graph, evaluationData);
+    if (evaluationBatches) return;
+    evaluationBatches = std::make_unique<SampleBatches>(evaluationData, *model.graph, batch);
+    samplesVersion = VersionBuilder().add(evaluationData->version()).add(evaluationBatches->batch()).finish();
+}
+
+ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
+    if (shapes.find(graph->version()) == nullptr)
+        shapes.store(graph->version(), std::make_shared<const GraphShapes>(
+                                           shapesOf(graph, evaluationBatches->inputsOf(*graph), kernels)));
+    return {activations, **shapes.find(graph->version()), samplesVersion, true};
 }
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const TransformOptions& wanted) {
@@ -91,7 +112,9 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     const auto graph = prepare(config.transforms);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
-    return std::make_shared<const Plan>(resolvePlan(graph, std::move(units), known, config, weights));
+    auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, weights));
+    plan->arithmetic = options.arithmetic;
+    return plan;
 }
 
 Session::Session(LoadedModel model, SessionOptions options)
@@ -104,6 +127,8 @@ const LoadedModel& Session::model() const { return m_impl->model; }
 bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
 const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
 void Session::clearCache() { m_impl->clear(); }
+std::size_t Session::activationBytes() const { return m_impl->activations.bytes(); }
+std::size_t Session::activationBudget() const { return m_impl->activations.budget(); }
 
 void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->clear();
@@ -149,7 +174,8 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     impl.requireOperators();
     if (impl.batch == 0) impl.batch = suitableBatch(impl.model.graph, impl.evaluationData);
     const RunControl control{impl.workers, cancel, {}};
-    const SampleBatches batches(impl.evaluationData, *impl.model.graph, impl.batch);
+    impl.openBatches();
+    const SampleBatches& batches = *impl.evaluationBatches;
 
     std::shared_ptr<const Plan> plan;
     GraphPtr graph = impl.model.graph;
@@ -161,6 +187,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
     if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
     NetworkOutputs result;
+    spec.kernels = impl.kernels;
     runOutputs(Program::compile(std::move(spec)), *graph, batches, 0, batches.chunks(), control, result);
 
     std::vector<ConstantPtr> arrays;

@@ -17,6 +17,7 @@
 #include "config/quantization_config.h"
 #include "data/dataset.h"
 #include "model/load_model.h"
+#include "runtime/program.h"
 #include "session/evaluation.h"
 #include "transform/prepare.h"
 
@@ -26,6 +27,8 @@ struct SessionOptions {
     int threads = 0;            ///< workers; 0: as many as the machine has cores
     std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
     std::size_t roughSamples = 100;  ///< of the first, rough number
+    std::optional<std::size_t> memory{};  ///< bytes for activations; empty: a quarter of the machine's memory
+    Arithmetic arithmetic = bestArithmetic();
 };
 
 /// What is going on, for a progress bar.
@@ -75,6 +78,9 @@ class Session {
 
     /// Forgets every result.
     void clearCache();
+    /// Bytes of activations that are kept now, and at most.
+    std::size_t activationBytes() const;
+    std::size_t activationBudget() const;
 
     struct Impl;  ///< internal to engine/session
 

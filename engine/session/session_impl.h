@@ -17,6 +17,10 @@ struct Session::Impl {
     const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                  const QuantizationConfig& config, const RunControl& control);
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
+    /// What the samples of the evaluation look like to `graph`.
+    ResumeOptions resumeOptions(const GraphPtr& graph);
+    /// Chooses the batch and decodes the first sample, once.
+    void openBatches();
     void requireData() const;
     void requireOperators() const;
     void clear();
@@ -31,15 +35,19 @@ struct Session::Impl {
     std::string dataNotice;
     std::size_t batch = 0;
     std::unique_ptr<SampleBatches> evaluationBatches;
+    Version samplesVersion;              ///< of evaluationBatches
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
 
     ResultCache<std::pair<TransformOptions, std::shared_ptr<const Prepared>>> prepared{8};
     ResultCache<Statistics> ranges{8};
     WeightCache weights;
+    std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
+    ActivationStore activations;
+    ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
     ResultCache<DifferenceSums> local{20000};
-    ResultCache<std::vector<DifferenceSums>> cumulative{256};
+    ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor
 };
 
 }  // namespace quantloupe

@@ -3,6 +3,13 @@
 // Run on a quiet machine: build/release/tests/loop_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <random>
+#include <vector>
+
+#include "config/presets.h"
 #include "picture/picture.h"
 #include "support/demo.h"
 
@@ -20,8 +27,6 @@ QuantizationConfig skipping(const char* layer) {
     return config;
 }
 
-const char* const kNearTheEnd = "/features/features.17/conv/conv.2/Conv";
-
 void coldEvaluation(benchmark::State& state) {
     const auto session = open();
     session->evaluate(test::demoConfig(), Depth::Accuracy);  // the images are decoded now
@@ -31,22 +36,54 @@ void coldEvaluation(benchmark::State& state) {
     }
 }
 
-/// One layer skipped near the end: until the accuracy on all 256 images stands.
-void skipNearTheEnd(benchmark::State& state) {
-    const auto session = open();
-    for (auto _ : state) {
-        state.PauseTiming();
-        session->clearCache();
-        session->evaluate(test::demoConfig(), Depth::Accuracy);
-        state.ResumeTiming();
-        benchmark::DoNotOptimize(session->evaluate(skipping(kNearTheEnd), Depth::Accuracy));
-    }
+QuantizationConfig plain() {
+    QuantizationConfig config = presetConfig("default");
+    config.skipTail = false;
+    return config;
 }
+
+double processSeconds() {
+    return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;  // all threads
+}
+
+/// One random layer kept in float, each time another: until the accuracy on all 256 images stands.
+void toggle(benchmark::State& state, Depth depth) {
+    const auto session = open();
+    const EvaluationPtr base = session->evaluate(plain(), depth);
+    std::vector<std::string> layers;
+    for (const LayerResult& layer : base->layers)
+        if (layer.state == LayerState::Quantized && (layer.op == "Conv" || layer.op == "Gemm")) layers.push_back(layer.name);
+    std::shuffle(layers.begin(), layers.end(), std::mt19937(20261121));
+    std::vector<double> seconds, processor;
+    std::size_t next = 0;
+    for (auto _ : state) {
+        QuantizationConfig config = plain();
+        SkipRule rule;
+        rule.layers = {layers[next++ % layers.size()]};
+        config.rules = {rule};
+        const double before = processSeconds();
+        const auto start = std::chrono::steady_clock::now();
+        benchmark::DoNotOptimize(session->evaluate(config, depth));
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        processor.push_back(processSeconds() - before);
+    }
+    const auto quantile = [](std::vector<double> values, std::size_t tenths) {
+        std::sort(values.begin(), values.end());
+        return 1000 * values[values.size() * tenths / 10];
+    };
+    state.counters["median_ms"] = quantile(seconds, 5);
+    state.counters["p90_ms"] = quantile(seconds, 9);
+    state.counters["median_cpu_ms"] = quantile(processor, 5);
+    state.counters["kept_MiB"] = static_cast<double>(session->activationBytes()) / 1048576;
+}
+
+void toggleToAccuracy(benchmark::State& state) { toggle(state, Depth::Accuracy); }
+void toggleToMetrics(benchmark::State& state) { toggle(state, Depth::Metrics); }
 
 void undo(benchmark::State& state) {
     const auto session = open();
     session->evaluate(test::demoConfig(), Depth::Accuracy);
-    session->evaluate(skipping(kNearTheEnd), Depth::Accuracy);
+    session->evaluate(skipping("/features/features.17/conv/conv.2/Conv"), Depth::Accuracy);
     for (auto _ : state) benchmark::DoNotOptimize(session->evaluate(test::demoConfig(), Depth::Accuracy));
 }
 
@@ -73,7 +110,8 @@ void layout(benchmark::State& state) {
 }
 
 BENCHMARK(coldEvaluation)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(skipNearTheEnd)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(toggleToAccuracy)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(52);
+BENCHMARK(toggleToMetrics)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(52);
 BENCHMARK(undo)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(metricsOfAllLayers)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(floatForward)->Unit(benchmark::kMillisecond)->UseRealTime();
