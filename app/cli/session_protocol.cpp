@@ -15,7 +15,10 @@ namespace {
 
 using Kind = SessionRequest::Kind;
 
-Json failure(const std::string& text) { return {{"ok", false}, {"error", text}}; }
+/// The text may quote bytes of the request that are no UTF-8; those are replaced.
+Json failure(const std::string& text) {
+    return {{"ok", false}, {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
+}
 
 /// Infinite where the output does not differ: null, as in every other document.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
