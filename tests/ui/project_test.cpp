@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Projects in the window: saved, opened, going back in the history, a model that changed, and a crash.
-#include <QDropEvent>
-#include <QJsonDocument>
-#include <QJsonObject>
-#include <QMimeData>
+#include <QProcess>
 #include <QPushButton>
 #include <QSettings>
 #include <QTest>
@@ -202,6 +199,35 @@ class ProjectTest : public QObject {
         QVERIFY(!m_window->messageBar()->isVisible());
         QCOMPARE(copies(), 0);
         QVERIFY(!findRecovery(recovery()));
+    }
+
+    void aKilledProgramLeavesItsCopy() {
+        QVERIFY(document().saveProject(file("a.quantloupe")));
+        QString changed = QString::fromLatin1(test::kChain);
+        changed.replace(QStringLiteral("D = Relu(C)"), QStringLiteral("D = Sigmoid(C)"));
+        test::writeModel(*m_folder, changed);  // so that there is something to save at once
+        m_window.reset();
+        QProcess program;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert(QStringLiteral("XDG_DATA_HOME"), qpath("home"));
+        environment.insert(QStringLiteral("XDG_STATE_HOME"), qpath("home"));
+        environment.insert(QStringLiteral("XDG_CONFIG_HOME"), qpath("home"));
+        program.setProcessEnvironment(environment);
+        program.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"), {qpath("a.quantloupe")});
+        const fs::path folder = file("home") / "quantloupe" / "quantloupe" / "recovery";
+        const auto written = [&folder] {
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(folder, none))
+                if (entry.path().extension() == kProjectSuffix) return true;
+            return false;
+        };
+        QVERIFY(QTest::qWaitFor(written, 30000));
+        QVERIFY(!findRecovery(folder));  // it runs
+        program.kill();
+        QVERIFY(program.waitForFinished());
+        const auto left = findRecovery(folder);
+        QVERIFY(left);
+        QCOMPARE(left->project, file("a.quantloupe"));
     }
 
     void aFolderThatCannotBeWrittenIsSaidOnce() {
