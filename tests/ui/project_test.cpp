@@ -93,7 +93,7 @@ class ProjectTest : public QObject {
         document().pinBaseline(0);
         QVERIFY(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString().contains(QChar(0x2691)));
         QCOMPARE(model->index(1, HistoryModel::Difference).data().toString(), QStringLiteral("+") + formatDecibel(0));
-        QCOMPARE(model->index(0, HistoryModel::InFloat).data().toInt() - model->index(1, HistoryModel::InFloat).data().toInt(), 1);
+        QVERIFY(model->index(1, HistoryModel::Change).data().toString().startsWith(QChar(0x2691)));
         document().pinBaseline(0);
         QVERIFY(document().history().baseline().empty());
     }

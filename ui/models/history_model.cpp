@@ -74,8 +74,6 @@ QVariant HistoryModel::display(const MeasuredConfig& entry, int column) const {
             return resultText(entry);
         case Difference:
             return differenceText(entry, m_document->history().baselineEntry());
-        case InFloat:
-            return static_cast<int>(entry.counts.skipped);
         default:
             return {};
     }
@@ -127,8 +125,6 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
             return QStringLiteral("Accuracy");
         case Difference:
             return m_document->history().baselineEntry() ? QStringLiteral("to \u2691") : QStringLiteral("to float");
-        case InFloat:
-            return QStringLiteral("Skipped");
         default:
             return {};
     }

@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 class HistoryModel : public QAbstractTableModel {
     Q_OBJECT
   public:
-    enum Column { Change, Result, Difference, InFloat, ColumnCount };
+    enum Column { Result, Difference, Change, ColumnCount };
 
     explicit HistoryModel(Document* document, QObject* parent = nullptr);
 

@@ -25,9 +25,9 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     m_view->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.55));
     m_view->horizontalHeader()->setHighlightSections(false);
     m_view->horizontalHeader()->setSectionResizeMode(HistoryModel::Change, QHeaderView::Stretch);
-    m_view->setColumnWidth(HistoryModel::Result, unit * 5);
-    m_view->setColumnWidth(HistoryModel::Difference, unit * 5);
-    m_view->setColumnWidth(HistoryModel::InFloat, unit * 5);
+    m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
+    m_view->setColumnWidth(HistoryModel::Result, qRound(unit * 5.5));
+    m_view->setColumnWidth(HistoryModel::Difference, qRound(unit * 4.4));
     m_view->setAccessibleName(QStringLiteral("Measured configurations"));
     m_hint = makeLabel(QStringLiteral("Every configuration that was measured is listed here. Click one to go back to it."),
                        "faint", 0.92);
@@ -39,7 +39,7 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     column->setSpacing(0);
     column->addWidget(m_hint);
     column->addWidget(m_view, 1);
-    setMinimumWidth(unit * 18);
+    setMinimumWidth(unit * 20);
 
     const auto goBack = [this](const QModelIndex& index) { m_document->goBackTo(m_model->entryOf(index)); };
     connect(m_view, &QTableView::clicked, this, goBack);
