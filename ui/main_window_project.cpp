@@ -32,11 +32,17 @@ bool MainWindow::saveProject(bool askName) {
     if (askName || path.empty()) {
         std::filesystem::path proposal = path.empty() ? m_document.model()->path : path;
         proposal.replace_extension(kProjectSuffix);
-        QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Save the project"),
-                                                      QString::fromStdString(proposal.string()), kFilter);
-        if (chosen.isEmpty()) return false;
-        if (!isProjectFile(chosen.toStdString())) chosen += QLatin1String(kProjectSuffix);
-        path = chosen.toStdString();
+        QFileDialog dialog(this, QStringLiteral("Save the project"), QString::fromStdString(proposal.parent_path().string()),
+                           kFilter);
+        dialog.setAcceptMode(QFileDialog::AcceptSave);
+        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks about overwriting
+        dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+        if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
+        path = dialog.selectedFiles().front().toStdString();
+        if (!isProjectFile(path)) {
+            m_message->show(MessageKind::Error, QStringLiteral("A project's name must end with .quantloupe."));
+            return false;
+        }
     }
     return m_document.saveProject(path);
 }
@@ -93,7 +99,8 @@ void MainWindow::offerRecovery() {
 }
 
 void MainWindow::recover() {
-    if (!m_recovery || !mayDiscard()) return;
+    if (!m_recovery) return;
+    if (!mayDiscard()) return offerRecovery();
     OpenRequest request{m_recovery->file, {}, {}, {}};
     request.recoveredFor = m_recovery->project;
     open(request);

@@ -7,6 +7,7 @@
 #include "config/skip_rules.h"
 #include "model/graph_builder.h"
 #include "session/adapt_config.h"
+#include "support/demo.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -99,6 +100,21 @@ class LayerMatchTest : public QObject {
         QCOMPARE(guess.newNames.count("d"), std::size_t(0));
         QCOMPARE(guess.newNames.at("a"), std::string("1"));
         QCOMPARE(guess.newNames.at("g"), std::string("6"));
+    }
+
+    void aWholeNetworkUnderOtherNamesIsFoundAgain() {
+        const GraphPtr before = loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx").graph;
+        std::vector<std::string> numbered, plain;
+        for (std::size_t n = 0; n < before->nodeCount(); ++n) {
+            numbered.push_back(before->node(NodeId(n)).op + "_" + std::to_string(n + 7));
+            plain.push_back("layer" + std::to_string(n));
+        }
+        for (const auto& names : {numbered, plain}) {
+            const LayerMatch found = match(before, named(before, names));
+            QVERIFY(found.unmatched.empty());
+            for (std::size_t n = 0; n < names.size(); ++n)
+                QCOMPARE(found.newNames.at(before->node(NodeId(n)).name), names[n]);
+        }
     }
 
     void anotherOperatorOfTheSameNameIsAnotherLayer() {
