@@ -19,6 +19,7 @@ Document::Document(QObject* parent) : QObject(parent) {
                 m_evaluating = false;
                 adoptEvaluation(last);
                 m_accuracyStale = m_metricsStale = false;
+                rememberMeasured(*last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
             });
@@ -54,7 +55,8 @@ Document::~Document() {
 }
 
 QString Document::title() const {
-    return m_model ? QString::fromStdString(m_model->path.stem().string()) : QString();
+    if (!m_model) return {};
+    return QString::fromStdString((m_projectPath.empty() ? m_model->path : m_projectPath).stem().string());
 }
 
 const LayerResult* Document::layer(NodeId node) const {
@@ -73,8 +75,19 @@ void Document::select(std::vector<NodeId> nodes, NodeId current) {
 }
 
 void Document::open(const OpenRequest& request) {
-    m_request = request;
-    m_job.loadModel(request.model);
+    OpenRequest wanted = request;
+    std::optional<LoadingProject> loading;
+    try {
+        if (isProjectFile(request.model) || request.recoveredFor) loading = readProject(wanted);
+    } catch (const std::exception& error) {
+        const Failure failure{Failure::During::Loading, QString::fromUtf8(error.what())};
+        say(MessageKind::Error, failure.text);
+        Q_EMIT failed(failure);
+        return;
+    }
+    m_request = std::move(wanted);
+    m_loading = std::move(loading);
+    m_job.loadModel(m_request.model);
 }
 
 void Document::adoptModel(const ModelPtr& model) {
@@ -88,9 +101,17 @@ void Document::adoptModel(const ModelPtr& model) {
     m_current = NodeId();
     m_undo.clear();
     m_configPath.clear();
+    m_projectPath.clear();
+    m_preprocess.reset();
+    m_dataWanted = {};
+    m_history = {};
     m_config = presetConfig("default");
+    m_signatures = layerSignatures(*model->graph);
 
     const OpenRequest request = std::exchange(m_request, {});
+    std::optional<LoadingProject> loading = std::exchange(m_loading, std::nullopt);
+    const std::string view = loading ? loading->project.view : std::string();
+    const QString changes = loading ? adoptProject(std::move(*loading)) : QString();
     QString configError;
     if (!request.config.empty()) {
         try {
@@ -108,6 +129,10 @@ void Document::adoptModel(const ModelPtr& model) {
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
     Q_EMIT selectionChanged();
+    Q_EMIT historyChanged();
+    Q_EMIT projectChanged();
+    if (!view.empty()) Q_EMIT viewLoaded(view);
+    if (!changes.isEmpty()) say(MessageKind::Error, changes);  // stays until it was read
     if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the model before
         say(MessageKind::Error, configError);
         Q_EMIT failed({Failure::During::Loading, configError});
@@ -125,7 +150,8 @@ void Document::openData(const std::filesystem::path& evaluation, const std::file
             QStringLiteral("Open a model first: what the data must look like depends on its inputs."));
         return;
     }
-    m_job.openData(evaluation, calibration);
+    m_dataWanted = {evaluation, calibration};
+    m_job.openData(evaluation, calibration, m_preprocess);
 }
 
 void Document::adoptData(const DataInfo& info) {

@@ -11,6 +11,7 @@
 #include <QObject>
 #include <QUndoStack>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,16 +20,22 @@
 #include "config/quantization_config.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
+#include "measured_history.h"
 #include "session/evaluation.h"
 
 namespace quantloupe::ui {
 
 struct OpenRequest {
-    std::filesystem::path model;
+    std::filesystem::path model;              ///< or a project, which names its model
     std::filesystem::path data, calibration;  ///< may be empty
     std::filesystem::path config;             ///< may be empty
     bool ownConfig = true;  ///< false: the configuration is a template, saving asks for a name
+    /// The model is a recovery copy of this project; empty path: of one that never had a file.
+    std::optional<std::filesystem::path> recoveredFor = std::nullopt;
 };
+
+inline constexpr const char* kProjectSuffix = ".quantloupe";
+bool isProjectFile(const std::filesystem::path& path);
 
 enum class MessageKind { Note, Error };
 
@@ -75,6 +82,20 @@ class Document : public QObject {
     /// Makes the edit one undo step and evaluates. False (and a message) if the rules make no sense.
     bool edit(const ConfigEdit& edit);
     void toggleSelection();
+
+    // The project, and what was measured.
+    const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet
+    /// As it would be saved now.
+    Project project() const;
+    bool saveProject(const std::filesystem::path& path);
+    const MeasuredHistory& history() const { return m_history; }
+    /// Makes that configuration current again, as one undo step.
+    void goBackTo(std::size_t index);
+    /// Pins it as the baseline, or unpins it.
+    void pinBaseline(std::size_t index);
+    /// Tells what the window wants in the project, as the JSON of an object; viewLoaded() gives it back.
+    void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
+
     void evaluate();
     void cancel();
     void setLayoutOptions(const LayoutOptions& options);
@@ -90,10 +111,21 @@ class Document : public QObject {
     void evaluationChanged();  ///< counts, accuracies, stale or not
     void evaluationFinished(double seconds);
     void selectionChanged();
+    void historyChanged();
+    void projectChanged();  ///< its path
+    void viewLoaded(std::string json);
     void message(quantloupe::ui::MessageKind kind, QString text);
     void failed(quantloupe::ui::Failure failure);
 
   private:
+    struct LoadingProject {
+        Project project;
+        std::filesystem::path saveTo;
+        bool recovered = false;
+    };
+    static LoadingProject readProject(OpenRequest& request);
+    QString adoptProject(LoadingProject loading);
+    void rememberMeasured(const Evaluation& evaluation);
     void adoptModel(const ModelPtr& model);
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const EvaluationPtr& evaluation);
@@ -117,6 +149,13 @@ class Document : public QObject {
     std::vector<NodeId> m_selection;
     NodeId m_current;
     OpenRequest m_request;  ///< what else to do once the model is there
+    std::optional<LoadingProject> m_loading;
+    std::filesystem::path m_projectPath;
+    std::vector<LayerSignature> m_signatures;  ///< of the model's layers
+    std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: as the file beside the model says
+    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< asked for, there or not
+    MeasuredHistory m_history;
+    std::function<std::string()> m_collectView;
 };
 
 }  // namespace quantloupe::ui

@@ -85,6 +85,15 @@ void MainWindow::buildPanels() {
     column->addWidget(m_status);
     m_summary->hide();  // until there is something to sum up
     setCentralWidget(central);
+    m_history = new HistoryPanel(&m_document);
+    m_historyDock = new QDockWidget(QStringLiteral("History"), this);
+    m_historyDock->setObjectName(QStringLiteral("historyDock"));
+    m_historyDock->setWidget(m_history);
+    m_historyDock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    m_historyDock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+    addDockWidget(Qt::RightDockWidgetArea, m_historyDock);
+    m_historyDock->hide();
+    m_document.setViewCollector([this] { return collectView(); });
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
 }
 
@@ -97,18 +106,32 @@ void MainWindow::observe() {
         m_pages->setCurrentWidget(m_columns);
         m_summary->show();
         m_graph->canvas()->setFocus();
-        rememberModel(QString::fromStdString(m_document.model()->path.string()));
+        if (m_document.projectPath().empty())
+            rememberModel(QString::fromStdString(m_document.model()->path.string()));
         updateRecent();
         updateTitle();
         updateActions();
+        if (m_recovering && m_recovery && m_autosave) m_autosave->adopt(*std::exchange(m_recovery, std::nullopt));
+        m_recovering = false;
         if (!m_document.model()->notices.empty()) {
             QStringList lines;
             for (const std::string& notice : m_document.model()->notices)
                 lines.append(QString::fromStdString(notice));
             m_message->show(MessageKind::Note, lines.join(QLatin1Char('\n')));
         }
+        offerRecovery();
     });
-    connect(&m_document, &Document::failed, this, [this] { m_start->setBusy({}); });
+    connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
+        m_start->setBusy({});
+        if (failure.during == Failure::During::Loading) m_recovering = false;
+    });
+    connect(&m_document, &Document::viewLoaded, this, &MainWindow::restoreView);
+    connect(&m_document, &Document::projectChanged, this, [this] {
+        if (!m_document.projectPath().empty())
+            rememberModel(QString::fromStdString(m_document.projectPath().string()));
+        updateRecent();
+        updateTitle();
+    });
     connect(&m_document, &Document::selectionChanged, this, &MainWindow::updateActions);
     connect(&m_document, &Document::layersChanged, this, &MainWindow::updateActions);
     connect(&m_document, &Document::configChanged, this, &MainWindow::updateActions);
@@ -147,6 +170,7 @@ void MainWindow::observe() {
 }
 
 void MainWindow::open(const OpenRequest& request) {
+    m_recovering = request.recoveredFor.has_value();
     m_start->setBusy(
         QStringLiteral("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
     m_document.open(request);

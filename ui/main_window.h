@@ -2,14 +2,17 @@
 #pragma once
 // The window: panels around the graph, menus, drag and drop. It wires; the document decides.
 
+#include <QDockWidget>
 #include <QMainWindow>
 #include <QMenu>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <filesystem>
 
+#include "autosave.h"
 #include "document.h"
 #include "graph/graph_view.h"
+#include "panels/history_panel.h"
 #include "panels/inspector.h"
 #include "panels/layer_table.h"
 #include "panels/message_bar.h"
@@ -31,12 +34,18 @@ class MainWindow : public QMainWindow {
     MessageBar* messageBar() const { return m_message; }
     GraphView* graphView() const { return m_graph; }
     LayerTable* layerTable() const { return m_table; }
+    HistoryPanel* historyPanel() const { return m_history; }
+    Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
 
     void open(const OpenRequest& request);
     /// False if the demo's files are not there. What `instead` names is opened in place of the demo's own.
     bool openDemo(const OpenRequest& instead = {});
     /// Puts what a screenshot should show into place: the layer that suffers most is selected and in sight.
     void arrangeForScreenshot();
+    /// Keeps recovery copies in the folder from now on, and offers what a crash left there.
+    void enableRecovery(const std::filesystem::path& folder);
+    /// Opens a model, a project, data or a configuration, whichever the file is; as dropping it does.
+    void openDropped(const QString& path);
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
 
   protected:
@@ -64,7 +73,12 @@ class MainWindow : public QMainWindow {
     void chooseConfig();
     bool saveConfig(bool askName);
     void chooseExport(int index);
-    void openDropped(const QString& path);
+    void chooseProject();
+    bool saveProject(bool askName);
+    std::string collectView() const;
+    void restoreView(const std::string& json);
+    void offerRecovery();
+    void recover();
     void showAbout();
     bool mayDiscard();
 
@@ -81,6 +95,9 @@ class MainWindow : public QMainWindow {
     void applyTheme();
 
     Document m_document;
+    std::unique_ptr<Autosave> m_autosave;
+    std::optional<RecoveryCopy> m_recovery;  ///< offered and not answered
+    bool m_recovering = false;               ///< answered with yes, and on its way
     std::filesystem::path m_resources;
     bool m_hasDemo = false, m_askBeforeClosing = true, m_themeDark = false, m_themed = false;
 
@@ -94,6 +111,8 @@ class MainWindow : public QMainWindow {
     LayerTable* m_table = nullptr;
     Inspector* m_inspector = nullptr;
     StatusLine* m_status = nullptr;
+    HistoryPanel* m_history = nullptr;
+    QDockWidget* m_historyDock = nullptr;
 
     QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,

@@ -80,7 +80,9 @@ bool MainWindow::mayDiscard() {
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
-            return saveConfig(false);
+            // Where it was saved before; a project where that was nowhere.
+            return m_document.projectPath().empty() && !m_document.configPath().empty() ? saveConfig(false)
+                                                                                        : saveProject(false);
         case QMessageBox::Discard:
             return true;
         default:
@@ -107,15 +109,15 @@ void MainWindow::openDropped(const QString& path) {
         m_document.openData(path.toStdString());
     else if (suffix == QLatin1String("json") && m_document.hasModel())
         m_document.openConfig(path.toStdString());
-    else if (suffix == QLatin1String("onnx")) {
+    else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {
         if (mayDiscard()) open({path.toStdString(), {}, {}, {}});
     } else
         m_message->show(
             MessageKind::Error,
             suffix == QLatin1String("json")
                 ? QStringLiteral("Open a model first: a configuration names its layers.")
-                : QStringLiteral("%1 is neither a model (.onnx), nor data (a folder, .npy, .npz), nor a "
-                                 "configuration (.json).")
+                : QStringLiteral("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
+                                 ".npz), nor a configuration (.json).")
                       .arg(info.fileName()));
 }
 

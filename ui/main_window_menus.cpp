@@ -34,21 +34,30 @@ void MainWindow::buildMenus() {
 void MainWindow::buildFileMenu() {
     QMenu* file = menuBar()->addMenu(QStringLiteral("&File"));
     addAction(file, QStringLiteral("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
+    addAction(file, QStringLiteral("Open &project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
+              [this] { chooseProject(); });
     m_needModel << addAction(file, QStringLiteral("Open &data folder\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+D")), {}, [this] { chooseData(); });
     m_needModel << addAction(file, QStringLiteral("Open &calibration folder\u2026"), {}, {},
                              [this] { chooseCalibration(); });
-    m_recentMenu = file->addMenu(QStringLiteral("&Recent models"));
+    m_recentMenu = file->addMenu(QStringLiteral("&Recent"));
     updateRecent();
     QAction* demo = addAction(file, QStringLiteral("Open de&mo"), {}, {}, [this] { openDemo(); });
     demo->setEnabled(m_hasDemo);
     file->addSeparator();
+    m_needModel << addAction(file, QStringLiteral("&Save project"), QKeySequence::Save,
+                             QStringLiteral("Model, data, configuration and all that was measured"),
+                             [this] { saveProject(false); });
+    m_needModel << addAction(file, QStringLiteral("Save project &as\u2026"),
+                             QKeySequence(QStringLiteral("Ctrl+Shift+S")), {}, [this] { saveProject(true); });
+    file->addSeparator();
     m_needModel << addAction(file, QStringLiteral("Open con&figuration\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+Shift+O")), {}, [this] { chooseConfig(); });
-    m_needModel << addAction(file, QStringLiteral("&Save configuration"), QKeySequence::Save, {},
+    m_needModel << addAction(file, QStringLiteral("Save co&nfiguration"), {},
+                             QStringLiteral("The configuration alone, as the command line reads it"),
                              [this] { saveConfig(false); });
-    m_needModel << addAction(file, QStringLiteral("Save configuration &as\u2026"),
-                             QKeySequence(QStringLiteral("Ctrl+Shift+S")), {}, [this] { saveConfig(true); });
+    m_needModel << addAction(file, QStringLiteral("Save configura&tion as\u2026"), {}, {},
+                             [this] { saveConfig(true); });
     file->addSeparator();
     addAction(file, QStringLiteral("&Quit"), QKeySequence::Quit, {}, [this] { close(); });
 }
@@ -161,6 +170,10 @@ void MainWindow::buildViewMenu() {
         action->setChecked(true);
         connect(action, &QAction::toggled, panel, &QWidget::setVisible);
     }
+    QAction* history = m_historyDock->toggleViewAction();
+    history->setText(QStringLiteral("&History"));
+    history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
+    view->addAction(history);
 }
 
 void MainWindow::buildLayersMenu() {

@@ -13,5 +13,6 @@ void runTransform(const Options& options);
 void runQuantize(const Options& options);
 void runExport(const Options& options);
 void runRender(const Options& options);
+void runSession(const Options& options);
 
 }  // namespace quantloupe::cli

@@ -51,6 +51,8 @@ std::vector<Command> commands() {
                          {.output = Need::Required, .dialect = true}, runExport));
     list.push_back(entry("render", "Draw the coloured graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
+    list.push_back(entry("session", "Answer requests, one JSON object a line on stdin, with one reply a line on stdout",
+                         {.data = Need::Required, .progress = true}, runSession));
     return list;
 }
 

@@ -129,6 +129,9 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.quantized) {
         flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
     }
+    if (has.progress) {
+        flag("--progress", "Show progress on stderr", [this] { m_options.progress = true; });
+    }
     if (has.layerTable) {
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
         count("--worst", m_options.worst, "Print so many of the worst layers (10)");

@@ -31,6 +31,7 @@ struct Options {
     bool allLayers = false;  ///< analyze
     std::size_t worst = 10;  ///< analyze: layers in the readable table
     std::string dialect;     ///< export
+    bool progress = false;   ///< session
     QuantizationConfig config;
 };
 
@@ -42,6 +43,7 @@ struct CommandOptions {
     bool dialect = false;
     bool quantized = false;
     bool layerTable = false;
+    bool progress = false;  ///< progress is shown only when it is asked for
 };
 
 /// Gives a command its options and collects them while CLI11 parses. Keep it alive as long as the command.

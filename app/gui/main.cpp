@@ -37,7 +37,7 @@ Arguments readArguments(const QApplication& application) {
         QStringLiteral("A loupe for quantized networks: see which layers quantization hurts and tune them."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("MODEL"), QStringLiteral("ONNX file to open"),
+    parser.addPositionalArgument(QStringLiteral("MODEL"), QStringLiteral("ONNX file or project (.quantloupe) to open"),
                                  QStringLiteral("[MODEL]"));
     const auto option = [&parser](const char* name, const char* text, const char* value) {
         parser.addOption({QString::fromLatin1(name), QString::fromLatin1(text), QString::fromLatin1(value)});
@@ -134,6 +134,7 @@ int main(int argc, char** argv) {
                 QApplication::exit(saved ? 0 : kExitFailure);
             });
     }
+    if (arguments.screenshot.isEmpty()) window.enableRecovery(recoveryFolder());
     window.show();
     if (arguments.demo) {
         if (!window.openDemo(arguments.request) && !arguments.screenshot.isEmpty()) {

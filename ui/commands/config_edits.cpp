@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/layer_choices.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "model/reachability.h"
@@ -15,23 +16,6 @@ QString qs(const std::string& text) { return QString::fromStdString(text); }
 
 QString nameList(const std::vector<std::string>& names) {
     return names.size() == 1 ? qs(names.front()) : QStringLiteral("%1 layers").arg(names.size());
-}
-
-/// Removes the names from all node rules, and rules that become empty.
-void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
-    for (SkipRule& rule : config.rules) {
-        if (rule.kind != SkipKind::Node) continue;
-        std::erase_if(rule.layers,
-                      [&](const std::string& layer) { return std::ranges::count(names, layer) > 0; });
-    }
-    std::erase_if(config.rules,
-                  [](const SkipRule& r) { return r.kind == SkipKind::Node && r.layers.empty(); });
-}
-
-void setChoice(QuantizationConfig& config, const std::string& name, std::optional<bool> quantize) {
-    LayerSettings& settings = config.layers[name];
-    settings.quantize = quantize;
-    if (settings.empty()) config.layers.erase(name);
 }
 
 ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
@@ -48,29 +32,12 @@ ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
 }  // namespace
 
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
-    ConfigEdit edit{config, QStringLiteral("Skip %1").arg(nameList(names)), {}};
-    dropFromNodeRules(edit.next, names);
-    for (const std::string& name : names)
-        if (edit.next.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
-    SkipRule rule;
-    rule.kind = SkipKind::Node;
-    rule.layers = names;
-    edit.next.rules.push_back(std::move(rule));
-    return edit;
+    return {withLayersSkipped(config, names), QStringLiteral("Skip %1").arg(nameList(names)), {}};
 }
 
 ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
                           const std::vector<std::string>& names) {
-    ConfigEdit edit{config, QStringLiteral("Quantize %1").arg(nameList(names)), {}};
-    dropFromNodeRules(edit.next, names);
-    for (const std::string& name : names)
-        if (edit.next.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
-    const SkipDecisions decisions = resolveSkips(graph, edit.next);
-    for (const std::string& name : names) {
-        const auto node = graph.findNode(name);
-        if (node && decisions.skipped(*node)) setChoice(edit.next, name, true);
-    }
-    return edit;
+    return {withLayersQuantized(graph, config, names), QStringLiteral("Quantize %1").arg(nameList(names)), {}};
 }
 
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
@@ -171,7 +138,7 @@ ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
 
 ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name) {
     ConfigEdit edit{config, QStringLiteral("Leave %1 to the rules").arg(qs(name)), {}};
-    if (config.layers.contains(name)) setChoice(edit.next, name, std::nullopt);
+    if (config.layers.contains(name)) setLayerChoice(edit.next, name, std::nullopt);
     return edit;
 }
 

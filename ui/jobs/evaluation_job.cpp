@@ -35,10 +35,9 @@ QList<QImage> thumbnailsOf(const Dataset& data, const std::filesystem::path& fol
 }
 
 DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
-                    const std::filesystem::path& calibration) {
-    Preprocess preprocess;
+                    const std::filesystem::path& calibration, const std::optional<Preprocess>& wanted) {
     const auto beside = preprocessBeside(session.model().path);
-    if (beside) preprocess = loadPreprocess(*beside);
+    const Preprocess preprocess = wanted ? *wanted : beside ? loadPreprocess(*beside) : Preprocess{};
     const auto specs = inputSpecsOf(session.graph());
     const DatasetPtr data = openDataset(evaluation, specs, preprocess);
     const DatasetPtr calibrationData =
@@ -54,7 +53,8 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.samples = data->size();
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
-    if (!beside && !info.thumbnails.isEmpty()) {
+    info.preprocess = preprocess;
+    if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
         info.notice +=
             QStringLiteral("No preprocess.json lies beside the model: pixels are scaled to 0\u20131");
@@ -119,12 +119,13 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
 }
 
 void EvaluationJob::openData(const std::filesystem::path& evaluation,
-                             const std::filesystem::path& calibration) {
+                             const std::filesystem::path& calibration,
+                             const std::optional<Preprocess>& preprocess) {
     m_evaluationToken.cancel();
     ++m_generation;
-    post(Failure::During::Data, [this, evaluation, calibration](State& state) -> std::function<void()> {
+    post(Failure::During::Data, [this, evaluation, calibration, preprocess](State& state) -> std::function<void()> {
         if (!state.session) return {};
-        auto info = openDataOn(*state.session, evaluation, calibration);
+        auto info = openDataOn(*state.session, evaluation, calibration, preprocess);
         return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
     });
 }

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 
+#include "data/preprocess.h"
 #include "jobs/worker_thread.h"
 #include "session/session.h"
 
@@ -28,6 +29,7 @@ struct DataInfo {
     QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
     QString notice;
     QList<QImage> thumbnails;
+    Preprocess preprocess;  ///< that is used
     std::size_t samples = 0;
     bool labels = false;
 };
@@ -47,7 +49,9 @@ class EvaluationJob : public QObject {
 
     void loadModel(const std::filesystem::path& path);
     /// An empty calibration path: half of the data calibrates.
-    void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration);
+    /// Without `preprocess`, images become inputs as the file beside the model says.
+    void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
+                  const std::optional<Preprocess>& preprocess = std::nullopt);
     void evaluate(const QuantizationConfig& config);
     /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);

@@ -34,6 +34,14 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     m_more->setProperty("link", true);
     m_more->setCursor(Qt::PointingHandCursor);
     row->addWidget(m_more, 0, Qt::AlignTop);
+    m_accept = new QPushButton;
+    m_decline = new QPushButton;
+    for (QPushButton* choice : {m_accept, m_decline}) {
+        choice->hide();
+        row->addWidget(choice, 0, Qt::AlignVCenter);
+    }
+    connect(m_accept, &QPushButton::clicked, this, [this] { choose(m_accepted); });
+    connect(m_decline, &QPushButton::clicked, this, [this] { choose(m_declined); });
     row->addWidget(m_close, 0, Qt::AlignTop);
     connect(m_more, &QPushButton::clicked, this, [this] { showText(true); });
     connect(m_close, &QToolButton::clicked, this, &MessageBar::dismiss);
@@ -43,7 +51,32 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     hide();
 }
 
+void MessageBar::offer(const QString& text, const QString& accept, std::function<void()> accepted,
+                       const QString& decline, std::function<void()> declined) {
+    show(MessageKind::Note, text);
+    m_timer.stop();
+    m_accepted = std::move(accepted);
+    m_declined = std::move(declined);
+    m_accept->setText(accept);
+    m_decline->setText(decline);
+    m_accept->show();
+    m_decline->show();
+}
+
+void MessageBar::choose(const std::function<void()>& chosen) {
+    const std::function<void()> run = chosen;  // dismissing forgets it
+    dismiss();
+    if (run) run();
+}
+
+void MessageBar::withdrawOffer() {
+    m_accept->hide();
+    m_decline->hide();
+    m_accepted = m_declined = nullptr;
+}
+
 void MessageBar::show(MessageKind kind, const QString& text) {
+    withdrawOffer();
     m_kind = kind;
     m_full = sentence(text);
     showText(false);
@@ -61,6 +94,7 @@ void MessageBar::show(MessageKind kind, const QString& text) {
 
 void MessageBar::dismiss() {
     m_timer.stop();
+    withdrawOffer();
     hide();
     m_text->clear();
     m_full.clear();

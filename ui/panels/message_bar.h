@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QTimer>
 #include <QToolButton>
+#include <functional>
 
 #include "document.h"
 
@@ -18,6 +19,11 @@ class MessageBar : public QFrame {
   public:
     explicit MessageBar(QWidget* parent = nullptr);
     void show(MessageKind kind, const QString& text);
+    /// A note that stays, with two things to choose from; each dismisses it first.
+    void offer(const QString& text, const QString& accept, std::function<void()> accepted, const QString& decline,
+               std::function<void()> declined);
+    QPushButton* acceptButton() const { return m_accept; }
+    QPushButton* declineButton() const { return m_decline; }
     void dismiss();
     /// All of it, also what is folded away.
     QString text() const { return m_full; }
@@ -27,11 +33,15 @@ class MessageBar : public QFrame {
     void changeEvent(QEvent* event) override;
 
   private:
+    void choose(const std::function<void()>& chosen);
+    void withdrawOffer();
     void updateIcon();
     void showText(bool all);
     QLabel* m_mark;
     QLabel* m_text;
     QPushButton* m_more;
+    QPushButton *m_accept, *m_decline;
+    std::function<void()> m_accepted, m_declined;
     QToolButton* m_close;
     QString m_full;
     QTimer m_timer;

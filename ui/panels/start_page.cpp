@@ -40,7 +40,7 @@ StartPage::StartPage(bool hasDemo, QWidget* parent) : QWidget(parent) {
     buttons->addWidget(open);
     buttons->addStretch(1);
     column->addLayout(buttons);
-    auto* drop = makeLabel(QStringLiteral("or drop an .onnx file here"), "faint");
+    auto* drop = makeLabel(QStringLiteral("or drop an .onnx or .quantloupe file here"), "faint");
     column->addWidget(drop);
     m_busy = makeLabel({}, "muted");
     m_busy->hide();

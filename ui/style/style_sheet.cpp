@@ -101,6 +101,12 @@ QScrollBar::handle:hover { background: @edge; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
+QDockWidget { color: @text; }
+QDockWidget::title { background: @panel; padding: @half @one; text-align: left;
+    border-bottom: 1px solid @border; }
+QMainWindow::separator { background: @border; width: 1px; height: 1px; }
+QMainWindow::separator:hover { background: @accent; }
+
 QFrame#status { background: @panel; border: none; border-top: 1px solid @border; }
 QProgressBar { background: @hover; border: none; border-radius: 3px; max-height: 6px; min-height: 6px; }
 QProgressBar::chunk { background: @accent; border-radius: 3px; }

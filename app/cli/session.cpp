@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// session: the loop that the window holds, for other programs: JSON lines in, JSON lines out.
+
+#include <cstdio>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "base/error.h"
+#include "commands.h"
+#include "open_session.h"
+#include "progress_line.h"
+#include "session_protocol.h"
+
+namespace quantloupe::cli {
+namespace {
+
+void printReply(const Json& reply) {
+    const std::string text = reply.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        fail(ErrorKind::Io, "the reply could not be written");
+}
+
+}  // namespace
+
+void runSession(const Options& options) {
+    OpenedSession opened = openSession(options);
+    std::optional<ProgressLine> progress;
+    if (options.progress) progress.emplace();
+    SessionProtocol protocol(*opened.session, options.config,
+                             progress ? progress->observer() : EvaluationObserver{});
+    std::string line;
+    while (!protocol.ended() && std::getline(std::cin, line)) {
+        const Json reply = protocol.answer(line);
+        if (progress) progress->clear();
+        printReply(reply);
+    }
+}
+
+}  // namespace quantloupe::cli

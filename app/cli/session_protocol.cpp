@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_protocol.h"
+
+#include <chrono>
+#include <cmath>
+#include <new>
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "config/layer_choices.h"
+#include "leave_one_out.h"
+
+namespace quantloupe::cli {
+namespace {
+
+using Kind = SessionRequest::Kind;
+
+/// The text may quote bytes of the request that are no UTF-8; those are replaced.
+Json failure(const std::string& text) {
+    return {{"ok", false}, {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
+}
+
+/// Infinite where the output does not differ: null, as in every other document.
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json toJson(const LeaveOneOut& sweep) {
+    Json layers = Json::array();
+    for (const LeaveOneOut::Entry& entry : sweep.layers)
+        layers.push_back({{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.gain)}});
+    return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
+}
+
+}  // namespace
+
+SessionProtocol::SessionProtocol(Session& session, QuantizationConfig config, EvaluationObserver observer)
+    : m_session(session), m_observer(std::move(observer)), m_history{std::move(config)} {}
+
+Json SessionProtocol::answer(std::string_view line) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+        Json reply = perform(parseSessionRequest(line));
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+        reply["seconds"] = spent.count();
+        return reply;
+    } catch (const std::bad_alloc&) {
+        return failure("there is not enough memory for this");
+    } catch (const std::exception& error) {
+        return failure(error.what());
+    }
+}
+
+QuantizationConfig SessionProtocol::edited(const SessionRequest& request) const {
+    const Graph& graph = m_session.graph();
+    requireLayers(graph, request.names);
+    switch (request.kind) {
+        case Kind::Skip:
+            return withLayersSkipped(config(), request.names);
+        case Kind::Quantize:
+            return withLayersQuantized(graph, config(), request.names);
+        case Kind::Set: {
+            QuantizationConfig next = config();
+            setConfigKey(next, request.key, *request.value);
+            return next;
+        }
+        default:
+            return configFromJson(*request.value);
+    }
+}
+
+Json SessionProtocol::perform(const SessionRequest& request) {
+    Json reply = {{"ok", true}, {"seconds", 0.0}};
+    std::vector<QuantizationConfig> history = m_history;
+    std::size_t current = m_current;
+    Depth depth = request.table ? Depth::Metrics : Depth::Accuracy;
+    bool table = request.table;
+    switch (request.kind) {
+        case Kind::Quit:
+            m_ended = true;
+            return reply;
+        case Kind::Tune:
+            fail(ErrorKind::Unsupported, "tuning is not available in this version");
+        case Kind::Config:
+            if (!request.value) {
+                reply["value"] = Json::parse(configToJson(config()));
+                if (!table && !request.cold) return reply;
+                break;
+            }
+            [[fallthrough]];
+        case Kind::Skip:
+        case Kind::Quantize:
+        case Kind::Set:
+            history.resize(current + 1);
+            history.push_back(edited(request));
+            ++current;
+            break;
+        case Kind::Undo:
+            if (current == 0) failInput("there is nothing to undo");
+            --current;
+            break;
+        case Kind::Redo:
+            if (current + 1 == history.size()) failInput("there is nothing to redo");
+            ++current;
+            break;
+        case Kind::Evaluate:  // a full evaluation has all metrics
+            depth = Depth::Metrics;
+            break;
+        case Kind::Layers:
+            depth = Depth::Metrics;
+            table = true;
+            break;
+        case Kind::LeaveOneOut:
+            break;
+    }
+    if (request.cold) m_session.clearCache();
+    describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
+    if (request.kind == Kind::LeaveOneOut)
+        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], m_observer));
+    m_history = std::move(history);
+    m_current = current;
+    return reply;
+}
+
+void SessionProtocol::describe(Json& reply, const Evaluation& evaluation, bool table) {
+    using cli::toJson;
+    reply["quantized"] = toJson(evaluation.quantized, Role::Quantized);
+    reply["float"] = toJson(evaluation.floating, Role::Floating);
+    reply["counts"] = toJson(evaluation.counts);
+    reply["samples"] = evaluation.samples;
+    Json news = Json::array();
+    for (const std::string& text : evaluation.notices)
+        if (m_told.insert(text).second) news.push_back(text);
+    if (!news.empty()) reply["notices"] = std::move(news);
+    if (!table) return;
+    reply["layers"] = Json::array();
+    for (const LayerResult& layer : evaluation.layers) reply["layers"].push_back(toJson(layer));
+}
+
+}  // namespace quantloupe::cli

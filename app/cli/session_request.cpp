@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session_request.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "config/near_names.h"
+#include "config/object_reader.h"
+
+namespace quantloupe::cli {
+namespace {
+
+using Kind = SessionRequest::Kind;
+using Json = nlohmann::json;
+
+constexpr std::pair<const char*, Kind> kKinds[] = {
+    {"evaluate", Kind::Evaluate}, {"skip", Kind::Skip},     {"quantize", Kind::Quantize},
+    {"set", Kind::Set},           {"config", Kind::Config}, {"undo", Kind::Undo},
+    {"redo", Kind::Redo},         {"layers", Kind::Layers}, {"leave_one_out", Kind::LeaveOneOut},
+    {"tune", Kind::Tune},         {"quit", Kind::Quit}};
+
+Kind kindOf(const Json& request) {
+    std::vector<std::string> names;
+    for (const auto& [name, kind] : kKinds) names.emplace_back(name);
+    const auto wanted = request.find("do");
+    if (wanted == request.end())
+        failInput("the request has no \"do\"; it takes: {}", fmt::join(names, ", "));
+    if (!wanted->is_string()) failInput("do: must be a text, not {}", describeValue(*wanted));
+    for (const auto& [name, kind] : kKinds)
+        if (wanted->get_ref<const std::string&>() == name) return kind;
+    failInput("do: {} is unknown{}; it takes: {}", describeValue(*wanted),
+              didYouMean(nearNames(names, wanted->get<std::string>(), 2)), fmt::join(names, ", "));
+}
+
+}  // namespace
+
+SessionRequest parseSessionRequest(std::string_view line) {
+    const Json json = parseStrictJson(line);
+    if (!json.is_object()) failInput("a request must be a JSON object, not {}", describeValue(json));
+    SessionRequest request;
+    request.kind = kindOf(json);
+    static const std::vector<std::string> kNoOtherKeys;
+    ObjectReader reader(json, "", kNoOtherKeys);
+    reader.find("do");
+    switch (request.kind) {
+        case Kind::Quit:
+            break;
+        case Kind::Tune:  // refused by whoever answers, whatever is asked
+            return request;
+        case Kind::Skip:
+        case Kind::Quantize:
+            reader.texts("layers", request.names);
+            reader.boolean("cold", request.cold);
+            break;
+        case Kind::Set:
+            reader.text("key", request.key);
+            [[fallthrough]];
+        case Kind::Config:
+            if (const Json* value = reader.find("value")) request.value = value->dump();
+            [[fallthrough]];
+        default:
+            reader.boolean("layers", request.table);
+            reader.boolean("cold", request.cold);
+    }
+    reader.finish();
+
+    if ((request.kind == Kind::Skip || request.kind == Kind::Quantize) && request.names.empty())
+        failInput("layers: is missing or empty; name the layers: {{\"do\":\"skip\",\"layers\":[\"Conv_0\"]}}");
+    if (request.kind == Kind::Set && (request.key.empty() || !request.value))
+        failInput("{}: is missing; for example {{\"do\":\"set\",\"key\":\"quantization.weight.bits\",\"value\":4}}",
+                  request.key.empty() ? "key" : "value");
+    std::vector<std::string> once;  // a layer named twice is named once
+    for (std::string& name : request.names)
+        if (std::ranges::count(once, name) == 0) once.push_back(std::move(name));
+    request.names = std::move(once);
+    return request;
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/layer_choices.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "config/near_names.h"
+#include "config/skip_rules.h"
+
+namespace quantloupe {
+namespace {
+
+/// Removes the names from all node rules, and rules that become empty.
+void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
+    for (SkipRule& rule : config.rules) {
+        if (rule.kind != SkipKind::Node) continue;
+        std::erase_if(rule.layers,
+                      [&](const std::string& layer) { return std::ranges::count(names, layer) > 0; });
+    }
+    std::erase_if(config.rules,
+                  [](const SkipRule& r) { return r.kind == SkipKind::Node && r.layers.empty(); });
+}
+
+void forget(QuantizationConfig& config, const std::vector<std::string>& names) {
+    dropFromNodeRules(config, names);
+    for (const std::string& name : names)
+        if (config.layers.contains(name)) setLayerChoice(config, name, std::nullopt);
+}
+
+}  // namespace
+
+void setLayerChoice(QuantizationConfig& config, const std::string& name, std::optional<bool> quantize) {
+    LayerSettings& settings = config.layers[name];
+    settings.quantize = quantize;
+    if (settings.empty()) config.layers.erase(name);
+}
+
+QuantizationConfig withLayersSkipped(QuantizationConfig config, const std::vector<std::string>& names) {
+    forget(config, names);
+    SkipRule rule;
+    rule.kind = SkipKind::Node;
+    rule.layers = names;
+    config.rules.push_back(std::move(rule));
+    return config;
+}
+
+QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig config,
+                                       const std::vector<std::string>& names) {
+    forget(config, names);
+    const SkipDecisions decisions = resolveSkips(graph, config);
+    for (const std::string& name : names) {
+        const auto node = graph.findNode(name);
+        if (node && decisions.skipped(*node)) setLayerChoice(config, name, true);
+    }
+    return config;
+}
+
+void requireLayers(const Graph& graph, const std::vector<std::string>& names) {
+    for (const std::string& name : names)
+        if (!graph.findNode(name))
+            failInput("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name)));
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/adapt_config.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "config/skip_rules.h"
+
+namespace quantloupe {
+namespace {
+
+class Adapter {
+  public:
+    Adapter(const LayerMatch& match, const Graph& graph) : m_match(match), m_graph(graph) {}
+
+    AdaptedConfig run(const QuantizationConfig& config) {
+        m_result.config = config;
+        QuantizationConfig& next = m_result.config;
+        keepNames(next.transforms.skipFolding, "keeping the batch norm of");
+        equalization(next.transforms.equalization.off);
+        rules(next.rules);
+        next.layers.clear();
+        for (const auto& [name, settings] : config.layers) {
+            if (const std::string* found = newName(name))
+                next.layers[*found] = settings;
+            else
+                drop(fmt::format("the settings of layer '{}'", name));
+        }
+        return std::move(m_result);
+    }
+
+  private:
+    const std::string* newName(const std::string& name) const {
+        const auto found = m_match.newNames.find(name);
+        return found == m_match.newNames.end() ? nullptr : &found->second;
+    }
+    void drop(std::string what) { m_result.dropped.push_back(std::move(what)); }
+
+    void keepNames(std::vector<std::string>& names, const char* what) {
+        std::vector<std::string> kept;
+        for (const std::string& name : names) {
+            if (const std::string* found = newName(name))
+                kept.push_back(*found);
+            else
+                drop(fmt::format("{} layer '{}'", what, name));
+        }
+        names = std::move(kept);
+    }
+
+    void equalization(std::vector<std::vector<std::string>>& sets) {
+        std::vector<std::vector<std::string>> kept;
+        for (std::vector<std::string>& set : sets) {
+            const std::size_t size = set.size();
+            keepNames(set, "leaving the equalization alone of");
+            if (set.size() == size) kept.push_back(std::move(set));
+        }
+        sets = std::move(kept);
+    }
+
+    void rules(std::vector<SkipRule>& rules) {
+        std::vector<SkipRule> kept;
+        for (SkipRule& rule : rules) {
+            const std::string words = describe(rule);
+            keepNames(rule.layers, "skipping");
+            if (rule.kind == SkipKind::Node && rule.layers.empty()) continue;
+            keepNames(rule.to, "skipping until");
+            if (!rule.from.empty()) {
+                const std::string* found = newName(rule.from);
+                if (found == nullptr) {
+                    drop(fmt::format("the rule to skip {}: it begins at layer '{}'", words, rule.from));
+                    continue;
+                }
+                rule.from = *found;
+            }
+            try {  // alone, to see whether it still has an effect
+                QuantizationConfig only;
+                only.skipTail = false;
+                only.rules = {rule};
+                resolveSkips(m_graph, only);
+                kept.push_back(std::move(rule));
+            } catch (const Error& error) {
+                drop(fmt::format("the rule to skip {}: {}", words, error.message()));
+            }
+        }
+        rules = std::move(kept);
+    }
+
+    const LayerMatch& m_match;
+    const Graph& m_graph;
+    AdaptedConfig m_result;
+};
+
+}  // namespace
+
+AdaptedConfig adaptConfig(const QuantizationConfig& config, const LayerMatch& match, const Graph& graph) {
+    return Adapter(match, graph).run(config);
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// quantloupe-cli session as another program holds it: a running process, the demo, one reply a request.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QtTest>
+
+namespace {
+
+const char* const kWorst = "/features/features.0/features.0.0/Conv";
+
+QString demo(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name); }
+
+QStringList arguments(const char* command) {
+    return {QLatin1String(command),       demo("mobilenetv2_cifar10.onnx"), "--data",    demo("val"),
+            "--calibration-data",         demo("calibration"),              "--config",  demo("demo.config.json"),
+            "--samples",                  "120",                            "--threads", "2"};
+}
+
+}  // namespace
+
+class SessionProcessTest : public QObject {
+    Q_OBJECT
+
+  private:
+    std::unique_ptr<QProcess> m_process;
+
+    void start(const QStringList& more = {}) {
+        m_process = std::make_unique<QProcess>();
+        m_process->start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments("session") + more);
+    }
+    QJsonObject ask(const QByteArray& request) {
+        m_process->write(request + "\n");
+        while (!m_process->canReadLine())
+            if (!m_process->waitForReadyRead(120'000)) return {{"ok", false}, {"error", m_process->errorString()}};
+        return QJsonDocument::fromJson(m_process->readLine()).object();
+    }
+    static QByteArray request(const char* what, const char* layer) {
+        return QJsonDocument(QJsonObject{{"do", what}, {"layers", QJsonArray{layer}}}).toJson(QJsonDocument::Compact);
+    }
+
+  private Q_SLOTS:
+    void init() { start(); }
+    void cleanup() {
+        if (m_process->state() != QProcess::NotRunning) {
+            m_process->closeWriteChannel();
+            QVERIFY(m_process->waitForFinished(60'000));
+        }
+        QCOMPARE(m_process->exitCode(), 0);
+    }
+
+    void numbersAreThoseOfAnalyze() {
+        QProcess analyze;
+        analyze.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
+                      arguments("analyze") + QStringList{"--json", "--skip", kWorst});
+        QVERIFY(analyze.waitForFinished(300'000));
+        QCOMPARE(analyze.exitCode(), 0);
+        const QJsonObject expected = QJsonDocument::fromJson(analyze.readAllStandardOutput()).object();
+
+        const QJsonObject edited = ask(request("skip", kWorst));
+        QVERIFY2(edited["ok"].toBool(), qPrintable(edited["error"].toString()));
+        QCOMPARE(edited["quantized"].toObject(), expected["quantized"].toObject());
+        QVERIFY(edited["seconds"].toDouble() > 0);
+        QVERIFY(!edited.contains("layers"));
+        const QJsonObject table = ask(R"({"do":"evaluate","layers":true})");
+        QCOMPARE(table["float"].toObject(), expected["float"].toObject());
+        QCOMPARE(table["counts"].toObject(), expected["counts"].toObject());
+        QCOMPARE(table["layers"].toArray(), expected["layers"].toArray());
+        const QJsonObject cold = ask(R"({"do":"layers","cold":true})");
+        QCOMPARE(cold["layers"].toArray(), expected["layers"].toArray());
+    }
+
+    void undoAndRedoBringBackTheNumbers() {
+        const QJsonValue before = ask(R"({"do":"evaluate"})")["quantized"];
+        const QJsonValue skipped = ask(request("skip", kWorst))["quantized"];
+        const QJsonValue equalized =
+            ask(R"({"do":"set","key":"transforms.equalization.profile","value":"aimet"})")["quantized"];
+        QVERIFY(before != skipped);
+        QVERIFY(skipped != equalized);
+        QVERIFY(!ask(request("skip", "/features/nothing"))["ok"].toBool());
+        QCOMPARE(ask(R"({"do":"undo"})")["quantized"], skipped);
+        QCOMPARE(ask(R"({"do":"undo"})")["quantized"], before);
+        QVERIFY(!ask("this is no request")["ok"].toBool());
+        QCOMPARE(ask(R"({"do":"redo"})")["quantized"], skipped);
+        QCOMPARE(ask(request("quantize", kWorst))["quantized"], before);
+    }
+
+    void leaveOneOutIsWhatSkippingEachGives() {
+        // Few layers, so that the test is quick.
+        const QJsonObject few = ask(
+            R"x({"do":"set","key":"skip.rules","value":[{"kind":"pattern","regex":"features\\.([2-9]|1[0-7])"}]})x");
+        QVERIFY2(few["ok"].toBool(), qPrintable(few["error"].toString()));
+        const QJsonObject reply = ask(R"({"do":"leave_one_out"})");
+        QVERIFY2(reply["ok"].toBool(), qPrintable(reply["error"].toString()));
+        const QJsonObject sweep = reply["leave_one_out"].toObject();
+        QCOMPARE(sweep["metric"].toString(), QString("top1"));
+        QCOMPARE(sweep["baseline"], reply["quantized"].toObject()["top1"]);
+        QCOMPARE(sweep["layers"].toArray().size(), reply["counts"].toObject()["quantized"].toInt());
+        for (const QJsonValue& entry : sweep["layers"].toArray()) {
+            if (entry["name"].toString() != QLatin1String(kWorst)) continue;
+            QCOMPARE(ask(request("skip", kWorst))["quantized"].toObject()["top1"], entry["value"]);
+            QCOMPARE(entry["gain"].toDouble(), entry["value"].toDouble() - sweep["baseline"].toDouble());
+            return;
+        }
+        QFAIL("the worst layer is missing");
+    }
+
+    void onlyRepliesOnStdoutAndNoProgressUnasked() {
+        ask(R"({"do":"evaluate"})");
+        const QByteArray errors = m_process->readAllStandardError();
+        QVERIFY2(!errors.contains("network"), errors.constData());
+        ask(R"({"do":"quit"})");
+        QVERIFY(m_process->waitForFinished(60'000));
+        QCOMPARE(m_process->readAllStandardOutput(), QByteArray());
+
+        start({"--progress"});
+        ask(R"({"do":"evaluate"})");
+        m_process->waitForReadyRead(0);
+        QVERIFY(m_process->readAllStandardError().contains("network"));
+    }
+
+    void theEndOfInputEndsIt() {
+        ask(R"({"do":"config"})");
+        m_process->closeWriteChannel();
+        QVERIFY(m_process->waitForFinished(60'000));
+        QCOMPARE(m_process->exitStatus(), QProcess::NormalExit);
+    }
+};
+
+QTEST_GUILESS_MAIN(SessionProcessTest)
+#include "session_process_test.moc"

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session protocol's words without a process: what is refused, and that a refusal changes nothing.
+#include "session_protocol.h"
+
+#include <QtTest>
+
+#include "support/text_model.h"
+
+using namespace quantloupe;
+using quantloupe::cli::Json;
+using quantloupe::cli::SessionProtocol;
+
+namespace {
+
+const char* const kModel = R"(
+    <ir_version: 8, opset_import: ["" : 13]>
+    net (float[N,2,4,4] X) => (float[N,2,4,4] Y)
+    <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2,2,1,1] W = {1, 2, -1, 3}>
+    {
+        A = Conv(X, V)
+        B = Relu(A)
+        Y = Conv(B, W)
+    })";
+
+}  // namespace
+
+class SessionProtocolTest : public QObject {
+    Q_OBJECT
+
+  private:
+    std::unique_ptr<Session> m_session;
+    std::unique_ptr<SessionProtocol> m_protocol;
+
+    Json ask(const char* line) { return m_protocol->answer(line); }
+    Json config() { return ask(R"({"do":"config"})")["value"]; }
+
+  private Q_SLOTS:
+    void init() {
+        m_session = std::make_unique<Session>(test::textModel(kModel));
+        m_protocol = std::make_unique<SessionProtocol>(*m_session, QuantizationConfig{});
+    }
+
+    void refusals_data() {
+        QTest::addColumn<QByteArray>("line");
+        QTest::addColumn<QString>("mentions");
+        const auto row = [](const char* name, const char* line, const char* mentions) {
+            QTest::newRow(name) << QByteArray(line) << QString::fromUtf8(mentions);
+        };
+        row("nothing", "", "not valid JSON");
+        row("no JSON", "{\"do\":", "not valid JSON");
+        row("no UTF-8", "{\"do\":\"\xff\"}", "not valid JSON");
+        row("no object", "[1, 2]", "must be a JSON object, not a list");
+        row("nothing to do", "{}", "no \"do\"");
+        row("do is a number", R"({"do":1})", "do: must be a text, not 1");
+        row("unknown", R"({"do":"evalute"})", "did you mean 'evaluate'");
+        row("unknown key", R"({"do":"evaluate","colds":true})", "unknown key 'colds' (did you mean 'cold'?)");
+        row("doubled key", R"({"do":"evaluate","cold":true,"cold":false})", "'cold' is there twice");
+        row("wrong type", R"({"do":"evaluate","cold":1})", "cold: must be true or false, not 1");
+        row("no names", R"({"do":"skip"})", "layers: is missing");
+        row("names are no list", R"({"do":"skip","layers":true})", "layers: must be a list of texts, not true");
+        row("unknown layer", R"({"do":"skip","layers":["Conv_0","Conv_1"]})",
+            "no layer 'Conv_1' (did you mean 'Conv_0'");
+        row("unknown layer to quantize", R"({"do":"quantize","layers":["Rule_1"]})", "no layer 'Rule_1'");
+        row("set without key", R"({"do":"set","value":4})", "key: is missing");
+        row("set without value", R"({"do":"set","key":"quantization.weight.bits"})", "value: is missing");
+        row("set an unknown key", R"({"do":"set","key":"quantization.weight.bytes","value":4})", "bytes");
+        row("set a bad value", R"({"do":"set","key":"quantization.weight.bits","value":40})", "2 to 8");
+        row("a rule that fits nothing",
+            R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemm"}]})", "no layer of type 'Gemm'");
+        row("a configuration of another model", R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})",
+            "Conv_9");
+        row("a configuration with an unknown key", R"({"do":"config","value":{"colour":"red"}})", "colour");
+        row("undo", R"({"do":"undo"})", "nothing to undo");
+        row("redo", R"({"do":"redo"})", "nothing to redo");
+        row("tune", R"({"do":"tune","max_drop":1})", "not available in this version");
+        row("leave-one-out without data", R"({"do":"leave_one_out"})", "no data");
+        row("quit with more", R"({"do":"quit","now":true})", "unknown key 'now'");
+    }
+    void refusals() {
+        QFETCH(QByteArray, line);
+        QFETCH(QString, mentions);
+        const Json before = config();
+        const Json reply = m_protocol->answer(line.toStdString());
+        const QString text = QString::fromStdString(reply.dump());
+        QVERIFY2(reply["ok"] == false && reply.size() == 2, qPrintable(text));
+        const QString error = QString::fromStdString(reply["error"].get<std::string>());
+        QVERIFY2(error.contains(mentions), qPrintable(error));
+        QVERIFY(config() == before);
+        QVERIFY(!m_protocol->ended());
+        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no step was made either
+    }
+
+    void aRefusalKeepsWhatCanBeRedone() {
+        QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
+        const Json skipped = config();
+        QVERIFY(ask(R"({"do":"undo"})")["ok"] == true);
+        QVERIFY(ask(R"({"do":"skip","layers":["Conv_7"]})")["ok"] == false);
+        QVERIFY(ask(R"({"do":"set","key":"skip.rules","value":[{"kind":"downstream","from":"x"}]})")["ok"] == false);
+        QVERIFY(ask(R"({"do":"redo"})")["ok"] == true);
+        QVERIFY(config() == skipped);
+        QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);
+    }
+
+    void eachEditIsOneStep() {
+        const auto bits = [this] { return config()["quantization"]["weight"]["bits"].get<int>(); };
+        QVERIFY(ask(R"({"do":"set","key":"quantization.weight.bits","value":4})")["ok"] == true);
+        QVERIFY(ask(R"({"do":"set","key":"quantization.weight.bits","value":4})")["ok"] == true);
+        QVERIFY(ask(R"({"do":"set","key":"quantization.weight.bits","value":5})")["ok"] == true);
+        QCOMPARE(bits(), 5);
+        ask(R"({"do":"undo"})");
+        ask(R"({"do":"undo"})");
+        QCOMPARE(bits(), 4);
+        ask(R"({"do":"undo"})");
+        QCOMPARE(bits(), 8);
+        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);
+        ask(R"({"do":"redo"})");
+        QCOMPARE(bits(), 4);
+        // A new edit is where what was undone ends.
+        QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
+        QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);
+    }
+
+    void quantizeBeatsTheTail() {
+        const auto state = [this](std::size_t layer) {
+            return ask(R"({"do":"layers"})")["layers"][layer]["state"].get<std::string>();
+        };
+        QCOMPARE(state(2), std::string("skipped"));  // the tail
+        QVERIFY(ask(R"({"do":"quantize","layers":["Conv_2","Conv_2"]})")["ok"] == true);
+        QCOMPARE(state(2), std::string("quantized"));
+        QVERIFY(ask(R"({"do":"skip","layers":["Conv_2"]})")["ok"] == true);
+        QCOMPARE(state(2), std::string("skipped"));
+        QVERIFY(config()["layers"].empty());
+    }
+
+    void theConfigurationCanBeHandedBack() {
+        const Json before = config();
+        Json other = before;
+        other["quantization"]["weight"]["bits"] = 3;
+        QVERIFY(m_protocol->answer(Json{{"do", "config"}, {"value", other}}.dump())["ok"] == true);
+        QVERIFY(config() == other);
+        ask(R"({"do":"undo"})");
+        QVERIFY(config() == before);
+    }
+
+    void aTableComesWhereItIsAskedFor() {
+        QVERIFY(!ask(R"({"do":"evaluate"})").contains("layers"));
+        const Json reply = ask(R"({"do":"set","key":"skip.tail","value":false,"layers":true,"cold":true})");
+        QCOMPARE(reply["layers"].size(), std::size_t(3));
+        QCOMPARE(reply["counts"]["quantized"].get<int>(), 2);
+        QCOMPARE(reply["layers"][1]["host"].get<std::string>(), std::string("Conv_0"));
+    }
+
+    void quitEnds() {
+        QVERIFY(ask(R"({"do":"quit"})")["ok"] == true);
+        QVERIFY(m_protocol->ended());
+    }
+};
+
+QTEST_GUILESS_MAIN(SessionProtocolTest)
+#include "session_protocol_test.moc"

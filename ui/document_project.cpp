@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document's project: opening, saving, and the history of what was measured.
+#include <algorithm>
+
+#include "base/error.h"
+#include "document.h"
+#include "session/adapt_config.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+QString listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 4;
+    QStringList shown;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) shown.append(QString::fromStdString(names[i]));
+    QString text = shown.join(QStringLiteral(", "));
+    if (names.size() > kShown) text += QStringLiteral(" and %1 more").arg(names.size() - kShown);
+    return text;
+}
+
+/// What the person should know of a model that is not the one that was saved.
+QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped) {
+    QStringList lines{QStringLiteral("The model changed since the project was saved.")};
+    const auto renamed =
+        std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
+    if (match.unchanged()) lines.front() += QStringLiteral(" Its layers are the same; earlier results are marked.");
+    if (renamed > 0) lines.append(QStringLiteral("%1 layers have new names; the configuration follows them.").arg(renamed));
+    if (!match.unmatched.empty())
+        lines.append(QStringLiteral("%1 layers were not found again: %2.").arg(match.unmatched.size()).arg(listed(match.unmatched)));
+    if (!match.added.empty())
+        lines.append(QStringLiteral("%1 layers are new: %2.").arg(match.added.size()).arg(listed(match.added)));
+    for (const std::string& what : dropped)
+        lines.append(QStringLiteral("Dropped: %1.").arg(QString::fromStdString(what)));
+    return lines.join(QLatin1Char('\n'));
+}
+
+}  // namespace
+
+bool isProjectFile(const fs::path& path) {
+    return QString::fromStdString(path.extension().string()).toLower() == QLatin1String(kProjectSuffix);
+}
+
+/// The project that the request names; from then on it names the project's model and data. Throws Error.
+Document::LoadingProject Document::readProject(OpenRequest& request) {
+    const fs::path file = request.model;
+    LoadingProject loading{loadProject(file), request.recoveredFor.value_or(file), request.recoveredFor.has_value()};
+    const Project& project = loading.project;
+    std::error_code ignored;
+    if (!fs::exists(project.model, ignored))
+        fail(ErrorKind::Io,
+             "project '{}': its model '{}' is not there; put it back, or change \"model\" in the project file",
+             file.filename().string(), project.model.string());
+    request.model = project.model;
+    if (request.data.empty()) {
+        request.data = project.data;
+        if (request.calibration.empty()) request.calibration = project.calibration;
+    }
+    return loading;
+}
+
+/// Takes over what was loaded with the model. The text says what is different now; empty: nothing.
+QString Document::adoptProject(LoadingProject loading) {
+    Project& project = loading.project;
+    m_projectPath = loading.saveTo;
+    m_preprocess = project.preprocess;
+    QString changes;
+    const LayerMatch match = matchLayers(project.layers, m_signatures);
+    if (project.modelVersion != m_model->graph->version() || !match.unchanged()) {
+        AdaptedConfig adapted = adaptConfig(project.config, match, *m_model->graph);
+        project.config = std::move(adapted.config);
+        for (MeasuredConfig& measured : project.history) {
+            measured.config = adaptConfig(measured.config, match, *m_model->graph).config;
+            measured.otherModel = true;
+        }
+        changes = changesInWords(match, adapted.dropped);
+    }
+    m_config = std::move(project.config);
+    m_history = MeasuredHistory(std::move(project.history), std::move(project.baseline));
+    if (!changes.isEmpty() || loading.recovered) m_undo.resetClean();
+    return changes;
+}
+
+Project Document::project() const {
+    Project project;
+    if (!m_model) return project;
+    project.model = m_model->path;
+    project.modelVersion = m_model->graph->version();
+    project.layers = m_signatures;
+    project.data = m_data ? m_data->evaluationPath : m_dataWanted.first;
+    project.calibration = m_data ? m_data->calibrationPath : m_dataWanted.second;
+    project.preprocess = m_data ? m_data->preprocess : m_preprocess;
+    project.config = m_config;
+    project.history = m_history.entries();
+    project.baseline = m_history.baseline();
+    if (m_collectView) project.view = m_collectView();
+    return project;
+}
+
+bool Document::saveProject(const fs::path& path) {
+    try {
+        quantloupe::saveProject(project(), path);
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_projectPath = path;
+    m_undo.setClean();
+    Q_EMIT projectChanged();
+    say(MessageKind::Note, QStringLiteral("Saved the project as %1.").arg(QString::fromStdString(path.string())));
+    return true;
+}
+
+void Document::rememberMeasured(const Evaluation& evaluation) {
+    const QString change =
+        m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : QStringLiteral("As opened");
+    auto measured = measuredConfig(evaluation, change.toStdString());
+    if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
+}
+
+void Document::goBackTo(std::size_t index) {
+    if (index >= m_history.entries().size()) return;
+    const MeasuredConfig& entry = m_history.entries()[index];
+    const QString change = QString::fromStdString(entry.change);
+    const QString prefix = QStringLiteral("Back to: ");
+    edit({entry.config, change.startsWith(prefix) ? change : prefix + change, {}});
+}
+
+void Document::pinBaseline(std::size_t index) {
+    if (index >= m_history.entries().size()) return;
+    const std::string& version = m_history.entries()[index].version;
+    m_history.pin(m_history.baseline() == version ? std::string() : version);
+    m_undo.resetClean();  // it is part of the project, so there is something to save
+    Q_EMIT historyChanged();
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Projects: opening and saving them, what the window keeps in them, and what a crash left behind.
+#include <QFileDialog>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include "main_window.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+const QString kFilter = QStringLiteral("Quantloupe projects (*.quantloupe)");
+constexpr Metric kMetrics[] = {Metric::None, Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr, Metric::Macs};
+
+}  // namespace
+
+void MainWindow::chooseProject() {
+    const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("Open a project"), {},
+                                                      kFilter + QStringLiteral(";;All files (*)"));
+    if (path.isEmpty() || !mayDiscard()) return;
+    if (!isProjectFile(path.toStdString())) {
+        m_message->show(MessageKind::Error, QStringLiteral("A project's name ends with .quantloupe."));
+        return;
+    }
+    open({path.toStdString(), {}, {}, {}});
+}
+
+bool MainWindow::saveProject(bool askName) {
+    std::filesystem::path path = m_document.projectPath();
+    if (askName || path.empty()) {
+        std::filesystem::path proposal = path.empty() ? m_document.model()->path : path;
+        proposal.replace_extension(kProjectSuffix);
+        QFileDialog dialog(this, QStringLiteral("Save the project"), QString::fromStdString(proposal.parent_path().string()),
+                           kFilter);
+        dialog.setAcceptMode(QFileDialog::AcceptSave);
+        dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks about overwriting
+        dialog.selectFile(QString::fromStdString(proposal.filename().string()));
+        if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
+        path = dialog.selectedFiles().front().toStdString();
+        if (!isProjectFile(path)) {
+            m_message->show(MessageKind::Error, QStringLiteral("A project's name must end with .quantloupe."));
+            return false;
+        }
+    }
+    return m_document.saveProject(path);
+}
+
+std::string MainWindow::collectView() const {
+    QJsonObject view;
+    view[QStringLiteral("metric")] = metricName(m_graph->canvas()->metric());
+    view[QStringLiteral("filter")] = m_table->filterLine()->text();
+    view[QStringLiteral("history")] = !m_historyDock->isHidden();
+    const GraphPtr graph = m_document.graph();
+    QJsonArray selected;
+    for (const NodeId node : m_document.selection())
+        selected.append(QString::fromStdString(graph->node(node).name));
+    view[QStringLiteral("selected")] = selected;
+    if (m_document.current().valid())
+        view[QStringLiteral("current")] = QString::fromStdString(graph->node(m_document.current()).name);
+    return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
+}
+
+/// What is not there any more is passed over.
+void MainWindow::restoreView(const std::string& json) {
+    const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
+    for (const Metric metric : kMetrics)
+        if (metricName(metric) == view[QStringLiteral("metric")].toString()) m_graph->canvas()->setMetric(metric);
+    m_table->filterLine()->setText(view[QStringLiteral("filter")].toString());
+    m_historyDock->setVisible(view[QStringLiteral("history")].toBool());
+    const auto find = [this](const QJsonValue& name) {
+        return m_document.graph()->findNode(name.toString().toStdString()).value_or(NodeId());
+    };
+    std::vector<NodeId> selected;
+    for (const QJsonValue& name : view[QStringLiteral("selected")].toArray())
+        if (const NodeId node = find(name); node.valid()) selected.push_back(node);
+    m_document.select(std::move(selected), find(view[QStringLiteral("current")]));
+}
+
+void MainWindow::enableRecovery(const std::filesystem::path& folder) {
+    m_autosave = std::make_unique<Autosave>(&m_document, folder);
+    connect(m_autosave.get(), &Autosave::failed, m_message,
+            [this](const QString& text) { m_message->show(MessageKind::Error, text); });
+    m_recovery = findRecovery(folder);
+    offerRecovery();
+}
+
+void MainWindow::offerRecovery() {
+    if (!m_recovery) return;
+    m_message->offer(
+        QStringLiteral("Quantloupe ended unexpectedly. There is unsaved work on %1, from %2.")
+            .arg(m_recovery->title, m_recovery->when),
+        QStringLiteral("Recover"), [this] { recover(); }, QStringLiteral("Discard it"),
+        [this] {
+            discardRecovery(*m_recovery);
+            m_recovery.reset();
+        });
+}
+
+void MainWindow::recover() {
+    if (!m_recovery) return;
+    if (!mayDiscard()) return offerRecovery();
+    OpenRequest request{m_recovery->file, {}, {}, {}};
+    request.recoveredFor = m_recovery->project;
+    open(request);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/history_model.h"
+
+#include <QDateTime>
+#include <QFont>
+#include <cmath>
+
+#include "models/metric.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+/// The task's rate: top-1 with labels, agreement with the float model without.
+std::optional<double> rateOf(const MeasuredConfig& entry) {
+    return entry.quantized.top1 ? entry.quantized.top1 : entry.quantized.agreement;
+}
+
+QString resultText(const MeasuredConfig& entry) {
+    if (const auto rate = rateOf(entry)) return formatRate(*rate);
+    return entry.quantized.sqnrDb ? formatDecibel(*entry.quantized.sqnrDb) : QString();
+}
+
+/// To the baseline, or to the float model where none is pinned.
+QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseline) {
+    if (const auto rate = rateOf(entry)) {
+        // Agreement: the float model agrees with itself.
+        const auto floating = entry.quantized.top1 ? entry.floating.top1 : std::optional<double>(1);
+        const auto other = baseline != nullptr ? rateOf(*baseline) : floating;
+        return other ? formatPoints(*rate - *other) : QString();
+    }
+    if (baseline == nullptr || !entry.quantized.sqnrDb || !baseline->quantized.sqnrDb) return {};
+    const double difference = *entry.quantized.sqnrDb - *baseline->quantized.sqnrDb;
+    if (!std::isfinite(difference)) return {};
+    return (difference < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + formatDecibel(std::abs(difference));
+}
+
+}  // namespace
+
+HistoryModel::HistoryModel(Document* document, QObject* parent)
+    : QAbstractTableModel(parent), m_document(document) {
+    connect(document, &Document::historyChanged, this, &HistoryModel::update);
+    connect(document, &Document::configChanged, this, &HistoryModel::update);
+    update();
+}
+
+void HistoryModel::update() {
+    beginResetModel();
+    m_current = m_document->history().findConfig(m_document->config());
+    endResetModel();
+}
+
+int HistoryModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_document->history().entries().size());
+}
+
+int HistoryModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
+
+std::size_t HistoryModel::entryOf(const QModelIndex& index) const {
+    return m_document->history().entries().size() - 1 - static_cast<std::size_t>(index.row());
+}
+
+QString HistoryModel::change(const MeasuredConfig& entry) const {
+    const QString text = QString::fromStdString(entry.change);
+    return entry.version == m_document->history().baseline() ? QStringLiteral("\u2691 ") + text : text;
+}
+
+QVariant HistoryModel::display(const MeasuredConfig& entry, int column) const {
+    switch (column) {
+        case Change:
+            return change(entry);
+        case Result:
+            return resultText(entry);
+        case Difference:
+            return differenceText(entry, m_document->history().baselineEntry());
+        default:
+            return {};
+    }
+}
+
+QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
+    QStringList lines{QString::fromStdString(entry.change)};
+    const QDateTime when = QDateTime::fromString(QString::fromStdString(entry.measuredAt), Qt::ISODate);
+    if (when.isValid())
+        lines.append(QStringLiteral("measured %1 on %2 samples in %3")
+                         .arg(when.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")))
+                         .arg(entry.quantized.samples)
+                         .arg(formatSeconds(entry.seconds)));
+    lines.append(QStringLiteral("%1 layers quantized, %2 skipped").arg(entry.counts.quantized).arg(entry.counts.skipped));
+    if (entry.otherModel) lines.append(QStringLiteral("Measured before the model changed."));
+    if (entry.version == m_document->history().baseline()) lines.append(QStringLiteral("The pinned baseline."));
+    return lines.join(QLatin1Char('\n'));
+}
+
+QVariant HistoryModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const std::size_t row = entryOf(index);
+    const MeasuredConfig& entry = m_document->history().entries()[row];
+    switch (role) {
+        case Qt::DisplayRole:
+            return display(entry, index.column());
+        case Qt::ToolTipRole:
+            return toolTip(entry);
+        case Qt::TextAlignmentRole:
+            return QVariant(index.column() == Change ? Qt::AlignLeft | Qt::AlignVCenter
+                                                     : Qt::AlignRight | Qt::AlignVCenter);
+        case Qt::FontRole: {
+            QFont font;
+            font.setBold(m_current == row);
+            font.setItalic(entry.otherModel);
+            return font;
+        }
+        default:
+            return {};
+    }
+}
+
+QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+        case Change:
+            return QStringLiteral("Change");
+        case Result:
+            return QStringLiteral("Accuracy");
+        case Difference:
+            return m_document->history().baselineEntry() ? QStringLiteral("to \u2691") : QStringLiteral("to float");
+        default:
+            return {};
+    }
+}
+
+}  // namespace quantloupe::ui

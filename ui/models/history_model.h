@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The measured configurations as a table, newest first.
+
+#include <QAbstractTableModel>
+
+#include "document.h"
+
+namespace quantloupe::ui {
+
+class HistoryModel : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    enum Column { Result, Difference, Change, ColumnCount };
+
+    explicit HistoryModel(Document* document, QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+
+    /// Of the document's history.
+    std::size_t entryOf(const QModelIndex& index) const;
+
+  private:
+    void update();
+    QVariant display(const MeasuredConfig& entry, int column) const;
+    QString toolTip(const MeasuredConfig& entry) const;
+    QString change(const MeasuredConfig& entry) const;
+
+    Document* m_document;
+    std::optional<std::size_t> m_current;  ///< entry of the document's configuration
+};
+
+}  // namespace quantloupe::ui
