@@ -13,7 +13,7 @@ namespace quantloupe {
 namespace {
 
 constexpr double kOutside = 0.2;         // an 80 % interval
-constexpr double kSteering = 0.02;       // g; larger reacts sooner and wavers more
+constexpr double kSteering = 0.05;       // g; larger reacts sooner and wavers more
 constexpr double kFewestOutside = 0.02;  // a stays within these
 constexpr double kMostOutside = 0.6;
 constexpr double kTrustedCorrelation = 0.8;
