@@ -35,9 +35,9 @@ struct FirstDivergence {
     double largestBefore = 0; ///< of the layers before it; 0 for the first
 };
 
-/// `errors`: relative errors (QS) of one sample's layers against float, cumulative, in graph order. A NaN is a divergence;
-/// infinity (the reference is all zero, so there is nothing to relate to) and layers without a value (negative) are
-/// passed over. Empty if nothing diverges.
+/// `errors`: relative errors (QS) of one sample's layers against float, cumulative, in graph order. A NaN is a
+/// divergence; infinity (the reference is all zero, so there is nothing to relate to) and layers without a value
+/// (negative) are passed over. Empty if nothing diverges.
 std::optional<FirstDivergence> findFirstDivergence(std::span<const double> errors, const DivergenceRule& rule = {});
 
 }  // namespace quantloupe

@@ -30,9 +30,9 @@ struct UserMetric {
     double timeoutSeconds = 60;
 };
 
-/// Runs in a folder for temporary files, which is removed afterwards. `labels` is empty or holds one a sample. Throws Error
-/// naming the program and what went wrong: cannot be run, too slow, non-zero exit (with the end of what it said), no number;
-/// Cancelled. Any thread; the program runs beside others.
+/// The .npz is in a folder for temporary files, which is removed afterwards. `labels` is empty or holds one a sample.
+/// Throws Error naming the program and what went wrong: cannot be run, too slow, non-zero exit (with the end of what it
+/// said), no number; Cancelled. Any thread; the program runs beside others.
 double runUserMetric(const UserMetric& metric, const std::map<std::string, ConstantPtr>& outputs,
                      std::span<const int> labels, const CancelToken& cancel);
 

@@ -24,8 +24,8 @@ struct ProgramOutput {
 
 /// Waits for the end. Standard input is empty, the environment is ours, other files of ours are closed to it. Its whole
 /// process group is killed at the end, on a timeout, after more than a megabyte of output, and on cancel.
-/// Throws Error(BadInput) naming the program if it is missing, a folder, not executable, or too slow; Error(Io) where the
-/// system refuses; Cancelled. A non-zero exit is not an error here.
+/// Throws Error(BadInput) naming the program if it is missing, a folder, not executable, or too slow; Error(Io) where
+/// the system refuses; Cancelled. A non-zero exit is not an error here.
 ProgramOutput runProgram(const ProgramRun& run, const CancelToken& cancel);
 
 }  // namespace quantloupe

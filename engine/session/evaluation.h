@@ -25,7 +25,8 @@ enum class LayerState {
 /// "quantized", "skipped", "float", "folded", "fused".
 std::string_view layerStateName(LayerState state);
 
-/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h.
+/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h,
+/// relative_errors.h, divergence.h.
 struct TensorDifference {
     double qs = 0;      ///< relative L2, infinite where the reference is all zero and the tensor is not
     double cosine = 1;  ///< NaN where exactly one of the two is all zero: see note
@@ -34,9 +35,9 @@ struct TensorDifference {
     double relativeEuclidean = 0;  ///< qs, but 0 where the reference's norm is below float's epsilon
     double absoluteL2 = 0;         ///< CLIKA 24.x's scale: grows with the tensor and the samples
     double referenceMean = 0, referenceDeviation = 0, testedMean = 0, testedDeviation = 0;
-    std::optional<double> accumulatedRelative, maxRelative, meanRelative;  ///< analysis/relative_errors.h, where asked for
-    std::optional<double> klDivergence;  ///< analysis/divergence.h, where asked for
-    std::string note;                    ///< why a number above is a convention; mostly empty
+    std::optional<double> accumulatedRelative = {}, maxRelative = {}, meanRelative = {};  ///< where asked for
+    std::optional<double> klDivergence = {};  ///< where asked for
+    std::string note = {};                    ///< why a number above is a convention; mostly empty
 };
 
 struct LayerResult {
