@@ -3,8 +3,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "base/error.h"
 
 namespace quantloupe {
+namespace {
+
+std::optional<double> rate(std::size_t hits, std::size_t samples) {
+    if (samples == 0) return std::nullopt;
+    return static_cast<double>(hits) / static_cast<double>(samples);
+}
+
+}  // namespace
 
 SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int> label) {
     SampleVerdict verdict;
@@ -22,6 +33,27 @@ SampleVerdict judge(const float* outputs, std::size_t classes, std::optional<int
     return verdict;
 }
 
+void TaskCounts::add(const SampleVerdict& verdict, std::int32_t floating, std::optional<int> label) {
+    ++samples;
+    if (verdict.predicted == floating) ++agreeing;
+    if (!label) return;
+    ++labelled;
+    if (verdict.predicted == *label) ++top1;
+    if (verdict.top5) ++top5;
+}
+
+void TaskCounts::merge(const TaskCounts& other) {
+    samples += other.samples;
+    labelled += other.labelled;
+    top1 += other.top1;
+    top5 += other.top5;
+    agreeing += other.agreeing;
+}
+
+std::optional<double> TaskCounts::top1Rate() const { return rate(top1, labelled); }
+std::optional<double> TaskCounts::top5Rate() const { return rate(top5, labelled); }
+std::optional<double> TaskCounts::agreement() const { return rate(agreeing, samples); }
+
 RateInterval wilsonInterval(std::size_t hits, std::size_t samples) {
     if (samples == 0) return {0, 1};
     constexpr double z = 1.959963984540054;  // 97.5 % quantile of the normal distribution
@@ -30,6 +62,15 @@ RateInterval wilsonInterval(std::size_t hits, std::size_t samples) {
     const double center = (p + z * z / (2 * n)) / (1 + z * z / n);
     const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n);
     return {std::max(0.0, center - half), std::min(1.0, center + half)};
+}
+
+ImageQuality imageQuality(const DifferenceSums& outputs, double peak) {
+    if (!(peak > 0)) failInput("the peak of a PSNR must be above 0, not {}", peak);
+    ImageQuality quality;
+    if (outputs.count > 0) quality.mse = outputs.squaredDifference / static_cast<double>(outputs.count);
+    quality.psnrDb = quality.mse == 0 ? std::numeric_limits<double>::infinity()
+                                      : 10 * std::log10(peak * peak / quality.mse);
+    return quality;
 }
 
 }  // namespace quantloupe

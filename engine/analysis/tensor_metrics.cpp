@@ -5,60 +5,91 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
+#include "base/error.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
 namespace {
 
-// Four doubles fill one register of AVX2; two groups hide the latency of the additions.
-constexpr std::size_t kWidth = 4, kGroups = 2, kLanes = kWidth * kGroups;
-using Doubles = double __attribute__((vector_size(kWidth * sizeof(double))));
-using Floats = float __attribute__((vector_size(kWidth * sizeof(float))));
+// Four doubles fill one register of AVX2. (Of wider vectors GCC makes scalar code where the register is missing.)
+constexpr std::size_t kLanes = 4;
+using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
+using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
 
-struct Sums {
-    Doubles difference = {}, reference = {}, tested = {}, product = {}, maxAbsolute = {};
+/// Sums in lanes as they wait in memory: a vector type's alignment would differ between instruction sets.
+struct LaneSums {
+    double difference[kLanes] = {}, reference[kLanes] = {}, tested[kLanes] = {}, product[kLanes] = {};
+    double maxAbsolute[kLanes] = {}, absolute[kLanes] = {}, plainReference[kLanes] = {}, plainTested[kLanes] = {};
+
+    DifferenceSums lane(std::size_t i, std::size_t count) const {
+        return {difference[i], reference[i],      tested[i],      product[i], maxAbsolute[i],
+                absolute[i],   plainReference[i], plainTested[i], count};
+    }
 };
 
-inline __attribute__((always_inline)) void addGroup(const float* reference, const float* tested, Sums& sums) {
-    Floats narrowReference, narrowTested;
-    std::memcpy(&narrowReference, reference, sizeof narrowReference);
-    std::memcpy(&narrowTested, tested, sizeof narrowTested);
-    const Doubles f = __builtin_convertvector(narrowReference, Doubles);
-    const Doubles q = __builtin_convertvector(narrowTested, Doubles);
-    const Doubles d = q - f;
-    const Doubles a = d < 0 ? -d : d;
-    sums.difference += d * d;
-    sums.reference += f * f;
-    sums.tested += q * q;
-    sums.product += q * f;
-    sums.maxAbsolute = a > sums.maxAbsolute ? a : sums.maxAbsolute;
+inline __attribute__((always_inline)) void load(Doubles& to, const double* from) { std::memcpy(&to, from, sizeof to); }
+inline __attribute__((always_inline)) void store(double* to, const Doubles& from) { std::memcpy(to, &from, sizeof from); }
+
+/// Adds `rows` rows of four elements, `stride` apart, to the four lanes: each lane is added to in the order of the
+/// rows, whatever the instruction set.
+QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows, std::size_t stride,
+                             LaneSums* lanes) {
+    Doubles difference, squaredF, squaredQ, product, maxAbsolute, absolute, plainF, plainQ;
+    load(difference, lanes->difference);
+    load(squaredF, lanes->reference);
+    load(squaredQ, lanes->tested);
+    load(product, lanes->product);
+    load(maxAbsolute, lanes->maxAbsolute);
+    load(absolute, lanes->absolute);
+    load(plainF, lanes->plainReference);
+    load(plainQ, lanes->plainTested);
+    const Bits magnitude = Bits{} + std::numeric_limits<long long>::max();
+    for (std::size_t row = 0; row < rows; ++row, reference += stride, tested += stride) {
+        // Element by element becomes one converting load; __builtin_convertvector does not.
+        const Doubles f = {reference[0], reference[1], reference[2], reference[3]};
+        const Doubles q = {tested[0], tested[1], tested[2], tested[3]};
+        const Doubles d = q - f;
+        const Doubles a = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(d) & magnitude);
+        difference += d * d;
+        squaredF += f * f;
+        squaredQ += q * q;
+        product += q * f;
+        maxAbsolute = a > maxAbsolute ? a : maxAbsolute;
+        absolute += a;
+        plainF += f;
+        plainQ += q;
+    }
+    store(lanes->difference, difference);
+    store(lanes->reference, squaredF);
+    store(lanes->tested, squaredQ);
+    store(lanes->product, product);
+    store(lanes->maxAbsolute, maxAbsolute);
+    store(lanes->absolute, absolute);
+    store(lanes->plainReference, plainF);
+    store(lanes->plainTested, plainQ);
 }
 
-/// Sums in eight lanes: the order of the additions is fixed, whatever the instruction set.
-QUANTLOUPE_SIMD void addBlocks(const float* reference, const float* tested, std::size_t blocks, Sums* lanes) {
-    Sums first, second;
-    for (std::size_t b = 0; b < blocks; ++b, reference += kLanes, tested += kLanes) {
-        addGroup(reference, tested, first);
-        addGroup(reference + kWidth, tested + kWidth, second);
-    }
-    lanes[0] = first;
-    lanes[1] = second;
+DifferenceSums ofElement(float reference, float tested) {
+    const double f = reference, q = tested, d = q - f, a = std::fabs(d);
+    return {d * d, f * f, q * q, q * f, a, a, f, q, 1};
+}
+
+double deviation(double squares, double mean, double count) {
+    return std::sqrt(std::max(0.0, squares / count - mean * mean));
 }
 
 }  // namespace
 
-void DifferenceSums::add(const float* reference, const float* tested, std::size_t count) {
-    Sums lanes[kGroups];
-    const std::size_t blocks = count / kLanes;
-    addBlocks(reference, tested, blocks, lanes);
-    for (const Sums& group : lanes)
-        for (std::size_t i = 0; i < kWidth; ++i)
-            merge({group.difference[i], group.reference[i], group.tested[i], group.product[i], group.maxAbsolute[i]});
-    for (std::size_t i = blocks * kLanes; i < count; ++i) {
-        const double f = reference[i], q = tested[i], d = q - f;
-        merge({d * d, f * f, q * q, q * f, std::fabs(d)});
+void DifferenceSums::add(const float* reference, const float* tested, std::size_t elements) {
+    const std::size_t rows = elements / kLanes;
+    if (rows > 0) {
+        LaneSums lanes;
+        addRows(reference, tested, rows, kLanes, &lanes);
+        for (std::size_t i = 0; i < kLanes; ++i) merge(lanes.lane(i, rows));
     }
+    for (std::size_t i = rows * kLanes; i < elements; ++i) merge(ofElement(reference[i], tested[i]));
 }
 
 void DifferenceSums::merge(const DifferenceSums& other) {
@@ -66,19 +97,81 @@ void DifferenceSums::merge(const DifferenceSums& other) {
     squaredReference += other.squaredReference;
     squaredTested += other.squaredTested;
     product += other.product;
-    maxAbsolute = std::max(maxAbsolute, other.maxAbsolute);
+    maxAbsolute = std::fmax(maxAbsolute, other.maxAbsolute);  // passes over NaN, as the lanes do
+    absoluteDifference += other.absoluteDifference;
+    sumReference += other.sumReference;
+    sumTested += other.sumTested;
+    count += other.count;
 }
 
 TensorDifference DifferenceSums::result() const {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
     TensorDifference result;
-    const double infinity = std::numeric_limits<double>::infinity();
     if (squaredDifference == 0) result.qs = 0;
     else result.qs = squaredReference == 0 ? infinity : std::sqrt(squaredDifference / squaredReference);
-    if (squaredReference == 0 && squaredTested == 0) result.cosine = 1;
-    else if (squaredReference == 0 || squaredTested == 0) result.cosine = 0;
-    else result.cosine = product / std::sqrt(squaredReference * squaredTested);
     result.sqnrDb = result.qs == 0 ? infinity : -20 * std::log10(result.qs);
+    const bool tiny = std::sqrt(squaredReference) <= std::numeric_limits<float>::epsilon();
+    result.relativeEuclidean = tiny ? 0 : result.qs;
+    result.absoluteL2 = std::sqrt(squaredDifference);
+    if (count == 0) return result;
+
+    const bool poisoned = std::isnan(squaredDifference);
+    if (poisoned) {
+        result.cosine = undefined;
+        result.note = "the values are not all finite";
+    } else if (squaredReference == 0 && squaredTested == 0) {
+        result.cosine = 1;
+    } else if (count == 1) {
+        result.cosine = 1;
+        result.note = "a single element: its cosine is 1 whatever it holds";
+    } else if (squaredReference == 0 || squaredTested == 0) {
+        result.cosine = undefined;
+        result.note = squaredReference == 0 ? "no cosine: the reference is all zero" : "no cosine: the tensor is all zero";
+    } else {
+        result.cosine = std::clamp(product / std::sqrt(squaredReference * squaredTested), -1.0, 1.0);
+    }
+    const auto n = static_cast<double>(count);
+    result.maxAbsolute = poisoned ? undefined : maxAbsolute;
+    result.meanAbsolute = absoluteDifference / n;
+    result.rootMeanSquare = std::sqrt(squaredDifference / n);
+    result.referenceMean = sumReference / n;
+    result.testedMean = sumTested / n;
+    result.referenceDeviation = deviation(squaredReference, result.referenceMean, n);
+    result.testedDeviation = deviation(squaredTested, result.testedMean, n);
     return result;
+}
+
+void addPerChannel(const ChannelLayout& layout, const float* reference, const float* tested,
+                   std::span<DifferenceSums> channels) {
+    if (channels.size() != layout.channels)
+        fail(ErrorKind::Internal, "{} sums for {} channels", channels.size(), layout.channels);
+    if (layout.inner != 1) {
+        for (std::size_t o = 0; o < layout.outer; ++o)
+            for (DifferenceSums& channel : channels) {
+                channel.add(reference, tested, layout.inner);
+                reference += layout.inner;
+                tested += layout.inner;
+            }
+        return;
+    }
+    // Channels are neighbours: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
+    constexpr std::size_t kTileElements = 2048;
+    const std::size_t tile = std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
+    const std::size_t blocks = layout.channels / kLanes;
+    std::vector<LaneSums> lanes(blocks);
+    for (std::size_t o = 0; o < layout.outer; o += tile) {
+        const std::size_t rows = std::min(tile, layout.outer - o);
+        const float* f = reference + o * layout.channels;
+        const float* q = tested + o * layout.channels;
+        for (std::size_t b = 0; b < blocks; ++b)
+            addRows(f + b * kLanes, q + b * kLanes, rows, layout.channels, &lanes[b]);
+        for (std::size_t c = blocks * kLanes; c < layout.channels; ++c)
+            for (std::size_t r = 0; r < rows; ++r)
+                channels[c].merge(ofElement(f[r * layout.channels + c], q[r * layout.channels + c]));
+    }
+    for (std::size_t c = 0; c < blocks * kLanes; ++c)
+        channels[c].merge(lanes[c / kLanes].lane(c % kLanes, layout.outer));
 }
 
 }  // namespace quantloupe

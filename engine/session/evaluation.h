@@ -25,11 +25,19 @@ enum class LayerState {
 /// "quantized", "skipped", "float", "folded", "fused".
 std::string_view layerStateName(LayerState state);
 
-/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h.
+/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h,
+/// relative_errors.h, divergence.h.
 struct TensorDifference {
     double qs = 0;      ///< relative L2, infinite where the reference is all zero and the tensor is not
-    double cosine = 1;
+    double cosine = 1;  ///< NaN where exactly one of the two is all zero: see note
     double sqnrDb = 0;  ///< infinite where there is no difference
+    double maxAbsolute = 0, meanAbsolute = 0, rootMeanSquare = 0;  ///< of the difference, in the tensor's unit
+    double relativeEuclidean = 0;  ///< qs, but 0 where the reference's norm is below float's epsilon
+    double absoluteL2 = 0;         ///< CLIKA 24.x's scale: grows with the tensor and the samples
+    double referenceMean = 0, referenceDeviation = 0, testedMean = 0, testedDeviation = 0;
+    std::optional<double> accumulatedRelative = {}, maxRelative = {}, meanRelative = {};  ///< where asked for
+    std::optional<double> klDivergence = {};  ///< where asked for
+    std::string note = {};                    ///< why a number above is a convention; mostly empty
 };
 
 struct LayerResult {

@@ -58,7 +58,7 @@ class ArchitectureTest : public QObject {
             {"runtime", {"base", "model", "data", "runtime"}},
             {"transform", {"base", "model", "config", "transform"}},
             {"quantize", {"base", "model", "config", "data", "runtime", "transform", "quantize"}},
-            {"analysis", {"base", "runtime", "analysis"}},
+            {"analysis", {"base", "model", "config", "data", "runtime", "analysis"}},
             {"picture", {"base", "model", "picture"}},
             {"interchange", {"base", "model", "config", "transform", "interchange"}},
         };

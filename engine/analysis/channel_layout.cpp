@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/channel_layout.h"
+
+#include "base/error.h"
+
+namespace quantloupe {
+
+ChannelLayout ChannelLayout::firstSamples(std::size_t present, std::size_t batch) const {
+    if (batch == 0 || outer % batch != 0 || present > batch)
+        fail(ErrorKind::Internal, "{} of {} samples in {} blocks", present, batch, outer);
+    return {outer / batch * present, channels, inner};
+}
+
+ChannelLayout channelLayout(const TensorDesc& desc) {
+    if (desc.dims.size() < 2) return {1, 1, desc.count()};
+    ChannelLayout layout = channelLayout(desc.dims, 1);
+    if (desc.layout == Layout::ChannelsLast) {
+        layout.outer *= layout.inner;
+        layout.inner = 1;
+    }
+    return layout;
+}
+
+ChannelLayout channelLayout(const Dims& dims, int axis) {
+    const auto rank = static_cast<int>(dims.size());
+    const int positive = axis < 0 ? axis + rank : axis;
+    if (positive < 0 || positive >= rank)
+        failInput("the tensor is {}: it has no axis {}", toString(dims), axis);
+    ChannelLayout layout;
+    for (int i = 0; i < rank; ++i) {
+        std::size_t& part = i < positive ? layout.outer : i == positive ? layout.channels : layout.inner;
+        part *= static_cast<std::size_t>(dims[static_cast<std::size_t>(i)]);
+    }
+    return layout;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/paired_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/binomial.h"
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr double kConfidence = 0.95;
+
+int decimalsFor(std::size_t samples) {
+    int decimals = 1;
+    for (std::size_t shown = 1000; shown < samples; shown *= 10) ++decimals;
+    return decimals;
+}
+
+std::string_view wordsOf(ChangeVerdict verdict) {
+    switch (verdict) {
+        case ChangeVerdict::NoChange: return "no change";
+        case ChangeVerdict::WithinNoise: return "within noise";
+        case ChangeVerdict::Gain: return "a real gain";
+        case ChangeVerdict::Loss: return "a real loss";
+    }
+    return "";
+}
+
+}  // namespace
+
+Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32_t> after,
+                std::span<const std::int32_t> wanted) {
+    if (before.size() != after.size() || before.size() != wanted.size())
+        fail(ErrorKind::Internal, "{}, {} and {} classes are not of the same samples", before.size(), after.size(),
+             wanted.size());
+    Flips flips;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (wanted[i] < 0) continue;
+        ++flips.samples;
+        const bool wasRight = before[i] == wanted[i], isRight = after[i] == wanted[i];
+        if (isRight && !wasRight) flips.fixed.push_back(i);
+        if (wasRight && !isRight) flips.broken.push_back(i);
+    }
+    return flips;
+}
+
+PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_t samples) {
+    const std::size_t discordant = fixed + broken;
+    if (discordant > samples)
+        fail(ErrorKind::Internal, "{} fixed and {} broken of {} samples", fixed, broken, samples);
+    PairedComparison result;
+    result.fixed = fixed;
+    result.broken = broken;
+    result.samples = samples;
+    if (samples == 0) return result;
+    const auto n = static_cast<double>(samples), m = static_cast<double>(discordant);
+    result.difference = (static_cast<double>(fixed) - static_cast<double>(broken)) / n;
+    if (discordant == 0) {
+        result.high = clopperPearson(0, samples, kConfidence).high;
+        result.low = -result.high;
+        return result;
+    }
+    result.pValue = std::min(1.0, 2 * binomialUpperTail(std::max(fixed, broken), discordant, 0.5));
+    const ExactInterval share = clopperPearson(fixed, discordant, kConfidence);
+    result.low = m * (2 * share.low - 1) / n;
+    result.high = m * (2 * share.high - 1) / n;
+    if (result.pValue >= 1 - kConfidence) result.verdict = ChangeVerdict::WithinNoise;
+    else result.verdict = fixed > broken ? ChangeVerdict::Gain : ChangeVerdict::Loss;
+    return result;
+}
+
+PairedComparison comparePaired(const Flips& flips) {
+    return comparePaired(flips.fixed.size(), flips.broken.size(), flips.samples);
+}
+
+std::string describe(const PairedComparison& comparison, std::string_view sample) {
+    if (comparison.verdict == ChangeVerdict::NoChange) return fmt::format("no {} changed", sample);
+    const int decimals = decimalsFor(comparison.samples);
+    const std::string points = comparison.difference == 0
+                                   ? fmt::format("{:.{}f}", 0.0, decimals)
+                                   : fmt::format("{:+.{}f}", 100 * comparison.difference, decimals);
+    return fmt::format("{} points, {} {}{} fixed, {} broken: {}", points, comparison.fixed, sample,
+                       comparison.fixed == 1 ? "" : "s", comparison.broken, wordsOf(comparison.verdict));
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Spearman's rank correlation: how well one list orders another (C. Spearman, 1904).
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace quantloupe {
+
+/// Ranks from 1; equal values share the mean of their ranks.
+std::vector<double> ranksOf(std::span<const double> values);
+
+/// Pearson's correlation of the ranks, -1 to 1 (the definition that stays right with ties). Empty where it is
+/// undefined: under two values, all values of one list equal, or a NaN. Throws Error if the sizes differ. O(n log n).
+std::optional<double> spearman(std::span<const double> first, std::span<const double> second);
+
+}  // namespace quantloupe

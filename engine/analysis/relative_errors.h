@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The metrics that divide each element's error by the element. Dearer than tensor_metrics.h's sums (a division an
+// element): only where asked for.
+
+#include <cstddef>
+
+#include "session/evaluation.h"
+
+namespace quantloupe {
+
+/// Over the elements of a reference f and a tensor under test q whose |f| > FLT_EPSILON; the others are dropped.
+struct RelativeErrorSums {
+    double accumulated = 0;  ///< sum |q - f| / |f|: grows with the number of elements
+    double max = 0;          ///< of |q / f - 1|
+    std::size_t count = 0;   ///< of all elements, the dropped ones too
+
+    void add(const float* reference, const float* tested, std::size_t count);
+    void merge(const RelativeErrorSums& other);
+
+    /// Sets accumulatedRelative, maxRelative and meanRelative = accumulated / count (dropped elements count as 0).
+    /// Formulas: Ascend Model Accuracy Analyzer (msaccucmp).
+    void put(TensorDifference& difference) const;
+};
+
+}  // namespace quantloupe

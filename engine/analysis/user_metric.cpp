@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/user_metric.h"
+
+#include <stdlib.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "base/error.h"
+#include "base/run_program.h"
+#include "data/numpy_file.h"
+
+namespace quantloupe {
+namespace {
+
+class TemporaryFolder {
+  public:
+    TemporaryFolder() {
+        std::string name = (std::filesystem::temp_directory_path() / "quantloupe-XXXXXX").string();
+        if (!mkdtemp(name.data()))
+            fail(ErrorKind::Io, "cannot make a folder for temporary files: {}", std::strerror(errno));
+        m_path = name;
+    }
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    ~TemporaryFolder() {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_path, ignored);
+    }
+    const std::filesystem::path& path() const { return m_path; }
+
+  private:
+    std::filesystem::path m_path;
+};
+
+std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlank = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlank);
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// The last line that is not empty, shortened for a message.
+std::string lastLine(std::string_view text) {
+    text = trimmed(text);
+    text = trimmed(text.substr(text.rfind('\n') + 1));  // npos + 1 is 0
+    constexpr std::size_t kLongest = 200;
+    return text.size() > kLongest ? std::string(text.substr(0, kLongest)) + "..." : std::string(text);
+}
+
+double numberFrom(const ProgramOutput& output) {
+    if (output.exitCode != 0) {
+        const std::string said = lastLine(output.err.empty() ? output.out : output.err);
+        const std::string end = output.signal != 0 ? fmt::format("it was ended by signal {}", output.signal)
+                                                   : fmt::format("it failed with exit code {}", output.exitCode);
+        if (said.empty()) failInput("{}", end);
+        failInput("{}: {}", end, said);
+    }
+    return parseMetric(output.out);
+}
+
+}  // namespace
+
+double parseMetric(const std::string& text) {
+    const std::string line = lastLine(text);
+    if (line.empty()) failInput("it printed nothing: its last line must be a number");
+    const char* begin = line.data() + (line[0] == '+' ? 1 : 0);
+    const char* end = line.data() + line.size();
+    double value = 0;
+    const auto [stop, error] = std::from_chars(begin, end, value);  // whatever the locale
+    if (error == std::errc::result_out_of_range) failInput("it printed '{}', which is out of range", line);
+    if (error != std::errc() || stop != end) failInput("its last line must be a number; it is '{}'", line);
+    if (!std::isfinite(value)) failInput("it printed '{}', which cannot be compared", line);
+    return value;
+}
+
+double runUserMetric(const UserMetric& metric, const std::map<std::string, ConstantPtr>& outputs,
+                     std::span<const int> labels, const CancelToken& cancel) {
+    constexpr const char* kLabels = "labels";
+    try {
+        auto arrays = outputs;
+        if (!labels.empty()) {
+            if (arrays.contains(kLabels)) failInput("an output of the network has the name of the labels, '{}'", kLabels);
+            arrays[kLabels] = Constant::fromInt64s({static_cast<std::int64_t>(labels.size())},
+                                                   std::vector<std::int64_t>(labels.begin(), labels.end()));
+        }
+        const TemporaryFolder folder;
+        const std::filesystem::path file = folder.path() / "outputs.npz";
+        saveNpz(arrays, file);
+        std::vector<std::string> arguments = metric.arguments;
+        arguments.push_back(file.string());
+        const ProgramOutput output = runProgram({metric.program, std::move(arguments), metric.timeoutSeconds}, cancel);
+        try {
+            return numberFrom(output);
+        } catch (Error& error) {
+            error.addContext(fmt::format("program '{}'", metric.program.string()));
+            throw;
+        }
+    } catch (Error& error) {
+        error.addContext("own metric");
+        throw;
+    }
+}
+
+}  // namespace quantloupe

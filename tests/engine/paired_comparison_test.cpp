@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two configurations on the same samples: exact tests and intervals against sums of whole numbers.
+#include "analysis/paired_comparison.h"
+
+#include <QtTest>
+#include <cmath>
+#include <random>
+
+#include "analysis/binomial.h"
+#include "base/error.h"
+
+using namespace quantloupe;
+
+namespace {
+
+bool near(double value, double wanted, double tolerance) {
+    if (std::abs(value - wanted) <= tolerance) return true;
+    qWarning("%.15g instead of %.15g", value, wanted);
+    return false;
+}
+
+/// Pascal's triangle: independent of logarithms and continued sums.
+long double choose(std::size_t n, std::size_t k) {
+    std::vector<long double> row(n + 1, 0);
+    row[0] = 1;
+    for (std::size_t i = 1; i <= n; ++i)
+        for (std::size_t j = i; j > 0; --j) row[j] += row[j - 1];
+    return row[k];
+}
+
+double plainUpperTail(std::size_t hits, std::size_t trials, double p) {
+    long double sum = 0;
+    for (std::size_t k = hits; k <= trials; ++k)
+        sum += choose(trials, k) * std::pow((long double)p, (long double)k) *
+               std::pow(1 - (long double)p, (long double)(trials - k));
+    return double(sum);
+}
+
+QString text(std::size_t fixed, std::size_t broken, std::size_t samples) {
+    return QString::fromStdString(describe(comparePaired(fixed, broken, samples)));
+}
+
+}  // namespace
+
+class PairedComparisonTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void inWords() {
+        QCOMPARE(text(5, 1, 500), QString("+0.8 points, 5 images fixed, 1 broken: within noise"));
+        QCOMPARE(text(1, 13, 500), QString("-2.4 points, 1 image fixed, 13 broken: a real loss"));
+        QCOMPARE(text(13, 1, 500), QString("+2.4 points, 13 images fixed, 1 broken: a real gain"));
+        QCOMPARE(text(3, 3, 500), QString("0.0 points, 3 images fixed, 3 broken: within noise"));
+        QCOMPARE(text(0, 0, 500), QString("no image changed"));
+        QCOMPARE(text(1, 0, 10000), QString("+0.01 points, 1 image fixed, 0 broken: within noise"));
+        QCOMPARE(QString::fromStdString(describe(comparePaired(0, 2, 8), "row")),
+                 QString("-25.0 points, 0 rows fixed, 2 broken: within noise"));
+    }
+
+    /// 6 heads or more of 7 and their mirror: 2 (7 + 1) / 2^7.
+    void mcNemarByHand() {
+        QCOMPARE(comparePaired(6, 1, 100).pValue, 0.125);
+        QCOMPARE(comparePaired(1, 6, 100).pValue, 0.125);
+        QCOMPARE(comparePaired(4, 4, 100).pValue, 1.0);
+        QCOMPARE(comparePaired(6, 0, 100).pValue, 0.03125);  // the fewest that are no noise
+        QVERIFY(comparePaired(6, 0, 100).verdict == ChangeVerdict::Gain);
+        QVERIFY(comparePaired(5, 0, 100).verdict == ChangeVerdict::WithinNoise);
+    }
+
+    void tailsEqualWholeSums() {
+        for (const std::size_t trials : {1u, 2u, 7u, 30u, 60u})
+            for (std::size_t hits = 0; hits <= trials + 1; ++hits)
+                for (const double p : {0.001, 0.2, 0.5, 0.93}) {
+                    const double wanted = plainUpperTail(hits, trials, p);
+                    QVERIFY(near(binomialUpperTail(hits, trials, p), wanted, 1e-12 * wanted + 1e-15));
+                }
+        QCOMPARE(binomialUpperTail(3, 5, 0), 0.0);
+        QCOMPARE(binomialUpperTail(3, 5, 1), 1.0);
+    }
+
+    void manyTrials() {
+        // The middle of a fair million: (1 + P(X = n/2)) / 2, where P(X = n/2) = 1 / sqrt(pi n / 2) (1 - 1 / (4 n)).
+        const double n = 1e6, middle = (1 - 1 / (4 * n)) / std::sqrt(M_PI * n / 2);
+        QVERIFY(near(binomialUpperTail(500000, 1000000, 0.5), (1 + middle) / 2, 1e-8));
+    }
+
+    /// None of n and all of n have a closed form; between, the limits are where the tails are 2.5 %.
+    void clopperAndPearson() {
+        QVERIFY(near(clopperPearson(0, 10).high, 1 - std::pow(0.025, 0.1), 1e-13));
+        QCOMPARE(clopperPearson(0, 10).low, 0.0);
+        QVERIFY(near(clopperPearson(10, 10).low, std::pow(0.025, 0.1), 1e-13));
+        QCOMPARE(clopperPearson(10, 10).high, 1.0);
+        QCOMPARE(clopperPearson(0, 0).high, 1.0);
+        for (std::size_t hits = 1; hits < 20; ++hits) {
+            const ExactInterval interval = clopperPearson(hits, 20);
+            QVERIFY(near(plainUpperTail(hits, 20, interval.low), 0.025, 1e-12));
+            QVERIFY(near(1 - plainUpperTail(hits + 1, 20, interval.high), 0.025, 1e-12));
+        }
+        QVERIFY(near(clopperPearson(5, 6).low, 0.35877, 1e-4));  // as printed in tables
+        QVERIFY(near(clopperPearson(5, 6).high, 0.99579, 1e-4));
+        QVERIFY(near(clopperPearson(3, 4, 0.5).low, 1 - clopperPearson(1, 4, 0.5).high, 1e-14));
+    }
+
+    void intervalOfTheDifference() {
+        const PairedComparison five = comparePaired(5, 1, 500);
+        QCOMPARE(five.difference, 0.008);
+        QVERIFY(near(five.low, 6 * (2 * 0.35877 - 1) / 500, 1e-5));
+        QVERIFY(near(five.high, 6 * (2 * 0.99579 - 1) / 500, 1e-5));
+        const PairedComparison mirrored = comparePaired(1, 5, 500);
+        QVERIFY(near(mirrored.low, -five.high, 1e-15));
+        const PairedComparison none = comparePaired(0, 0, 100);
+        QVERIFY(near(none.high, 1 - std::pow(0.025, 0.01), 1e-13));
+        QCOMPARE(none.low, -none.high);
+        QCOMPARE(comparePaired(0, 0, 0).high, 1.0);
+    }
+
+    void intervalAndVerdictNeverDisagree() {
+        for (std::size_t fixed = 0; fixed <= 40; ++fixed)
+            for (std::size_t broken = 0; broken <= 40; ++broken) {
+                const PairedComparison c = comparePaired(fixed, broken, 100);
+                QVERIFY(c.low <= c.difference && c.difference <= c.high);
+                QCOMPARE(c.low > 0, c.verdict == ChangeVerdict::Gain);
+                QCOMPARE(c.high < 0, c.verdict == ChangeVerdict::Loss);
+            }
+    }
+
+    /// Simulated: no real change is called real in at most 5 % of the comparisons.
+    void falseAlarmsAreRare() {
+        const unsigned seed = std::random_device()();
+        qInfo("seed %u", seed);
+        std::mt19937 random(seed);
+        std::uniform_real_distribution<double> uniform;
+        int alarms = 0;
+        for (int round = 0; round < 4000; ++round) {
+            std::size_t fixed = 0, broken = 0;
+            for (int i = 0; i < 300; ++i) {
+                const double draw = uniform(random);
+                if (draw < 0.04) ++fixed;
+                else if (draw < 0.08) ++broken;
+            }
+            const ChangeVerdict verdict = comparePaired(fixed, broken, 300).verdict;
+            if (verdict == ChangeVerdict::Gain || verdict == ChangeVerdict::Loss) ++alarms;
+        }
+        QVERIFY2(alarms < 280, qPrintable(QString::number(alarms)));  // 200 + 5.8 standard deviations
+        QVERIFY2(alarms > 20, "a test that never speaks up is none");
+    }
+
+    void whichImagesFlipped() {
+        const std::vector<std::int32_t> before = {1, 2, 3, 4, 5, 6}, after = {1, 0, 3, 0, 9, 7},
+                                        wanted = {1, 2, 8, 0, 5, -1};
+        const Flips flips = findFlips(before, after, wanted);
+        QCOMPARE(flips.fixed, (std::vector<std::size_t>{3}));
+        QCOMPARE(flips.broken, (std::vector<std::size_t>{1, 4}));
+        QCOMPARE(flips.samples, std::size_t{5});
+        QCOMPARE(comparePaired(flips).difference, -0.2);
+        QVERIFY_THROWS_EXCEPTION(Error, findFlips(before, after, std::vector<std::int32_t>{1}));
+        QVERIFY_THROWS_EXCEPTION(Error, comparePaired(3, 3, 5));
+    }
+};
+
+QTEST_GUILESS_MAIN(PairedComparisonTest)
+#include "paired_comparison_test.moc"
