@@ -150,6 +150,61 @@ class Convolution final : public DnnlKernel {
     std::optional<memory> m_bias;
 };
 
+class TransposedConvolution final : public DnnlKernel {
+  public:
+    explicit TransposedConvolution(const ConvolutionSpec& spec) {
+        const std::size_t rank = spec.input.dims.size();
+        const Tag imageTag = channelsLastTag(rank);
+        const auto f32 = memory::data_type::f32;
+        m_input = {spec.input.dims, f32, imageTag};
+        m_output = {spec.output.dims, f32, imageTag};
+        // ONNX keeps [groups * I, O, k...], oneDNN speaks of [groups, O, I, k...].
+        const Dims& given = spec.weight->dims();
+        Dims weightDims{spec.groups, given[1], given[0] / spec.groups};
+        weightDims.insert(weightDims.end(), given.begin() + 2, given.end());
+        Dims strides(weightDims.size());
+        std::int64_t stride = 1;
+        for (std::size_t d = weightDims.size(); d-- > 3; stride *= weightDims[d]) strides[d] = stride;
+        strides[1] = stride;
+        strides[2] = stride * weightDims[1];
+        strides[0] = strides[2] * weightDims[2];
+        if (spec.groups == 1) {
+            weightDims.erase(weightDims.begin());
+            strides.erase(strides.begin());
+        }
+        const memory::desc anyWeight(weightDims, f32, Tag::any);
+        Dims dilations = spec.window.dilations;
+        for (auto& dilation : dilations) --dilation;
+        const auto forward = dnnl::prop_kind::forward_inference;
+        const auto direct = dnnl::algorithm::deconvolution_direct;
+        const Window& w = spec.window;
+        const memory::desc biasDesc({spec.output.dims[1]}, f32, Tag::x);
+        const auto descriptor =
+            spec.bias != nullptr
+                ? dnnl::deconvolution_forward::desc(forward, direct, m_input, anyWeight, biasDesc, m_output, w.strides,
+                                                    dilations, w.padBegin, w.padEnd)
+                : dnnl::deconvolution_forward::desc(forward, direct, m_input, anyWeight, m_output, w.strides, dilations,
+                                                    w.padBegin, w.padEnd);
+        const dnnl::deconvolution_forward::primitive_desc primitive(descriptor, attributesFor(spec.activation), engine());
+        setPrimitive(primitive);
+        m_weight = prepare(*spec.weight, {weightDims, f32, strides}, primitive.weights_desc());
+        if (spec.bias != nullptr) m_bias = copyOf(*spec.bias);
+    }
+
+    void run(const KernelArguments& arguments) const override {
+        std::unordered_map<int, memory> bound{{DNNL_ARG_SRC, bind(m_input, arguments.inputs[0])},
+                                              {DNNL_ARG_WEIGHTS, m_weight},
+                                              {DNNL_ARG_DST, bind(m_output, arguments.outputs[0])}};
+        if (m_bias) bound.emplace(DNNL_ARG_BIAS, *m_bias);
+        execute(bound, arguments.scratch);
+    }
+
+  private:
+    memory::desc m_input, m_output;
+    memory m_weight;
+    std::optional<memory> m_bias;
+};
+
 class MatrixProduct final : public DnnlKernel {
   public:
     explicit MatrixProduct(const MatrixProductSpec& spec) {
@@ -235,6 +290,10 @@ std::unique_ptr<Kernel> guarded(const char* what, Make make) {
 
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     return guarded("convolution", [&] { return std::make_unique<Convolution>(spec); });
+}
+
+std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec) {
+    return guarded("transposed convolution", [&] { return std::make_unique<TransposedConvolution>(spec); });
 }
 
 std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "runtime/fusions.h"
 #include "runtime/program.h"
 
 namespace quantloupe {
@@ -19,12 +20,14 @@ class ProgramCompiler {
     std::vector<NodeId> schedule() const;
     void addInputs();
     void addNode(NodeId id);
-    void addView(const Node& node, TensorDesc desc);
-    bool foldConstant(NodeId id, const NodeContext& context, CompiledNode& compiled);
+    void addView(const Node& node, Layout from, TensorDesc desc);
+    bool foldConstant(const NodeContext& context, CompiledNode& compiled);
+    std::optional<Fusion> fusionAt(NodeId id) const;
     /// The Relu or Clip behind the node that can run inside it.
     NodeId fusableActivation(const Node& node, Activation& activation) const;
     NodeContext contextOf(const Node& node);
-    Layout wantedLayout(const Operator& op, const Node& node) const;
+    /// Nothing: every input as it comes.
+    std::optional<Layout> wantedLayout(const Operator& op, const Node& node) const;
     /// Buffer of a tensor in a layout; adds a conversion if it is in another.
     int bufferIn(TensorId tensor, Layout layout);
     const Value& valueOf(TensorId tensor);
