@@ -40,8 +40,10 @@ const std::set<std::string> kLeftOut = {
     "_expanded", "_uint", "float64", "float16", "_types", "seq", "loss", "sequence", "optional", "identity_opt", "training", "with_argmax",
     "integer", "bool_", "mask", "STRING", "_int8", "int16", "bernoulli", "FLOAT8",
     "crop_and_resize", "not_larger", "not_smaller",  // Resize on a region, and keeping the aspect ratio
-    "zero_size", "tril_zero", "triu_zero",
-    "pow_types", "convtranspose_output_shape_unused"};
+    "downsample_scales_cubic_align", "downsample_scales_linear_align",  // they count a fraction of a pixel; ONNX Runtime does not
+    "tf_half_pixel_for_nn",                          // names an input that it does not have
+    "BFLOAT16",                                      // stored as another type than declared
+    "zero_size", "tril_zero", "triu_zero"};
 
 /// Inputs after the first that come with the data; the others are constants, as they are in networks.
 bool comesWithData(const std::string& op, std::size_t input) {
