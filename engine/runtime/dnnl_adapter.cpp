@@ -221,6 +221,7 @@ class MatrixProduct final : public DnnlKernel {
                                                      : dnnl::matmul::desc(m_left, right, m_output);
         const dnnl::matmul::primitive_desc primitive(descriptor, attributesFor(spec.activation, spec.alpha), engine());
         setPrimitive(primitive);
+        m_packsWeights = std::string_view(primitive.impl_info_str()).starts_with("brg");
         if (spec.constantRight != nullptr) m_weight = prepare(*spec.constantRight, m_right, primitive.weights_desc());
         if (spec.bias != nullptr) {
             std::vector<float> values(spec.bias->floats().begin(), spec.bias->floats().end());
@@ -239,6 +240,8 @@ class MatrixProduct final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    bool packsWeights() const { return m_packsWeights; }
+
   private:
     static memory::desc describe(Dims dims, bool transposed) {
         if (!transposed) return plainDesc(dims);
@@ -248,6 +251,7 @@ class MatrixProduct final : public DnnlKernel {
 
     memory::desc m_left, m_right, m_output;
     std::optional<memory> m_weight, m_bias;
+    bool m_packsWeights = false;
 };
 
 class Pool final : public DnnlKernel {
@@ -277,6 +281,26 @@ class Pool final : public DnnlKernel {
     memory::desc m_input, m_output;
 };
 
+/// Before AVX-512 oneDNN's product packs the weights anew on every run; its 1x1 convolution keeps them packed, and takes the
+/// rows as pixels.
+std::unique_ptr<Kernel> asConvolution(const MatrixProductSpec& spec) {
+    const std::int64_t rows = spec.left[0], inner = spec.left[1], columns = spec.output[1];
+    ConvolutionSpec convolution;
+    convolution.input = {DataType::Float32, {1, inner, rows, 1}, Layout::ChannelsLast};
+    convolution.output = {DataType::Float32, {1, columns, rows, 1}, Layout::ChannelsLast};
+    convolution.window = {{1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {rows, 1}};
+    const auto given = spec.constantRight->floats();
+    std::vector<float> weight(given.begin(), given.end());
+    if (!spec.transposeRight)
+        convertLayout({DataType::Float32, {1, inner, columns}, Layout::Plain}, given.data(), Layout::ChannelsLast,
+                      weight.data());
+    const ConstantPtr kernel = Constant::fromFloats({columns, inner, 1, 1}, std::move(weight));
+    convolution.weight = kernel.get();
+    convolution.bias = spec.bias;
+    convolution.activation = spec.activation;
+    return std::make_unique<Convolution>(convolution);
+}
+
 template <typename Make>
 std::unique_ptr<Kernel> guarded(const char* what, Make make) {
     try {
@@ -297,7 +321,13 @@ std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec) {
 }
 
 std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {
-    return guarded("matrix product", [&] { return std::make_unique<MatrixProduct>(spec); });
+    return guarded("matrix product", [&]() -> std::unique_ptr<Kernel> {
+        auto product = std::make_unique<MatrixProduct>(spec);
+        if (product->packsWeights() || spec.constantRight == nullptr || spec.alpha != 1.0f || spec.left.size() != 2 ||
+            spec.transposeLeft)
+            return product;
+        return asConvolution(spec);
+    });
 }
 
 std::unique_ptr<Kernel> makePool(PoolKind kind, const TensorDesc& input, const TensorDesc& output,
