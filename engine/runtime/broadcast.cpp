@@ -18,15 +18,4 @@ Dims broadcastDims(const Dims& left, const Dims& right) {
     return result;
 }
 
-std::vector<std::size_t> broadcastStrides(const Dims& from, const Dims& to) {
-    std::vector<std::size_t> strides(to.size(), 0);
-    std::size_t stride = 1;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-        const std::int64_t extent = from[from.size() - 1 - i];
-        if (extent != 1) strides[to.size() - 1 - i] = stride;
-        stride *= static_cast<std::size_t>(extent);
-    }
-    return strides;
-}
-
 }  // namespace quantloupe

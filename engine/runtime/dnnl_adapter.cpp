@@ -150,6 +150,61 @@ class Convolution final : public DnnlKernel {
     std::optional<memory> m_bias;
 };
 
+class TransposedConvolution final : public DnnlKernel {
+  public:
+    explicit TransposedConvolution(const ConvolutionSpec& spec) {
+        const std::size_t rank = spec.input.dims.size();
+        const Tag imageTag = channelsLastTag(rank);
+        const auto f32 = memory::data_type::f32;
+        m_input = {spec.input.dims, f32, imageTag};
+        m_output = {spec.output.dims, f32, imageTag};
+        // ONNX keeps [groups * I, O, k...], oneDNN speaks of [groups, O, I, k...].
+        const Dims& given = spec.weight->dims();
+        Dims weightDims{spec.groups, given[1], given[0] / spec.groups};
+        weightDims.insert(weightDims.end(), given.begin() + 2, given.end());
+        Dims strides(weightDims.size());
+        std::int64_t stride = 1;
+        for (std::size_t d = weightDims.size(); d-- > 3; stride *= weightDims[d]) strides[d] = stride;
+        strides[1] = stride;
+        strides[2] = stride * weightDims[1];
+        strides[0] = strides[2] * weightDims[2];
+        if (spec.groups == 1) {
+            weightDims.erase(weightDims.begin());
+            strides.erase(strides.begin());
+        }
+        const memory::desc anyWeight(weightDims, f32, Tag::any);
+        Dims dilations = spec.window.dilations;
+        for (auto& dilation : dilations) --dilation;
+        const auto forward = dnnl::prop_kind::forward_inference;
+        const auto direct = dnnl::algorithm::deconvolution_direct;
+        const Window& w = spec.window;
+        const memory::desc biasDesc({spec.output.dims[1]}, f32, Tag::x);
+        const auto descriptor =
+            spec.bias != nullptr
+                ? dnnl::deconvolution_forward::desc(forward, direct, m_input, anyWeight, biasDesc, m_output, w.strides,
+                                                    dilations, w.padBegin, w.padEnd)
+                : dnnl::deconvolution_forward::desc(forward, direct, m_input, anyWeight, m_output, w.strides, dilations,
+                                                    w.padBegin, w.padEnd);
+        const dnnl::deconvolution_forward::primitive_desc primitive(descriptor, attributesFor(spec.activation), engine());
+        setPrimitive(primitive);
+        m_weight = prepare(*spec.weight, {weightDims, f32, strides}, primitive.weights_desc());
+        if (spec.bias != nullptr) m_bias = copyOf(*spec.bias);
+    }
+
+    void run(const KernelArguments& arguments) const override {
+        std::unordered_map<int, memory> bound{{DNNL_ARG_SRC, bind(m_input, arguments.inputs[0])},
+                                              {DNNL_ARG_WEIGHTS, m_weight},
+                                              {DNNL_ARG_DST, bind(m_output, arguments.outputs[0])}};
+        if (m_bias) bound.emplace(DNNL_ARG_BIAS, *m_bias);
+        execute(bound, arguments.scratch);
+    }
+
+  private:
+    memory::desc m_input, m_output;
+    memory m_weight;
+    std::optional<memory> m_bias;
+};
+
 class MatrixProduct final : public DnnlKernel {
   public:
     explicit MatrixProduct(const MatrixProductSpec& spec) {
@@ -166,6 +221,7 @@ class MatrixProduct final : public DnnlKernel {
                                                      : dnnl::matmul::desc(m_left, right, m_output);
         const dnnl::matmul::primitive_desc primitive(descriptor, attributesFor(spec.activation, spec.alpha), engine());
         setPrimitive(primitive);
+        m_packsWeights = std::string_view(primitive.impl_info_str()).starts_with("brg");
         if (spec.constantRight != nullptr) m_weight = prepare(*spec.constantRight, m_right, primitive.weights_desc());
         if (spec.bias != nullptr) {
             std::vector<float> values(spec.bias->floats().begin(), spec.bias->floats().end());
@@ -184,6 +240,8 @@ class MatrixProduct final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    bool packsWeights() const { return m_packsWeights; }
+
   private:
     static memory::desc describe(Dims dims, bool transposed) {
         if (!transposed) return plainDesc(dims);
@@ -193,6 +251,7 @@ class MatrixProduct final : public DnnlKernel {
 
     memory::desc m_left, m_right, m_output;
     std::optional<memory> m_weight, m_bias;
+    bool m_packsWeights = false;
 };
 
 class Pool final : public DnnlKernel {
@@ -222,6 +281,26 @@ class Pool final : public DnnlKernel {
     memory::desc m_input, m_output;
 };
 
+/// Before AVX-512 oneDNN's product packs the weights anew on every run; its 1x1 convolution keeps them packed, and takes the
+/// rows as pixels.
+std::unique_ptr<Kernel> asConvolution(const MatrixProductSpec& spec) {
+    const std::int64_t rows = spec.left[0], inner = spec.left[1], columns = spec.output[1];
+    ConvolutionSpec convolution;
+    convolution.input = {DataType::Float32, {1, inner, rows, 1}, Layout::ChannelsLast};
+    convolution.output = {DataType::Float32, {1, columns, rows, 1}, Layout::ChannelsLast};
+    convolution.window = {{1, 1}, {1, 1}, {1, 1}, {0, 0}, {0, 0}, {rows, 1}};
+    const auto given = spec.constantRight->floats();
+    std::vector<float> weight(given.begin(), given.end());
+    if (!spec.transposeRight)
+        convertLayout({DataType::Float32, {1, inner, columns}, Layout::Plain}, given.data(), Layout::ChannelsLast,
+                      weight.data());
+    const ConstantPtr kernel = Constant::fromFloats({columns, inner, 1, 1}, std::move(weight));
+    convolution.weight = kernel.get();
+    convolution.bias = spec.bias;
+    convolution.activation = spec.activation;
+    return std::make_unique<Convolution>(convolution);
+}
+
 template <typename Make>
 std::unique_ptr<Kernel> guarded(const char* what, Make make) {
     try {
@@ -237,8 +316,18 @@ std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     return guarded("convolution", [&] { return std::make_unique<Convolution>(spec); });
 }
 
+std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec) {
+    return guarded("transposed convolution", [&] { return std::make_unique<TransposedConvolution>(spec); });
+}
+
 std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {
-    return guarded("matrix product", [&] { return std::make_unique<MatrixProduct>(spec); });
+    return guarded("matrix product", [&]() -> std::unique_ptr<Kernel> {
+        auto product = std::make_unique<MatrixProduct>(spec);
+        if (product->packsWeights() || spec.constantRight == nullptr || spec.alpha != 1.0f || spec.left.size() != 2 ||
+            spec.transposeLeft)
+            return product;
+        return asConvolution(spec);
+    });
 }
 
 std::unique_ptr<Kernel> makePool(PoolKind kind, const TensorDesc& input, const TensorDesc& output,

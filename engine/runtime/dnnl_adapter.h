@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// oneDNN (v2 API) behind four functions: nothing else includes its headers.
+// oneDNN (v2 API) behind a few functions: nothing else includes its headers.
 //
 // Primitives are made for one thread each: workers share them, and every worker brings its own scratchpad. The caller of
 // a kernel must have limited OpenMP to one thread (runtime/workers.h), or two threads fight inside one convolution.
@@ -23,6 +23,9 @@ struct ConvolutionSpec {
 };
 /// Inputs of the kernel: 0 = the image; weight and bias are kept inside, in the layout that oneDNN likes.
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec);
+
+/// The same with a weight [I, O/groups, k...]; the window's padding is taken off the output.
+std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec);
 
 struct MatrixProductSpec {
     Dims left, right, output;  ///< row-major; the batch dimensions broadcast, all of the same rank

@@ -64,7 +64,8 @@ enum class LayoutPolicy {
     Plain,         ///< row-major
     ChannelsLast,  ///< channels last for input 0 of rank 3 to 5, constants excepted
     Any,           ///< whatever comes: works element by element on one input
-    Same,          ///< channels last if all inputs have the same shape, else row-major
+    Same,          ///< channels last if all inputs have the same shape, else each as it comes
+    Joined,        ///< channels last if any input is that is computed
 };
 
 struct Operator {

@@ -10,12 +10,22 @@ const OperatorTable& table() {
     static const OperatorTable operators = [] {
         OperatorTable all;
         addConvolutions(all);
+        addTransposedConvolutions(all);
         addMatrixProducts(all);
         addPools(all);
         addElementwise(all);
+        addArithmetic(all);
+        addLogic(all);
         addNormalizations(all);
+        addLayerNormalizations(all);
+        addSoftmaxes(all);
         addReductions(all);
         addShapes(all);
+        addMoves(all);
+        addGathers(all);
+        addGenerators(all);
+        addPads(all);
+        addResizes(all);
         return all;
     }();
     return operators;

@@ -11,13 +11,28 @@ namespace quantloupe {
 
 using OperatorTable = std::map<std::string, Operator, std::less<>>;
 
-void addConvolutions(OperatorTable& table);    // ops_convolution.cpp
-void addMatrixProducts(OperatorTable& table);  // ops_matrix.cpp
-void addPools(OperatorTable& table);           // ops_pool.cpp
-void addElementwise(OperatorTable& table);     // ops_elementwise.cpp
-void addNormalizations(OperatorTable& table);  // ops_normalization.cpp
-void addReductions(OperatorTable& table);      // ops_reduction.cpp
-void addShapes(OperatorTable& table);          // ops_shape.cpp
+void addConvolutions(OperatorTable& table);            // ops_convolution.cpp
+void addTransposedConvolutions(OperatorTable& table);  // ops_conv_transpose.cpp
+void addMatrixProducts(OperatorTable& table);          // ops_matrix.cpp
+void addPools(OperatorTable& table);                   // ops_pool.cpp
+void addElementwise(OperatorTable& table);             // ops_elementwise.cpp
+void addArithmetic(OperatorTable& table);              // ops_arithmetic.cpp
+void addLogic(OperatorTable& table);                   // ops_logic.cpp
+void addNormalizations(OperatorTable& table);          // ops_normalization.cpp
+void addLayerNormalizations(OperatorTable& table);     // ops_layer_norm.cpp
+void addSoftmaxes(OperatorTable& table);               // ops_softmax.cpp
+void addReductions(OperatorTable& table);              // ops_reduction.cpp
+void addShapes(OperatorTable& table);                  // ops_shape.cpp
+void addMoves(OperatorTable& table);                   // ops_move.cpp
+void addGathers(OperatorTable& table);                 // ops_gather.cpp
+void addGenerators(OperatorTable& table);              // ops_generate.cpp
+void addPads(OperatorTable& table);                    // ops_pad.cpp
+void addResizes(OperatorTable& table);                 // ops_resize.cpp
+
+/// Operators that no file contains: several nodes in one (fusions.h).
+inline constexpr const char* kFusedErfGelu = "quantloupe.ErfGelu";
+inline constexpr const char* kFusedMaskedSoftmax = "quantloupe.MaskedSoftmax";
+inline constexpr const char* kFusedLayerNorm = "quantloupe.LayerNorm";
 
 /// A kernel from a function of the arguments.
 template <typename F>

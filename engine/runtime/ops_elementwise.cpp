@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that work element by element, with broadcasting where there are two operands.
+// Functions of one operand, element by element.
 #include <cmath>
 
 #include "base/error.h"
-#include "runtime/broadcast.h"
-#include "runtime/fake_quant.h"
+#include "runtime/numeric_types.h"
 #include "runtime/operators.h"
+#include "runtime/simd.h"
+#include "runtime/vector_math.h"
 
 namespace quantloupe {
 namespace {
 
+template <typename F>
+QUANTLOUPE_SIMD void mapFloats(const float* in, float* out, std::size_t count, F function) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = function(in[i]);
+}
+
+/// `function` makes from the node the function of one element.
 template <typename F>
 Operator unary(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
@@ -18,9 +25,8 @@ Operator unary(F function) {
                 const std::size_t count = desc.count();
                 auto parameterized = function(context);
                 return {{desc}, makeKernel([count, parameterized](const KernelArguments& a) {
-                            const auto* in = static_cast<const float*>(a.inputs[0]);
-                            auto* out = static_cast<float*>(a.outputs[0]);
-                            for (std::size_t i = 0; i < count; ++i) out[i] = parameterized(in[i]);
+                            mapFloats(static_cast<const float*>(a.inputs[0]), static_cast<float*>(a.outputs[0]), count,
+                                      parameterized);
                         })};
             },
             LayoutPolicy::Any, false};
@@ -32,66 +38,44 @@ Operator simple(F function) {
     return unary([function](const NodeContext&) { return function; });
 }
 
-/// out = f(left, right), walking the output row by row.
-template <typename T, typename F>
-void broadcastLoop(const Dims& dims, const std::vector<std::size_t>& leftStrides,
-                   const std::vector<std::size_t>& rightStrides, const T* left, const T* right, T* out, F f) {
-    const std::size_t rank = dims.size();
-    if (rank == 0) {
-        *out = f(*left, *right);
-        return;
-    }
-    const auto inner = static_cast<std::size_t>(dims[rank - 1]);
-    const std::size_t leftStep = leftStrides[rank - 1], rightStep = rightStrides[rank - 1];
-    std::vector<std::int64_t> at(rank, 0);
-    std::size_t l = 0, r = 0;
-    const std::size_t rows = inner == 0 ? 0 : static_cast<std::size_t>(elementCount(dims)) / inner;
-    for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t i = 0; i < inner; ++i) *out++ = f(left[l + i * leftStep], right[r + i * rightStep]);
-        for (std::size_t d = rank - 1; d-- > 0;) {
-            l += leftStrides[d];
-            r += rightStrides[d];
-            if (++at[d] < dims[d]) break;
-            l -= leftStrides[d] * static_cast<std::size_t>(dims[d]);
-            r -= rightStrides[d] * static_cast<std::size_t>(dims[d]);
-            at[d] = 0;
-        }
-    }
-}
-
-template <typename T, typename F>
-CompiledNode binaryOf(const NodeContext& context, F f) {
-    const TensorDesc left = context.input(0), right = context.input(1);
-    if (left.dims == right.dims && left.layout == right.layout) {
-        const std::size_t count = left.count();
-        return {{left}, makeKernel([count, f](const KernelArguments& a) {
-                    const auto* l = static_cast<const T*>(a.inputs[0]);
-                    const auto* r = static_cast<const T*>(a.inputs[1]);
-                    auto* out = static_cast<T*>(a.outputs[0]);
-                    for (std::size_t i = 0; i < count; ++i) out[i] = f(l[i], r[i]);
-                })};
-    }
-    const Dims dims = broadcastDims(left.dims, right.dims);
-    return {{{left.type, dims, Layout::Plain}},
-            makeKernel([=, leftStrides = broadcastStrides(left.dims, dims),
-                        rightStrides = broadcastStrides(right.dims, dims)](const KernelArguments& a) {
-                broadcastLoop(dims, leftStrides, rightStrides, static_cast<const T*>(a.inputs[0]),
-                              static_cast<const T*>(a.inputs[1]), static_cast<T*>(a.outputs[0]), f);
-            })};
-}
-
-/// f must work for float and for int64 (shape arithmetic).
+/// For functions that integers have, too.
 template <typename F>
-Operator binary(F f) {
-    return {[f](const NodeContext& context) -> CompiledNode {
-                if (context.input(0).type != context.input(1).type)
-                    failInput("{} of a {} and a {} tensor", context.node.op, dataTypeName(context.input(0).type),
-                              dataTypeName(context.input(1).type));
-                if (context.input(0).type == DataType::Int64) return binaryOf<std::int64_t>(context, f);
-                requireFloat(context, 0);
-                return binaryOf<float>(context, f);
+Operator numeric(F function) {
+    return {[function](const NodeContext& context) -> CompiledNode {
+                const TensorDesc desc = context.input(0);
+                return {{desc}, withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) {
+                            return makeKernel([count = desc.count(), function](const KernelArguments& a) {
+                                const auto* in = static_cast<const T*>(a.inputs[0]);
+                                auto* out = static_cast<T*>(a.outputs[0]);
+                                if constexpr (std::is_same_v<T, float>) mapFloats(in, out, count, function);
+                                else
+                                    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(function(in[i]));
+                            });
+                        })};
             },
-            LayoutPolicy::Same, false};
+            LayoutPolicy::Any, false};
+}
+
+CompiledNode compileGelu(const NodeContext& context) {
+    if (context.node.attributes.text("approximate", "none") == "tanh")
+        return simple([](float x) {
+                   return 0.5f * x * (1.0f + fastTanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+               }).compile(context);
+    return simple([](float x) { return 0.5f * x * (1.0f + fastErf(x * 0.70710678118f)); }).compile(context);
+}
+
+/// x times or over a scale, erf, plus 1, times x, halved: the same operations in the same order as the nodes it stands for,
+/// so the same result to the last bit.
+CompiledNode compileErfGelu(const NodeContext& context) {
+    if (context.node.attributes.has("divisor"))
+        return unary([](const NodeContext& c) {
+                   const float divisor = c.node.attributes.real("divisor", 1.0f);
+                   return [=](float x) { return x * (fastErf(x / divisor) + 1.0f) * 0.5f; };
+               }).compile(context);
+    return unary([](const NodeContext& c) {
+               const float factor = c.node.attributes.real("factor", 1.0f);
+               return [=](float x) { return x * (fastErf(x * factor) + 1.0f) * 0.5f; };
+           }).compile(context);
 }
 
 /// Clip's bounds: attributes up to opset 10, optional inputs since.
@@ -110,24 +94,52 @@ float hardSigmoid(float x, float alpha, float beta) { return std::max(0.0f, std:
 
 void addElementwise(OperatorTable& table) {
     table["Relu"] = simple([](float x) { return x > 0 ? x : 0.0f; });
-    table["Sigmoid"] = simple([](float x) { return 1.0f / (1.0f + std::exp(-x)); });
-    table["Tanh"] = simple([](float x) { return std::tanh(x); });
-    table["Exp"] = simple([](float x) { return std::exp(x); });
+    table["Sigmoid"] = simple([](float x) { return fastSigmoid(x); });
+    table["Tanh"] = simple([](float x) { return fastTanh(x); });
+    table["Exp"] = simple([](float x) { return fastExp(x); });
     table["Log"] = simple([](float x) { return std::log(x); });
     table["Sqrt"] = simple([](float x) { return std::sqrt(x); });
     table["Reciprocal"] = simple([](float x) { return 1.0f / x; });
-    table["Neg"] = simple([](float x) { return -x; });
-    table["Abs"] = simple([](float x) { return std::fabs(x); });
-    table["Erf"] = simple([](float x) { return std::erf(x); });
+    table["Erf"] = simple([](float x) { return fastErf(x); });
     table["Softplus"] = simple([](float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
+    table["Softsign"] = simple([](float x) { return x / (1.0f + std::fabs(x)); });
+    table["Mish"] = simple([](float x) { return x * std::tanh(x > 20 ? x : std::log1p(std::exp(x))); });
     table["HardSwish"] = simple([](float x) { return x * hardSigmoid(x, 1.0f / 6.0f, 0.5f); });
-    table["Gelu"] = unary([](const NodeContext& context) {
-        const bool tanhForm = context.node.attributes.text("approximate", "none") == "tanh";
-        return [tanhForm](float x) {
-            if (tanhForm)
-                return 0.5f * x * (1.0f + std::tanh(0.7978845608f * (x + 0.044715f * x * x * x)));
-            return 0.5f * x * (1.0f + std::erf(x * 0.70710678118f));
-        };
+    table["Floor"] = simple([](float x) { return std::floor(x); });
+    table["Ceil"] = simple([](float x) { return std::ceil(x); });
+    table["Round"] = simple([](float x) { return std::nearbyint(x); });
+    table["Sin"] = simple([](float x) { return std::sin(x); });
+    table["Cos"] = simple([](float x) { return std::cos(x); });
+    table["Tan"] = simple([](float x) { return std::tan(x); });
+    table["Sinh"] = simple([](float x) { return std::sinh(x); });
+    table["Cosh"] = simple([](float x) { return std::cosh(x); });
+    table["Asin"] = simple([](float x) { return std::asin(x); });
+    table["Acos"] = simple([](float x) { return std::acos(x); });
+    table["Atan"] = simple([](float x) { return std::atan(x); });
+    table["Asinh"] = simple([](float x) { return std::asinh(x); });
+    table["Acosh"] = simple([](float x) { return std::acosh(x); });
+    table["Atanh"] = simple([](float x) { return std::atanh(x); });
+    table["Neg"] = numeric([](auto x) { return -x; });
+    table["Abs"] = numeric([](auto x) { return x < 0 ? -x : x; });
+    table["Sign"] = numeric([](auto x) { return x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : decltype(x)(0); });
+    table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false};
+    table["Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table["Selu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.67326319f);
+        const float gamma = context.node.attributes.real("gamma", 1.05070102f);
+        return [=](float x) { return x > 0 ? gamma * x : gamma * (alpha * fastExp(x) - alpha); };
+    });
+    table["Celu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.0f);
+        return [=](float x) { return x > 0 ? x : alpha * (fastExp(x / alpha) - 1.0f); };
+    });
+    table["ThresholdedRelu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.0f);
+        return [=](float x) { return x > alpha ? x : 0.0f; };
+    });
+    table["Shrink"] = unary([](const NodeContext& context) {
+        const float bias = context.node.attributes.real("bias", 0.0f), bound = context.node.attributes.real("lambd", 0.5f);
+        return [=](float x) { return x < -bound ? x + bias : x > bound ? x - bias : 0.0f; };
     });
     table["HardSigmoid"] = unary([](const NodeContext& context) {
         const float alpha = context.node.attributes.real("alpha", 0.2f);
@@ -140,25 +152,12 @@ void addElementwise(OperatorTable& table) {
     });
     table["Elu"] = unary([](const NodeContext& context) {
         const float alpha = context.node.attributes.real("alpha", 1.0f);
-        return [=](float x) { return x >= 0 ? x : alpha * (std::exp(x) - 1.0f); };
+        return [=](float x) { return x >= 0 ? x : alpha * (fastExp(x) - 1.0f); };
     });
     table["Clip"] = unary([](const NodeContext& context) {
         const Activation bounds = clipBounds(context);
         return [=](float x) { return std::min(bounds.high, std::max(bounds.low, x)); };
     });
-
-    table["Add"] = binary([](auto l, auto r) { return l + r; });
-    table["Sub"] = binary([](auto l, auto r) { return l - r; });
-    table["Mul"] = binary([](auto l, auto r) { return l * r; });
-    table["Div"] = binary([](auto l, auto r) {
-        using T = decltype(l);
-        if constexpr (std::is_integral_v<T>) return r == 0 ? T{0} : l / r;
-        else return l / r;
-    });
-    table["Pow"] = binary([](auto l, auto r) { return static_cast<decltype(l)>(std::pow(l, r)); });
-    table["Max"] = binary([](auto l, auto r) { return std::max(l, r); });
-    table["Min"] = binary([](auto l, auto r) { return std::min(l, r); });
-    table["PRelu"] = binary([](auto l, auto r) { return l >= 0 ? l : l * r; });
 }
 
 }  // namespace quantloupe

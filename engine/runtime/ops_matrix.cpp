@@ -62,6 +62,7 @@ CompiledNode compileMatMul(const NodeContext& context) {
     MatrixProductSpec spec;
     spec.constantRight = context.constant(1);
     spec.activation = context.activation;
+    if (context.has(2)) spec.bias = &context.needConstant(2, "the bias of a MatMul");  // fused, see fusions.h
     if (right.size() == 2) {  // one matrix for the whole batch: a single product
         spec.left = {elementCount(left) / inner, inner};
         spec.right = right;

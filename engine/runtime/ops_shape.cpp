@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that move elements or look at shapes: views, Transpose, Concat, Shape, Constant-like.
-#include <cstring>
+// Operators that look at shapes or only give the same elements another one.
 
 #include "base/error.h"
 #include "runtime/operators.h"
@@ -12,7 +11,15 @@ CompiledNode viewAs(const NodeContext& context, Dims dims) {
     const TensorDesc& input = context.input(0);
     if (elementCount(dims) != elementCount(input.dims))
         failInput("{} cannot make {} of {}", context.node.op, toString(dims), toString(input.dims));
-    return {{{input.type, std::move(dims), Layout::Plain}}, nullptr};
+    const TensorDesc output{input.type, std::move(dims), Layout::Plain};
+    if (input.layout == Layout::Plain) return {{output}, nullptr};
+    // Channels last stays so while batch and channels are kept and the rest is only grouped anew.
+    const Dims& made = output.dims;
+    if (made.size() >= 3 && made.size() <= 5 && made[0] == input.dims[0] && made[1] == input.dims[1])
+        return {{{input.type, made, Layout::ChannelsLast}}, nullptr};
+    return {{output}, makeKernel([input](const KernelArguments& a) {
+                convertLayout(input, a.inputs[0], Layout::Plain, a.outputs[0]);
+            })};
 }
 
 CompiledNode compileIdentity(const NodeContext& context) {
@@ -94,80 +101,6 @@ CompiledNode compileUnsqueeze(const NodeContext& context) {
     return viewAs(context, std::move(result));
 }
 
-template <typename T>
-void transposeLoop(const T* in, T* out, const Dims& dims, const std::vector<std::size_t>& strides) {
-    const std::size_t rank = dims.size();
-    Dims at(rank, 0);
-    std::size_t from = 0;
-    const auto count = static_cast<std::size_t>(elementCount(dims));
-    for (std::size_t i = 0; i < count; ++i) {
-        out[i] = in[from];
-        for (std::size_t d = rank; d-- > 0;) {
-            from += strides[d];
-            if (++at[d] < dims[d]) break;
-            from -= strides[d] * static_cast<std::size_t>(dims[d]);
-            at[d] = 0;
-        }
-    }
-}
-
-CompiledNode compileTranspose(const NodeContext& context) {
-    const TensorDesc input = context.input(0);
-    const std::size_t rank = input.dims.size();
-    Dims order = context.node.attributes.integers("perm");
-    if (order.empty())
-        for (std::size_t d = rank; d-- > 0;) order.push_back(static_cast<std::int64_t>(d));
-    if (order.size() != rank) failInput("Transpose's perm has {} entries for rank {}", order.size(), rank);
-    std::vector<std::size_t> inStrides(rank, 1), strides(rank);
-    for (std::size_t d = rank; d-- > 1;) inStrides[d - 1] = inStrides[d] * static_cast<std::size_t>(input.dims[d]);
-    TensorDesc output{input.type, Dims(rank), Layout::Plain};
-    for (std::size_t d = 0; d < rank; ++d) {
-        const std::size_t from = normalizedAxis(order[d], rank);
-        output.dims[d] = input.dims[from];
-        strides[d] = inStrides[from];
-    }
-    const std::size_t size = elementSize(input.type);
-    return {{output}, makeKernel([=, dims = output.dims](const KernelArguments& a) {
-                if (size == 4)
-                    transposeLoop(static_cast<const std::uint32_t*>(a.inputs[0]),
-                                  static_cast<std::uint32_t*>(a.outputs[0]), dims, strides);
-                else if (size == 8)
-                    transposeLoop(static_cast<const std::uint64_t*>(a.inputs[0]),
-                                  static_cast<std::uint64_t*>(a.outputs[0]), dims, strides);
-                else
-                    transposeLoop(static_cast<const std::uint8_t*>(a.inputs[0]),
-                                  static_cast<std::uint8_t*>(a.outputs[0]), dims, strides);
-            })};
-}
-
-CompiledNode compileConcat(const NodeContext& context) {
-    TensorDesc output = context.input(0);
-    const std::size_t rank = output.dims.size();
-    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 0), rank);
-    output.dims[axis] = 0;
-    std::size_t outer = 1, inner = elementSize(output.type);
-    for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(output.dims[d]);
-    for (std::size_t d = axis + 1; d < rank; ++d) inner *= static_cast<std::size_t>(output.dims[d]);
-    std::vector<std::size_t> runs;  // bytes of each input for one outer index
-    for (std::size_t i = 0; i < context.inputs.size(); ++i) {
-        const TensorDesc& input = context.input(i);
-        Dims expected = output.dims;
-        if (input.dims.size() == rank) expected[axis] = input.dims[axis];
-        if (input.type != output.type || input.dims != expected)
-            failInput("Concat cannot join {} and {}", toString(context.input(0).dims), toString(input.dims));
-        runs.push_back(static_cast<std::size_t>(input.dims[axis]) * inner);
-        output.dims[axis] += input.dims[axis];
-    }
-    return {{output}, makeKernel([=](const KernelArguments& a) {
-                auto* out = static_cast<std::byte*>(a.outputs[0]);
-                for (std::size_t o = 0; o < outer; ++o)
-                    for (std::size_t i = 0; i < runs.size(); ++i) {
-                        std::memcpy(out, static_cast<const std::byte*>(a.inputs[i]) + o * runs[i], runs[i]);
-                        out += runs[i];
-                    }
-            })};
-}
-
 CompiledNode compileShape(const NodeContext& context) {
     const Dims& dims = context.input(0).dims;
     const auto rank = static_cast<std::int64_t>(dims.size());
@@ -183,29 +116,10 @@ CompiledNode compileShape(const NodeContext& context) {
             })};
 }
 
-CompiledNode compileGather(const NodeContext& context) {
-    const TensorDesc data = context.input(0);
-    const std::vector<std::int64_t> indices = context.needConstant(1, "the indices of a Gather").toInt64s();
-    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", 0), data.dims.size());
-    std::size_t outer = 1, inner = elementSize(data.type);
-    for (std::size_t d = 0; d < axis; ++d) outer *= static_cast<std::size_t>(data.dims[d]);
-    for (std::size_t d = axis + 1; d < data.dims.size(); ++d) inner *= static_cast<std::size_t>(data.dims[d]);
-    std::vector<std::size_t> rows;
-    for (const std::int64_t index : indices) rows.push_back(normalizedAxis(index, static_cast<std::size_t>(data.dims[axis])));
-    TensorDesc output{data.type, data.dims, Layout::Plain};
-    const Dims& indexDims = context.input(1).dims;
-    output.dims.erase(output.dims.begin() + static_cast<std::ptrdiff_t>(axis));
-    output.dims.insert(output.dims.begin() + static_cast<std::ptrdiff_t>(axis), indexDims.begin(), indexDims.end());
-    const std::size_t extent = static_cast<std::size_t>(data.dims[axis]);
-    return {{output}, makeKernel([=](const KernelArguments& a) {
-                const auto* in = static_cast<const std::byte*>(a.inputs[0]);
-                auto* out = static_cast<std::byte*>(a.outputs[0]);
-                for (std::size_t o = 0; o < outer; ++o)
-                    for (const std::size_t row : rows) {
-                        std::memcpy(out, in + (o * extent + row) * inner, inner);
-                        out += inner;
-                    }
-            })};
+CompiledNode compileSize(const NodeContext& context) {
+    const std::int64_t count = elementCount(context.input(0).dims);
+    return {{{DataType::Int64, {}, Layout::Plain}},
+            makeKernel([count](const KernelArguments& a) { *static_cast<std::int64_t*>(a.outputs[0]) = count; })};
 }
 
 }  // namespace
@@ -216,13 +130,11 @@ void addShapes(OperatorTable& table) {
     table["Identity"] = {compileIdentity, any, false};
     table["Dropout"] = {compileIdentity, any, false};
     table["Flatten"] = {compileFlatten, plain, false};
-    table["Reshape"] = {compileReshape, plain, false};
+    table["Reshape"] = {compileReshape, any, false};
     table["Squeeze"] = {compileSqueeze, plain, false};
     table["Unsqueeze"] = {compileUnsqueeze, plain, false};
-    table["Transpose"] = {compileTranspose, plain, false};
-    table["Concat"] = {compileConcat, plain, false};
     table["Shape"] = {compileShape, any, false};
-    table["Gather"] = {compileGather, plain, false};
+    table["Size"] = {compileSize, any, false};
 }
 
 }  // namespace quantloupe

@@ -36,8 +36,9 @@ ProgramCompiler::ProgramCompiler(ProgramSpec spec)
 }
 
 bool ProgramCompiler::observed(TensorId tensor) const {
-    const auto& list = m_program->m_spec.observed;
-    return std::find(list.begin(), list.end(), tensor) != list.end();
+    const ProgramSpec& spec = m_program->m_spec;
+    return std::find(spec.observed.begin(), spec.observed.end(), tensor) != spec.observed.end() ||
+           std::find(spec.kept.begin(), spec.kept.end(), tensor) != spec.kept.end() || spec.resumed.contains(tensor);
 }
 
 const Dims* ProgramCompiler::knownDims(TensorId tensor) const {
@@ -188,7 +189,7 @@ int ProgramCompiler::bufferIn(TensorId tensor, Layout layout) {
     return buffer;
 }
 
-Layout ProgramCompiler::wantedLayout(const Operator& op, const Node& node) const {
+std::optional<Layout> ProgramCompiler::wantedLayout(const Operator& op, const Node& node) const {
     const auto descOfInput = [&](std::size_t i) -> std::optional<TensorDesc> {
         const auto found = m_program->m_values.find(node.input(i));
         if (found == m_program->m_values.end()) return std::nullopt;
@@ -200,12 +201,14 @@ Layout ProgramCompiler::wantedLayout(const Operator& op, const Node& node) const
         case LayoutPolicy::ChannelsLast:
             return first && spatial(*first) ? Layout::ChannelsLast : Layout::Plain;
         case LayoutPolicy::Any: return first ? first->layout : Layout::Plain;
-        case LayoutPolicy::Same: break;
+        case LayoutPolicy::Same:
+        case LayoutPolicy::Joined: break;
     }
     bool anyLast = false;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         const std::optional<TensorDesc> desc = descOfInput(i);
-        if (!desc || !first || desc->dims != first->dims) return Layout::Plain;
+        if (!desc || !first) return Layout::Plain;
+        if (op.layout == LayoutPolicy::Same && desc->dims != first->dims) return std::nullopt;
         anyLast = anyLast || desc->layout == Layout::ChannelsLast;
     }
     return anyLast ? Layout::ChannelsLast : Layout::Plain;
@@ -282,38 +285,42 @@ ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, con
     return compiled;
 }
 
-bool ProgramCompiler::foldConstant(NodeId id, const NodeContext& context, const Compiled& compiled) {
-    const Node& node = m_graph.node(id);
-    bool known = node.op != "Shape";
+bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& compiled) {
+    const Node& node = context.node;
+    bool known = true;
     for (std::size_t i = 0; known && i < node.inputs.size(); ++i)
         known = !node.inputs[i].valid() || context.constants[i] != nullptr;
-    if (node.op == "Shape") known = true;
-    if (!known || node.outputs.size() != 1) return false;
+    if (node.op == "Shape" || node.op == "Size") known = true;
+    for (const TensorDesc& desc : compiled.outputs) known = known && desc.layout == Layout::Plain;
+    if (!known) return false;
     std::vector<const void*> inputs;
     for (const Constant* constant : context.constants)
         inputs.push_back(constant != nullptr ? constant->bytes().data() : nullptr);
-    const TensorDesc& desc = compiled.outputs[0];
-    std::vector<std::byte> bytes(desc.bytes());
+    std::vector<std::vector<std::byte>> values;
+    std::vector<void*> outputs;
+    for (const TensorDesc& desc : compiled.outputs) outputs.push_back(values.emplace_back(desc.bytes()).data());
     if (compiled.kernel) {
         std::vector<std::byte> scratch(compiled.kernel->scratchBytes() + kAlignment);
-        void* outputs[] = {bytes.data()};
         compiled.kernel->run({inputs, outputs, scratch.data()});
-    } else {
-        std::memcpy(bytes.data(), inputs[0], bytes.size());
+    } else if (!values[0].empty()) {
+        std::memcpy(outputs[0], inputs[0], values[0].size());
     }
-    m_constants[node.output()] = Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (node.output(i).valid())
+            m_constants[node.output(i)] =
+                Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
     return true;
 }
 
-void ProgramCompiler::addView(const Node& node, TensorDesc desc) {
+void ProgramCompiler::addView(const Node& node, Layout from, TensorDesc desc) {
     const TensorId output = node.output();
     const FakeQuant* quant = codedQuantizer(output);
     if (quant != nullptr && isCoded(node.input(0)) && *codedQuantizer(node.input(0)) == *quant) {
         desc.type = DataType::UInt8;
-        m_program->m_values[output] = {codedBufferIn(node.input(0), desc.layout), desc, true};
+        m_program->m_values[output] = {codedBufferIn(node.input(0), from), desc, true};
         return;
     }
-    int source = bufferIn(node.input(0), desc.layout);
+    int source = bufferIn(node.input(0), from);
     // A quantizer works in place, so it needs a buffer of its own; so does an input that the caller owns.
     if (quant == nullptr && m_program->m_spec.quantizers.contains(output)) {
         const int copy = newBuffer(desc.bytes());
@@ -326,8 +333,29 @@ void ProgramCompiler::addView(const Node& node, TensorDesc desc) {
     finish(output, source, desc);
 }
 
+std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
+    const auto& spec = m_program->m_spec;
+    const auto constant = [&](TensorId tensor) -> const Constant* {
+        const auto found = m_constants.find(tensor);
+        return found != m_constants.end() ? found->second.get() : m_graph.constantOf(tensor);
+    };
+    const auto desc = [&](TensorId tensor) -> const TensorDesc* {
+        const auto found = m_program->m_values.find(tensor);
+        return found == m_program->m_values.end() ? nullptr : &found->second.desc;
+    };
+    const auto hidden = [&](TensorId tensor) {
+        return !observed(tensor) && !spec.quantizers.contains(tensor) && !spec.inputs.contains(tensor);
+    };
+    return findFusion({m_graph, hidden, constant, desc}, id);
+}
+
 void ProgramCompiler::addNode(NodeId id) {
-    const Node& node = m_graph.node(id);
+    for (const TensorId in : m_graph.node(id).inputs)
+        if (in.valid()) valueOf(in);
+    const std::optional<Fusion> fusion = fusionAt(id);
+    const Node& node = fusion ? fusion->node : m_graph.node(id);
+    if (fusion)
+        for (const NodeId covered : fusion->covered) m_done[covered.index()] = true;
     const Operator* op = findOperator(node.domain, node.op);
     if (op == nullptr)
         fail(ErrorKind::Unsupported, "the operator {}{}{} is not supported", node.domain, node.domain.empty() ? "" : ".",
@@ -335,13 +363,14 @@ void ProgramCompiler::addNode(NodeId id) {
     for (const TensorId in : node.inputs)
         if (in.valid()) valueOf(in);
 
-    if (addCoded(id)) return;
+    if (!fusion && addCoded(id)) return;
     NodeContext context = contextOf(node);
-    const Layout layout = wantedLayout(*op, node);
+    const std::optional<Layout> layout = wantedLayout(*op, node);
     for (TensorDesc& desc : context.inputs)
-        if (desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? layout : Layout::Plain;
+        if (layout && desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? *layout : Layout::Plain;
     for (std::size_t i = 0; i < context.inputs.size(); ++i)
-        if (context.constants[i] != nullptr && op->layout != LayoutPolicy::Same) context.inputs[i].layout = Layout::Plain;
+        if (context.constants[i] != nullptr && op->layout != LayoutPolicy::Same && op->layout != LayoutPolicy::Joined)
+            context.inputs[i].layout = Layout::Plain;
 
     Activation activation;
     NodeId fused;
@@ -349,8 +378,8 @@ void ProgramCompiler::addNode(NodeId id) {
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);
-    if (!fused.valid() && foldConstant(id, context, compiled)) return;
-    if (!compiled.kernel) return addView(node, std::move(compiled.outputs[0]));
+    if (!fused.valid() && foldConstant(context, compiled)) return;
+    if (!compiled.kernel) return addView(node, context.inputs[0].layout, std::move(compiled.outputs[0]));
     std::shared_ptr<const Kernel> kernel = std::move(compiled.kernel);
 
     std::vector<int> inputs, outputs;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "runtime/fusions.h"
 #include "runtime/program.h"
 
 namespace quantloupe {
@@ -27,7 +28,7 @@ class ProgramCompiler {
     void addInputs();
     void addShapeOnly();
     void addNode(NodeId id);
-    void addView(const Node& node, TensorDesc desc);
+    void addView(const Node& node, Layout from, TensorDesc desc);
     /// Nodes whose input is coded: true if the node was added as one that works on codes. (coded_nodes.cpp)
     bool addCoded(NodeId id);
     bool addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation);
@@ -44,11 +45,13 @@ class ProgramCompiler {
     std::optional<Version> kernelVersion(const NodeContext& context, const Activation& activation,
                                          const std::vector<const FakeQuant*>& quantizers = {}) const;
 
-    bool foldConstant(NodeId id, const NodeContext& context, const Compiled& compiled);
+    bool foldConstant(const NodeContext& context, const Compiled& compiled);
+    std::optional<Fusion> fusionAt(NodeId id) const;
     /// The Relu or Clip behind the node that can run inside it.
     NodeId fusableActivation(const Node& node, Activation& activation) const;
     NodeContext contextOf(const Node& node);
-    Layout wantedLayout(const Operator& op, const Node& node) const;
+    /// Nothing: every input as it comes.
+    std::optional<Layout> wantedLayout(const Operator& op, const Node& node) const;
     /// Buffer of a tensor in a layout; adds a conversion if it is in another.
     int bufferIn(TensorId tensor, Layout layout);
     const Value& valueOf(TensorId tensor);

@@ -2,6 +2,7 @@
 #include "runtime/tensor_desc.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -20,6 +21,24 @@ void transposeChannels(const T* source, T* target, std::size_t batch, std::size_
 }
 
 }  // namespace
+
+std::vector<std::size_t> TensorDesc::memoryOrder() const {
+    std::vector<std::size_t> order(dims.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (layout == Layout::ChannelsLast && dims.size() >= 3) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    return order;
+}
+
+std::vector<std::ptrdiff_t> TensorDesc::strides() const {
+    std::vector<std::ptrdiff_t> result(dims.size());
+    std::ptrdiff_t stride = 1;
+    const std::vector<std::size_t> order = memoryOrder();
+    for (auto d = order.rbegin(); d != order.rend(); ++d) {
+        result[*d] = stride;
+        stride *= dims[*d];
+    }
+    return result;
+}
 
 void convertLayout(const TensorDesc& from, const void* source, Layout to, void* target) {
     if (from.count() == 0) return;

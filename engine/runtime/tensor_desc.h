@@ -23,6 +23,11 @@ struct TensorDesc {
     std::size_t count() const { return static_cast<std::size_t>(elementCount(dims)); }
     std::size_t bytes() const { return count() * elementSize(type); }
     bool operator==(const TensorDesc&) const = default;
+
+    /// The dimensions in the order in which memory runs through them, the fastest last.
+    std::vector<std::size_t> memoryOrder() const;
+    /// Elements from one index to the next, for each logical dimension.
+    std::vector<std::ptrdiff_t> strides() const;
 };
 
 /// Copies float elements from one layout to the other. Both descs have the same dims.

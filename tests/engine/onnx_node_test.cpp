@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator against ONNX's own node tests (Debian's libonnx-testdata). All inputs but the first are made constant, as they
-// are in the networks we meet; operators with two data operands get both.
+// Every operator against ONNX's own node tests (Debian's libonnx-testdata). Weights and parameters are made
+// constant, as they are in the networks we meet.
 #include <onnx/onnx_pb.h>
 
 #include <QtTest>
@@ -23,17 +23,39 @@ const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
 
 /// The node tests that this version runs, by the beginning of their names.
 const std::set<std::string> kBeginnings = {
-    "averagepool_1d", "averagepool_2d", "averagepool_3d", "basic_conv", "batchnorm_e", "clip", "concat_", "conv_with",
-    "elu", "erf", "exp_example", "flatten", "gather_0", "gather_1", "gather_2d", "gather_neg", "gemm_alpha", "gemm_beta", "gemm_default_no",
-    "gemm_default_single", "gemm_default_vector", "gemm_default_zero", "gemm_transposeA", "gemm_transposeB", "globalaveragepool",
-    "globalmaxpool", "hardsigmoid", "hardswish", "identity", "layer_normalization", "leakyrelu", "matmul", "maxpool_1d",
-    "maxpool_2d", "maxpool_3d", "mul", "neg", "pow", "prelu", "reduce_mean", "reduce_sum_d", "reduce_sum_k", "reduce_sum_n", "relu",
-    "reshape", "sigmoid", "softmax", "softplus", "sqrt", "squeeze", "sub", "tanh", "transpose", "unsqueeze", "add", "div",
-    "abs", "log_example", "reciprocal", "shape"};
+    "abs", "acos", "add", "and", "argmax", "argmin", "asin", "atan", "averagepool_1d", "averagepool_2d", "averagepool_3d",
+    "basic_conv", "batchnorm_e", "cast", "ceil", "celu", "clip", "concat_", "constantofshape", "conv_with", "convtranspose",
+    "cos", "cumsum", "depthtospace", "div", "edge_pad", "constant_pad", "reflect_pad", "wrap_pad", "elu", "equal", "erf", "exp_example", "expand_dim",
+    "flatten", "floor", "gather", "gelu", "gemm_alpha", "gemm_beta", "gemm_default_no", "gemm_default_single",
+    "gemm_default_vector", "gemm_default_zero", "gemm_transposeA", "gemm_transposeB", "globalaveragepool", "globalmaxpool",
+    "greater", "group_normalization", "hardmax", "hardsigmoid", "hardswish", "identity", "instancenorm", "isinf", "isnan",
+    "layer_normalization", "leakyrelu", "less", "log_example", "logsoftmax", "lrn", "matmul", "max_", "maxpool_1d",
+    "maxpool_2d", "maxpool_3d", "mean_", "min_", "mish", "mod_", "mul", "neg", "not_", "or", "pow", "prelu", "range",
+    "reciprocal", "reduce_", "relu", "reshape", "resize", "round", "selu", "shape", "shrink", "sigmoid", "sign", "sin",
+    "size", "slice", "softmax", "softplus", "softsign", "spacetodepth", "split_", "sqrt", "squeeze", "sub", "sum_", "tan",
+    "thresholdedrelu", "tile", "transpose", "tril", "triu", "unsqueeze", "upsample", "where", "xor"};
+
+/// Parts of names: other types than networks have, training, and what is refused with words.
+const std::set<std::string> kLeftOut = {
+    "_expanded", "_uint", "float64", "float16", "_types", "seq", "loss", "sequence", "optional", "identity_opt", "training", "with_argmax",
+    "integer", "bool_", "mask", "STRING", "_int8", "int16", "bernoulli", "FLOAT8",
+    "crop_and_resize", "not_larger", "not_smaller",  // Resize on a region, and keeping the aspect ratio
+    "downsample_scales_cubic_align", "downsample_scales_linear_align",  // they count a fraction of a pixel; ONNX Runtime does not
+    "tf_half_pixel_for_nn",                          // names an input that it does not have
+    "BFLOAT16",                                      // stored as another type than declared
+    "zero_size", "tril_zero", "triu_zero"};
+
+/// Inputs after the first that come with the data; the others are constants, as they are in networks.
+bool comesWithData(const std::string& op, std::size_t input) {
+    static const std::set<std::string> kOperands = {
+        "Add", "Sub", "Mul", "Div", "Pow", "Mod", "MatMul", "Concat", "PRelu", "Max", "Min", "Sum", "Mean", "Equal", "Greater",
+        "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Where", "Gather", "GatherElements", "GatherND"};
+    static const std::set<std::string> kAllConstant = {"ConstantOfShape", "Range"};
+    return kOperands.contains(op) || (input == 0 && !kAllConstant.contains(op));
+}
 
 bool wanted(const std::string& name) {
-    for (const char* part : {"_expanded", "_uint", "int32", "int64", "float64", "float16", "_types", "seq", "loss", "sequence", "opt",
-                             "training", "with_argmax", "integer", "bool", "mask", "str", "int8"})
+    for (const std::string& part : kLeftOut)
         if (name.find(part) != std::string::npos) return false;
     for (const std::string& beginning : kBeginnings)
         if (name.rfind("test_" + beginning, 0) == 0) return true;
@@ -81,8 +103,6 @@ class OnnxNodeTest : public QObject {
         QVERIFY(unknownOperators(*model.graph).empty());
         const fs::path data = path / "test_data_set_0";
         const std::string& op = model.graph->nodes()[0].op;
-        const bool twoOperands = op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow" || op == "MatMul" ||
-                                 op == "Concat" || op == "PRelu";
         std::vector<ConstantPtr> values;
         GraphBuilder fixed;
         fixed.facts() = model.graph->facts();
@@ -91,7 +111,7 @@ class OnnxNodeTest : public QObject {
             QVERIFY(values.back());
             const TensorInfo& info = model.graph->tensor(model.graph->inputs()[i]);
             const TensorId id = fixed.tensor(info.name);
-            if (i == 0 || twoOperands) fixed.addInput(id, info.type, info.shape);
+            if (comesWithData(op, i)) fixed.addInput(id, info.type, info.shape);
             else fixed.setConstant(id, values.back());
         }
         for (Node node : model.graph->nodes()) {
@@ -105,28 +125,37 @@ class OnnxNodeTest : public QObject {
 
         ProgramSpec spec;
         spec.graph = graph;
-        spec.observed = {graph->outputs()[0]};
-        for (std::size_t i = 0; i < graph->inputs().size(); ++i)
-            spec.inputs[graph->inputs()[i]] = {values[i]->type(), values[i]->dims(), Layout::Plain};
+        spec.observed.assign(graph->outputs().begin(), graph->outputs().end());
+        std::vector<ConstantPtr> inputs;
+        for (const TensorId id : graph->inputs()) {
+            for (std::size_t i = 0; i < values.size(); ++i)
+                if (model.graph->tensor(model.graph->inputs()[i]).name == graph->tensor(id).name) inputs.push_back(values[i]);
+            spec.inputs[id] = {inputs.back()->type(), inputs.back()->dims(), Layout::Plain};
+        }
         const auto program = Program::compile(std::move(spec));
         Workspace workspace(program);
-        for (std::size_t i = 0; i < graph->inputs().size(); ++i)
-            workspace.bind(graph->inputs()[i], values[i]->bytes().data());
+        for (std::size_t i = 0; i < inputs.size(); ++i) workspace.bind(graph->inputs()[i], inputs[i]->bytes().data());
         workspace.run();
 
-        const ConstantPtr expected = readTensor(data / "output_0.pb");
-        const TensorDesc& desc = program->desc(graph->outputs()[0]);
-        QCOMPARE(toString(desc.dims), toString(expected->dims()));
-        std::vector<std::byte> plain(desc.bytes());
-        convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, plain.data());
-        const auto found = Constant::fromBytes(desc.type, desc.dims, plain)->toDoubles();
-        const auto truth = expected->toDoubles();
-        double largest = 0, worst = 0;
+        for (std::size_t o = 0; o < graph->outputs().size(); ++o) {
+            const ConstantPtr expected = readTensor(data / fmt::format("output_{}.pb", o));
+            const TensorDesc& desc = program->desc(graph->outputs()[o]);
+            QCOMPARE(dataTypeName(desc.type), dataTypeName(expected->type()));
+            QCOMPARE(toString(desc.dims), toString(expected->dims()));
+            std::vector<std::byte> plain(desc.bytes());
+            convertLayout(desc, workspace.data(graph->outputs()[o]), Layout::Plain, plain.data());
+            compare(Constant::fromBytes(desc.type, desc.dims, plain)->toDoubles(), expected->toDoubles());
+        }
+    }
+
+    void compare(const std::vector<double>& found, const std::vector<double>& truth) {
+        double largest = 1, worst = 0;
         for (std::size_t i = 0; i < truth.size(); ++i) {
-            largest = std::max(largest, std::abs(truth[i]));
+            if (found[i] == truth[i] || (std::isnan(found[i]) && std::isnan(truth[i]))) continue;
+            if (std::isfinite(truth[i])) largest = std::max(largest, std::abs(truth[i]));
             worst = std::max(worst, std::abs(truth[i] - found[i]));
         }
-        QVERIFY2(worst <= 1e-5 * std::max(largest, 1.0), qPrintable(QString("off by %1 of %2").arg(worst).arg(largest)));
+        QVERIFY2(worst <= 1e-5 * largest, qPrintable(QString("off by %1 of %2").arg(worst).arg(largest)));
     }
 };
 

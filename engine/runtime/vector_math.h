@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// exp, erf and tanh without branches or tables, so that loops over them vectorize. Good to a few units in the last place.
+//
+// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, n put into the exponent. erf and tanh are the rational
+// approximations of Eigen and XLA on the range beyond which float cannot tell the function from 1.
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+namespace quantloupe {
+
+inline float fastExp(float given) {
+    constexpr float kLow = -87.3365f, kHigh = 88.3762f;  // results beyond are 0 and infinity; NaN passes through
+    float x = given < kLow ? kLow : given;
+    x = x > kHigh ? kHigh : x;
+    const float n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;  // rounds to the nearest integer
+    const float r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * (r * r) + r + 1.0f;
+    const std::uint32_t bits = (static_cast<std::uint32_t>(static_cast<std::int32_t>(n)) + 127u) << 23;
+    float power;
+    std::memcpy(&power, &bits, sizeof power);
+    const float value = given > kHigh ? std::numeric_limits<float>::infinity() : p * power;
+    return given < kLow ? 0.0f : value;
+}
+
+inline float fastErf(float x) {
+    x = x < -4.0f ? -4.0f : x;
+    x = x > 4.0f ? 4.0f : x;
+    const float s = x * x;
+    float p = -2.72614225801306e-10f;
+    p = p * s + 2.77068142495902e-08f;
+    p = p * s + -2.10102402082508e-06f;
+    p = p * s + -5.69250639462346e-05f;
+    p = p * s + -7.34990630326855e-04f;
+    p = p * s + -2.95459980854025e-03f;
+    p = p * s + -1.60960333262415e-02f;
+    float q = -1.45660718464996e-05f;
+    q = q * s + -2.13374055278905e-04f;
+    q = q * s + -1.68282697438203e-03f;
+    q = q * s + -7.37332916720468e-03f;
+    q = q * s + -1.42647390514189e-02f;
+    return x * p / q;
+}
+
+inline float fastTanh(float x) {
+    const float size = x < 0 ? -x : x;
+    const float given = x;
+    x = x < -7.90531110763549805f ? -7.90531110763549805f : x;
+    x = x > 7.90531110763549805f ? 7.90531110763549805f : x;
+    const float s = x * x;
+    float p = -2.76076847742355e-16f;
+    p = p * s + 2.00018790482477e-13f;
+    p = p * s + -8.60467152213735e-11f;
+    p = p * s + 5.12229709037114e-08f;
+    p = p * s + 1.48572235717979e-05f;
+    p = p * s + 6.37261928875436e-04f;
+    p = p * s + 4.89352455891786e-03f;
+    float q = 1.19825839466702e-06f;
+    q = q * s + 1.18534705686654e-04f;
+    q = q * s + 2.26843463243900e-03f;
+    q = q * s + 4.89352518554385e-03f;
+    const float value = x * p / q;
+    return size < 0.0004f ? given : value;
+}
+
+inline float fastSigmoid(float x) { return 1.0f / (1.0f + fastExp(-x)); }
+
+}  // namespace quantloupe
