@@ -132,6 +132,7 @@ class Convolution final : public DnnlKernel {
                                                   w.padBegin, w.padEnd);
         const dnnl::convolution_forward::primitive_desc primitive(descriptor, attributesFor(spec.activation), engine());
         setPrimitive(primitive);
+        m_isReference = std::string_view(primitive.impl_info_str()).starts_with("ref");
         m_weight = prepare(*spec.weight, {weightDims, f32, weightTag(rank, grouped)}, primitive.weights_desc());
         if (spec.bias != nullptr) m_bias = copyOf(*spec.bias);
     }
@@ -144,10 +145,13 @@ class Convolution final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    bool isReference() const { return m_isReference; }
+
   private:
     memory::desc m_input, m_output;
     memory m_weight;
     std::optional<memory> m_bias;
+    bool m_isReference = false;
 };
 
 class TransposedConvolution final : public DnnlKernel {
@@ -282,7 +286,7 @@ class Pool final : public DnnlKernel {
 };
 
 /// Before AVX-512 oneDNN's product packs the weights anew on every run; its 1x1 convolution keeps them packed, and takes the
-/// rows as pixels.
+/// rows as pixels. Null where there is only slow code for it.
 std::unique_ptr<Kernel> asConvolution(const MatrixProductSpec& spec) {
     const std::int64_t rows = spec.left[0], inner = spec.left[1], columns = spec.output[1];
     ConvolutionSpec convolution;
@@ -298,7 +302,8 @@ std::unique_ptr<Kernel> asConvolution(const MatrixProductSpec& spec) {
     convolution.weight = kernel.get();
     convolution.bias = spec.bias;
     convolution.activation = spec.activation;
-    return std::make_unique<Convolution>(convolution);
+    auto made = std::make_unique<Convolution>(convolution);
+    return made->isReference() ? nullptr : std::move(made);
 }
 
 template <typename Make>
@@ -326,7 +331,8 @@ std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {
         if (product->packsWeights() || spec.constantRight == nullptr || spec.alpha != 1.0f || spec.left.size() != 2 ||
             spec.transposeLeft)
             return product;
-        return asConvolution(spec);
+        if (auto convolution = asConvolution(spec)) return convolution;
+        return product;
     });
 }
 

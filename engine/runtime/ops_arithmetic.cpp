@@ -84,6 +84,22 @@ CompiledNode compilePow(const NodeContext& context) {
                               [&]<typename T>(T) { return compileBinary<T, T>(context, base.type, Power()); });
 }
 
+/// Fuses the Relu or Clip behind it, as residual networks have it.
+CompiledNode compileAdd(const NodeContext& context) {
+    requireSameTypes(context);
+    const DataType type = context.input(0).type;
+    if (context.activation == nullptr)
+        return withArithmeticType(type, "Add", [&]<typename T>(T) {
+            return compileBinary<T, T>(context, type, [](T l, T r) { return l + r; });
+        });
+    requireFloat(context, 0);
+    return compileBinary<float, float>(context, type, [low = context.activation->low, high = context.activation->high](float l, float r) {
+        const float x = l + r;
+        const float bounded = x < low ? low : x;
+        return bounded > high ? high : bounded;
+    });
+}
+
 template <bool CSign>
 struct Modulo {
     template <typename T>
@@ -113,7 +129,7 @@ void requireSameTypes(const NodeContext& context) {
 }
 
 void addArithmetic(OperatorTable& table) {
-    table["Add"] = binary([](auto l, auto r) { return l + r; });
+    table["Add"] = {compileAdd, LayoutPolicy::Same, true};
     table["Sub"] = binary([](auto l, auto r) { return l - r; });
     table["Mul"] = binary([](auto l, auto r) { return l * r; });
     table["Div"] = binary(Divide());

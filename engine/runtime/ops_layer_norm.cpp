@@ -110,6 +110,7 @@ QUANTLOUPE_SIMD void writtenOutRow(const float* in, float mean, float deviation,
 CompiledNode compileWrittenOut(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
+    if (desc.dims.empty()) failInput("a normalization needs an axis");
     const auto width = static_cast<std::size_t>(desc.dims.back());
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
         if (context.input(i).count() != width) failInput("the scale and bias of a normalization must have {} values", width);

@@ -10,9 +10,14 @@ namespace quantloupe {
 namespace {
 
 QUANTLOUPE_SIMD void scaleChannels(const float* in, const float* factor, const float* offset, float* out,
-                                   std::size_t pixels, std::size_t channels) {
+                                   std::size_t pixels, std::size_t channels, Activation bounds) {
+    const float low = bounds.low, high = bounds.high;
     for (std::size_t i = 0; i < pixels; ++i, in += channels, out += channels)
-        for (std::size_t c = 0; c < channels; ++c) out[c] = in[c] * factor[c] + offset[c];
+        for (std::size_t c = 0; c < channels; ++c) {
+            const float x = in[c] * factor[c] + offset[c];
+            const float bounded = x < low ? low : x;
+            out[c] = bounded > high ? high : bounded;
+        }
 }
 
 CompiledNode compileBatchNorm(const NodeContext& context) {
@@ -38,13 +43,14 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
     const auto batch = static_cast<std::size_t>(desc.dims[0]);
     const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
     const bool last = desc.layout == Layout::ChannelsLast;
+    const Activation bounds = context.activation != nullptr ? *context.activation : Activation();
     return {{desc}, makeKernel([=](const KernelArguments& a) {
                 const auto* in = static_cast<const float*>(a.inputs[0]);
                 auto* out = static_cast<float*>(a.outputs[0]);
-                if (last) return scaleChannels(in, factor.data(), offset.data(), out, batch * spatial, channels);
+                if (last) return scaleChannels(in, factor.data(), offset.data(), out, batch * spatial, channels, bounds);
                 for (std::size_t i = 0; i < batch * channels; ++i, in += spatial, out += spatial)
                     for (std::size_t s = 0; s < spatial; ++s)
-                        out[s] = in[s] * factor[i % channels] + offset[i % channels];
+                        out[s] = std::min(bounds.high, std::max(bounds.low, in[s] * factor[i % channels] + offset[i % channels]));
             })};
 }
 
@@ -80,7 +86,7 @@ CompiledNode compileLrn(const NodeContext& context) {
 }  // namespace
 
 void addNormalizations(OperatorTable& table) {
-    table["BatchNormalization"] = {compileBatchNorm, LayoutPolicy::Any, false};
+    table["BatchNormalization"] = {compileBatchNorm, LayoutPolicy::Any, true};
     table["LRN"] = {compileLrn, LayoutPolicy::Any, false};
 }
 

@@ -12,6 +12,8 @@ constexpr std::ptrdiff_t kFill = -1;
 
 /// Where each index of the padded dimension comes from; kFill for the constant.
 std::vector<std::ptrdiff_t> sources(std::int64_t extent, std::int64_t begin, std::int64_t end, const std::string& mode) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 31;
+    if (std::max({extent, begin, end}) > kMost || std::min(begin, end) < -kMost) failInput("Pad by {} and {} is too much", begin, end);
     std::vector<std::ptrdiff_t> result;
     if (extent == 0 && mode != "constant" && begin + end > 0) failInput("Pad cannot take values from an empty dimension");
     for (std::int64_t i = -begin; i < extent + end; ++i) {

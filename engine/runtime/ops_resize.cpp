@@ -141,6 +141,7 @@ Target targetOf(const NodeContext& context) {
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const std::size_t d = normalizedAxis(axes[i], dims.size());
         if (!(scales[i] > 0)) failInput("Resize's scale {} is not positive", scales[i]);
+        if (static_cast<double>(dims[d]) * scales[i] > 1e9) failInput("Resize's scale {} is too large", scales[i]);
         target.scales[d] = scales[i];
         target.dims[d] = static_cast<std::int64_t>(std::floor(static_cast<double>(dims[d]) * scales[i]));
     }
@@ -165,7 +166,8 @@ CompiledNode compileResize(const NodeContext& context) {
     for (std::size_t k = 0; k < order.size(); ++k) {
         const std::size_t d = order[k];
         if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0) continue;
-        if (target.dims[d] < 1 || input.dims[d] < 1) failInput("Resize to {} is not possible", toString(target.dims));
+        if (target.dims[d] < 1 || input.dims[d] < 1 || target.dims[d] > (std::int64_t{1} << 31))
+            failInput("Resize to {} is not possible", toString(target.dims));
         Axis axis;
         for (std::size_t j = 0; j < order.size(); ++j)
             if (j != k) (j < k ? axis.outer : axis.inner) *= static_cast<std::size_t>(output.dims[order[j]]);

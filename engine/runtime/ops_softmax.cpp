@@ -131,6 +131,7 @@ QUANTLOUPE_SIMD void scaleRow(const float* in, float scale, bool divides, const 
 CompiledNode compileMaskedSoftmax(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
+    if (desc.dims.empty()) failInput("a masked Softmax needs an axis");
     const bool divides = context.node.attributes.has("divisor");
     const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
     const bool masked = context.has(1);

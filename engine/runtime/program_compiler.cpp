@@ -296,6 +296,9 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     std::vector<const void*> inputs;
     for (const Constant* constant : context.constants)
         inputs.push_back(constant != nullptr ? constant->bytes().data() : nullptr);
+    constexpr std::size_t kMostBytes = std::size_t{1} << 32;
+    for (const TensorDesc& desc : compiled.outputs)
+        if (desc.bytes() > kMostBytes) failInput("its constant result of {} is too large", toString(desc.dims));
     std::vector<std::vector<std::byte>> values;
     std::vector<void*> outputs;
     for (const TensorDesc& desc : compiled.outputs) outputs.push_back(values.emplace_back(desc.bytes()).data());

@@ -152,7 +152,8 @@ class OnnxNodeTest : public QObject {
         double largest = 1, worst = 0;
         for (std::size_t i = 0; i < truth.size(); ++i) {
             if (found[i] == truth[i] || (std::isnan(found[i]) && std::isnan(truth[i]))) continue;
-            if (std::isfinite(truth[i])) largest = std::max(largest, std::abs(truth[i]));
+            QVERIFY2(std::isfinite(truth[i]) && std::isfinite(found[i]), "not a number or infinite where the other is not");
+            largest = std::max(largest, std::abs(truth[i]));
             worst = std::max(worst, std::abs(truth[i] - found[i]));
         }
         QVERIFY2(worst <= 1e-5 * largest, qPrintable(QString("off by %1 of %2").arg(worst).arg(largest)));

@@ -66,7 +66,8 @@ class OracleTest : public QObject {
 
     void floatOutputs_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8"})
+        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8", "vit_cifar10",
+                                  "vit_cifar10_opset20"})
             QTest::newRow(model) << model;
     }
     void floatOutputs() {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// `quantloupe-cli run` on small networks of many kinds (small_models.py makes them) against ONNX Runtime's float outputs.
+// Needs Python with onnx, onnxruntime and numpy; skipped where that cannot be had.
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "data/numpy_file.h"
+#include "model/constant.h"
+
+using namespace quantloupe;
+
+class FloatModelsTest : public QObject {
+    Q_OBJECT
+
+  private:
+    QTemporaryDir m_folder;
+    QStringList m_models;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
+        QProcess process;
+        process.start(python, {"-c", "import onnx, onnxruntime, numpy"});
+        if (!process.waitForFinished(60000) || process.exitCode() != 0)
+            QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        process.start(python, {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"), m_folder.path()});
+        QVERIFY(process.waitForFinished(120000));
+        QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
+        m_models = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        QVERIFY(m_models.size() >= 8);
+    }
+
+    void outputs_data() {
+        QTest::addColumn<int>("threads");
+        QTest::newRow("one worker") << 1;
+        QTest::newRow("two workers") << 2;
+    }
+    void outputs() {
+        QFETCH(int, threads);
+        for (const QString& name : m_models) {
+            const QString place = m_folder.filePath(name) + "/";
+            QProcess process;
+            process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
+                          {"run", place + name + ".onnx", "--data", place + "data.npz", "-o", place + "ours.npz", "--threads",
+                           QString::number(threads)});
+            QVERIFY(process.waitForFinished(60000));
+            QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
+            const auto ours = loadNpz((place + "ours.npz").toStdString());
+            for (const auto& [output, expected] : loadNpz((place + "expected.npz").toStdString())) {
+                const auto found = ours.find(output);
+                QVERIFY(found != ours.end());
+                QCOMPARE(toString(found->second->dims()), toString(expected->dims()));
+                float worst = 0, largest = 0;
+                for (std::size_t i = 0; i < expected->floats().size(); ++i) {
+                    const float difference = std::abs(expected->floats()[i] - found->second->floats()[i]);
+                    QVERIFY(std::isfinite(difference));  // a NaN would win no comparison
+                    worst = std::max(worst, difference);
+                    largest = std::max(largest, std::abs(expected->floats()[i]));
+                }
+                qInfo("%s: relative error %.1e", qPrintable(name), double(worst / largest));
+                QVERIFY2(worst <= 1e-4f * largest, qPrintable(name));
+            }
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(FloatModelsTest)
+#include "float_models_test.moc"
