@@ -144,8 +144,11 @@ void ProgramCompiler::addInputs() {
 
 /// Called behind addInputs(); tensors that are computed after all take their own value later.
 void ProgramCompiler::addShapeOnly() {
-    for (const TensorId tensor : m_shapeOnly)
-        m_program->m_values.emplace(tensor, Value{-1, {DataType::Float32, *knownDims(tensor), Layout::Plain}, false});
+    for (const TensorId tensor : m_shapeOnly) {
+        const DataType known = m_graph.tensor(tensor).type;
+        const DataType type = known == DataType::Undefined ? DataType::Float32 : known;
+        m_program->m_values.emplace(tensor, Value{-1, {type, *knownDims(tensor), Layout::Plain}, false});
+    }
 }
 
 const Program::Value& ProgramCompiler::valueOf(TensorId tensor) {
@@ -308,10 +311,12 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     } else if (!values[0].empty()) {
         std::memcpy(outputs[0], inputs[0], values[0].size());
     }
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (node.output(i).valid())
-            m_constants[node.output(i)] =
-                Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!node.output(i).valid()) continue;
+        m_program->m_values.erase(node.output(i));  // a place holder of addShapeOnly()
+        m_constants[node.output(i)] =
+            Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
+    }
     return true;
 }
 
