@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
-#include "leave_one_out.h"
+#include "session/leave_one_out.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -23,10 +23,18 @@ Json failure(const std::string& text) {
 /// Infinite where the output does not differ: null, as in every other document.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json toJson(const LeaveOneOut& sweep) {
+Json toJson(const LayerSweep& sweep) {
     Json layers = Json::array();
-    for (const LeaveOneOut::Entry& entry : sweep.layers)
-        layers.push_back({{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.gain)}});
+    for (const LayerEffect& entry : sweep.layers) {
+        Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
+        if (entry.paired) {
+            layer["fixed"] = entry.paired->fixed;
+            layer["broken"] = entry.paired->broken;
+            layer["interval"] = {entry.paired->low, entry.paired->high};
+        }
+        if (entry.sqnrDb) layer["sqnr_db"] = finite(*entry.sqnrDb);
+        layers.push_back(std::move(layer));
+    }
     return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
 }
 
@@ -114,7 +122,7 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     if (request.cold) m_session.clearCache();
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
-        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], m_observer));
+        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}));  // exact: all samples
     m_history = std::move(history);
     m_current = current;
     return reply;

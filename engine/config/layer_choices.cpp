@@ -36,6 +36,7 @@ void setLayerChoice(QuantizationConfig& config, const std::string& name, std::op
 }
 
 QuantizationConfig withLayersSkipped(QuantizationConfig config, const std::vector<std::string>& names) {
+    if (names.empty()) return config;
     forget(config, names);
     SkipRule rule;
     rule.kind = SkipKind::Node;

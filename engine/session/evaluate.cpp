@@ -2,6 +2,7 @@
 // Session::evaluate: the stages of one configuration, each taken from the cache where its version is known, with a
 // snapshot after each.
 #include <algorithm>
+#include <functional>
 
 #include "base/error.h"
 #include "config/config_json.h"
@@ -13,6 +14,9 @@
 namespace quantloupe {
 namespace {
 
+/// Snapshots on the way to the full accuracy come no faster than this.
+constexpr double kPublishSeconds = 0.1;
+
 class EvaluationRun {
   public:
     EvaluationRun(Session::Impl& session, const QuantizationConfig& config, const EvaluationObserver& observer,
@@ -21,13 +25,16 @@ class EvaluationRun {
         m_result.config = config;
     }
 
+    /// Keeps no activations and learns nothing.
+    void asExperiment() { m_keep = false; }
+
     EvaluationPtr run(Depth depth) {
         states();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
         publish();  // the graph is shown even if the network cannot run
         m_session.requireOperators();
-        accuracies();
-        if (depth == Depth::Accuracy) return finish();
+        accuracies(depth);
+        if (depth <= Depth::Accuracy) return finish();
         publish();
         preparedAccuracy();
         publish();
@@ -130,16 +137,25 @@ class EvaluationRun {
     }
 
     /// Runs what is missing of the samples below `chunks`.
-    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
-                double& seconds) {
+    /// `partial(samples)` is called on the way, with how many are done.
+    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage, double& seconds,
+                const std::function<void(std::size_t)>& partial = {}) {
         const SampleBatches& batches = *m_session.evaluationBatches;
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
         const Stopwatch watch;
         const GraphPtr graph = spec.graph;
         spec.kernels = m_session.kernels;
-        const BoundProgram program = resumedProgram(std::move(spec), m_session.resumeOptions(graph), batches.chunks(), begin, chunks);
-        runOutputs(program, *graph, batches, begin, chunks, control(stage), outputs);
+        ResumeOptions resume = m_session.resumeOptions(graph);
+        resume.keep = m_keep;
+        const BoundProgram program = resumedProgram(std::move(spec), resume, batches.chunks(), begin, chunks);
+        RunControl run = control(stage);
+        if (partial)
+            run.progress = [&, told = run.progress](std::size_t done, std::size_t total) {
+                if (told) told(done, total);
+                if (done < total) partial(begin * batches.batch() + done);
+            };
+        runOutputs(program, *graph, batches, begin, chunks, run, outputs);
         seconds += watch.seconds();
     }
 
@@ -148,7 +164,7 @@ class EvaluationRun {
                             {graph->outputs().begin(), graph->outputs().end()});
     }
 
-    void accuracies() {
+    void accuracies(Depth depth) {
         Session::Impl& session = m_session;
         const Dataset& data = *session.evaluationData;
         session.openBatches();
@@ -186,14 +202,34 @@ class EvaluationRun {
         m_quantized = outputsFor(m_plan->version);
         const std::vector<TensorId> ends(graph->graph->outputs().begin(), graph->graph->outputs().end());
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
-        for (const std::size_t chunks : {rough, all}) {
-            ensure(*m_quantized, quantizedSpec, chunks, "quantized network", m_result.seconds.quantized);
-            ensure(*m_floating, sourceSpec, chunks, "float network", m_result.seconds.floating);
-            m_result.rough = chunks < all;
-            m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(chunks));
-            m_result.quantized = accuracyOf(*m_quantized, *m_floating, data, samplesIn(chunks));
-            if (chunks < all) publish();
+        const auto judgeFirst = [&](std::size_t samples) {
+            m_result.floating = accuracyOf(*m_floating, *m_floating, data, samples);
+            m_result.quantized = accuracyOf(*m_quantized, *m_floating, data, samples);
+        };
+        m_result.rough = rough < all;
+        ensure(*m_quantized, quantizedSpec, rough, "quantized network", m_result.seconds.quantized);
+        judgeFirst(samplesIn(rough));
+        if (depth > Depth::Rough && rough < all) {
+            publish();
+            ensure(*m_floating, sourceSpec, all, "float network", m_result.seconds.floating);
+            // The interval grows sharper as samples come in.
+            Stopwatch sincePublished;
+            ensure(*m_quantized, quantizedSpec, all, "quantized network", m_result.seconds.quantized,
+                   [&](std::size_t done) {
+                       if (sincePublished.seconds() < kPublishSeconds || !m_observer.updated) return;
+                       judgeFirst(done);
+                       publish();
+                       sincePublished = Stopwatch();
+                   });
+            m_result.rough = false;
+            judgeFirst(batches.samples());
         }
+        const std::size_t judged = m_result.quantized->samples;
+        m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
+        std::vector<std::int32_t> wanted = classesOf(*m_floating, judged);
+        for (std::size_t sample = 0; data.hasLabels() && sample < wanted.size(); ++sample)
+            wanted[sample] = data.label(sample).value_or(-1);
+        m_result.wanted = std::make_shared<const std::vector<std::int32_t>>(std::move(wanted));
     }
 
     void preparedAccuracy() {
@@ -258,6 +294,7 @@ class EvaluationRun {
     Session::Impl& m_session;
     const EvaluationObserver& m_observer;
     const CancelToken& m_cancel;
+    bool m_keep = true;
     Stopwatch m_total;
     Evaluation m_result;
     std::shared_ptr<const Prepared> m_prepared;
@@ -272,6 +309,18 @@ class EvaluationRun {
 EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth, const EvaluationObserver& observer,
                                 const CancelToken& cancel) {
     return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
+}
+
+EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) {
+    const EvaluationObserver silent;
+    EvaluationRun run(*m_impl, config, silent, cancel);
+    run.asExperiment();
+    return run.run(depth);
+}
+
+std::string Session::sampleName(std::size_t sample) const {
+    m_impl->requireData();
+    return m_impl->evaluationData->sampleName(sample);
 }
 
 }  // namespace quantloupe

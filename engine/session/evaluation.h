@@ -69,6 +69,12 @@ struct Accuracy {
     std::optional<double> maxAbsDiff;
 };
 
+/// Change of the task's metric from the configuration before: a fraction, or dB where it is the SQNR.
+struct ExpectedEffect {
+    double median = 0;
+    double low = 0, high = 0;  ///< 80 % interval
+};
+
 struct StateCounts {
     std::size_t quantized = 0, skipped = 0, floating = 0, folded = 0, fused = 0;
 };
@@ -85,6 +91,11 @@ struct Evaluation {
     bool complete = false;
     bool rough = false;  ///< accuracies are of the first samples only
     std::optional<Accuracy> floating, prepared, quantized;
+    /// Where the outputs are classes, one a sample that `quantized` is of, in the session's order of work: the quantized
+    /// network's class, and the wanted one (the label, or without labels the float model's class).
+    std::shared_ptr<const std::vector<std::int32_t>> classes, wanted;
+    /// What this edit was expected to do to the task's metric, from the sensitivities; empty unless it may be believed.
+    std::optional<ExpectedEffect> expected;
     StateCounts counts;
     std::vector<LayerResult> layers;  ///< one a source node, in graph order
     std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0;

@@ -54,6 +54,14 @@ void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatch
     outputs.known = std::min(end * batches.batch(), batches.samples());
 }
 
+std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
+    std::vector<std::int32_t> classes;
+    if (outputs.descs[0].dims.size() != 2 || outputs.widths[0] < 2) return classes;
+    for (std::size_t s = 0; s < samples; ++s)
+        classes.push_back(judge(outputs.row(s), outputs.widths[0], std::nullopt).predicted);
+    return classes;
+}
+
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
                     std::size_t samples) {
     Accuracy accuracy;

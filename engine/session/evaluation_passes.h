@@ -30,6 +30,9 @@ void runOutputs(const BoundProgram& program, const Graph& graph, const SampleBat
 Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
                     std::size_t samples);
 
+/// The class of each of the first `samples` rows; empty unless the first output is a vector a sample.
+std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples);
+
 /// Differences of units' outputs from the prepared float network, over all samples.
 struct UnitDifferences {
     std::vector<DifferenceSums> local, cumulative;  ///< as many as were wanted, in that order

@@ -46,6 +46,7 @@ struct EvaluationObserver {
 /// How far an evaluation goes.
 enum class Depth {
     States,    ///< states and reasons only: no data needed
+    Rough,     ///< and the accuracy on the rough samples
     Accuracy,  ///< and the accuracy
     Metrics,   ///< and local and cumulative metrics of all layers
 };
@@ -68,6 +69,11 @@ class Session {
     /// Evaluates. Throws Error (an unknown operator, a rule that fits nothing, unreadable samples), Cancelled.
     EvaluationPtr evaluate(const QuantizationConfig& config, Depth depth = Depth::Metrics,
                            const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
+
+    /// An evaluation that nothing will build on: uses what is kept, keeps no activations, teaches the prediction nothing.
+    EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// The name of an evaluation sample, in the order of Evaluation::classes.
+    std::string sampleName(std::size_t sample) const;
 
     /// The network after the transforms. Kept.
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
