@@ -113,7 +113,8 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
     const Node& start = scope.graph.node(first);
     for (const TensorId x : start.inputs) {
         const TensorDesc* desc = x.valid() ? scope.desc(x) : nullptr;
-        if (desc == nullptr || desc->type != DataType::Float32 || desc->dims.empty() || scope.constant(x) != nullptr) continue;
+        if (desc == nullptr || desc->type != DataType::Float32 || desc->dims.empty() || scope.constant(x) != nullptr)
+            continue;
         Chain chain(scope, first);
         Attributes attributes;
         TensorId mask, scaled = x;
@@ -168,7 +169,8 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first, TensorId x
         if (halving.scalarBeside(x) != 0.5f) return std::nullopt;
         Fusion fusion = chain.made(nodeOf(kFusedErfGelu, {x}, std::move(*attributes)));
         fusion.covered.push_back(half);
-        return *std::min_element(fusion.covered.begin(), fusion.covered.end()) == first ? std::optional(fusion) : std::nullopt;
+        return *std::min_element(fusion.covered.begin(), fusion.covered.end()) == first ? std::optional(fusion)
+                                                                                        : std::nullopt;
     }
     return scaling == first ? std::optional(chain.made(nodeOf(kFusedErfGelu, {x}, std::move(*attributes)))) : std::nullopt;
 }
@@ -212,7 +214,8 @@ std::optional<Fusion> writtenOutLayerNorm(const FusionScope& scope, NodeId first
     if (!division.valid()) return std::nullopt;
     if (chain.followBeside("Pow", division)) {
         if (chain.last().input(0) != distance || chain.scalarBeside(distance) != 2.0f) return std::nullopt;
-    } else if (!chain.followBeside("Mul", division) || chain.last().input(0) != distance || chain.last().input(1) != distance) {
+    } else if (!chain.followBeside("Mul", division) || chain.last().input(0) != distance ||
+               chain.last().input(1) != distance) {
         return std::nullopt;
     }
     if (!chain.follow("ReduceMean") || !meansRows(scope, chain.last(), rank)) return std::nullopt;

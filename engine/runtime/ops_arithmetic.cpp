@@ -12,8 +12,8 @@ Operator binary(F f) {
     return {[f](const NodeContext& context) {
                 requireSameTypes(context);
                 const DataType type = context.input(0).type;
-                return withArithmeticType(
-                    type, context.node.op, [&]<typename T>(T) { return compileBinary<T, T>(context, type, f); });
+                return withArithmeticType(type, context.node.op,
+                                          [&]<typename T>(T) { return compileBinary<T, T>(context, type, f); });
             },
             LayoutPolicy::Same, false};
 }
@@ -33,7 +33,8 @@ CompiledNode compileVariadic(const NodeContext& context, F f, bool mean) {
                         const std::ptrdiff_t step = loops[k].innerStep(1);
                         if (k == 0)
                             binaryRow(operand, step, operand, step, row, loops[k].inner(), [](T l, T) { return l; });
-                        else binaryRow(row, 1, operand, step, row, loops[k].inner(), f);
+                        else
+                            binaryRow(row, 1, operand, step, row, loops[k].inner(), f);
                     });
                 if (mean)
                     for (std::size_t i = 0; i < count; ++i) out[i] = out[i] / static_cast<T>(loops.size());
@@ -44,9 +45,8 @@ template <typename F>
 Operator variadic(F f, bool mean = false) {
     return {[=](const NodeContext& context) {
                 requireSameTypes(context);
-                return withArithmeticType(context.input(0).type, context.node.op, [&]<typename T>(T) {
-                    return compileVariadic<T>(context, f, mean);
-                });
+                return withArithmeticType(context.input(0).type, context.node.op,
+                                          [&]<typename T>(T) { return compileVariadic<T>(context, f, mean); });
             },
             LayoutPolicy::Same, false};
 }
@@ -54,14 +54,18 @@ Operator variadic(F f, bool mean = false) {
 struct Divide {
     template <typename T>
     T operator()(T l, T r) const {
-        if constexpr (std::is_integral_v<T>) return r == 0 ? T{0} : r == T{-1} ? static_cast<T>(T{0} - l) : l / r;
-        else return l / r;
+        if constexpr (std::is_integral_v<T>)
+            return r == 0 ? T{0} : r == T{-1} ? static_cast<T>(T{0} - l) : l / r;
+        else
+            return l / r;
     }
 };
 
 struct Power {
     template <typename T>
-    T operator()(T l, T r) const { return static_cast<T>(std::pow(l, r)); }
+    T operator()(T l, T r) const {
+        return static_cast<T>(std::pow(l, r));
+    }
 };
 
 CompiledNode compilePow(const NodeContext& context) {
@@ -89,15 +93,15 @@ CompiledNode compileAdd(const NodeContext& context) {
     requireSameTypes(context);
     const DataType type = context.input(0).type;
     if (context.activation == nullptr)
-        return withArithmeticType(type, "Add", [&]<typename T>(T) {
-            return compileBinary<T, T>(context, type, [](T l, T r) { return l + r; });
-        });
+        return withArithmeticType(
+            type, "Add", [&]<typename T>(T) { return compileBinary<T, T>(context, type, [](T l, T r) { return l + r; }); });
     requireFloat(context, 0);
-    return compileBinary<float, float>(context, type, [low = context.activation->low, high = context.activation->high](float l, float r) {
-        const float x = l + r;
-        const float bounded = x < low ? low : x;
-        return bounded > high ? high : bounded;
-    });
+    return compileBinary<float, float>(context, type,
+                                       [low = context.activation->low, high = context.activation->high](float l, float r) {
+                                           const float x = l + r;
+                                           const float bounded = x < low ? low : x;
+                                           return bounded > high ? high : bounded;
+                                       });
 }
 
 template <bool CSign>

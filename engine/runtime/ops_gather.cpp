@@ -23,8 +23,7 @@ class Indices {
         const std::int64_t index =
             m_wide ? static_cast<const std::int64_t*>(indices)[i] : static_cast<const std::int32_t*>(indices)[i];
         const auto limit = static_cast<std::int64_t>(extent);
-        if (index < -limit || index >= limit)
-            failInput("{} is {}, beyond the {} entries there are", m_text, index, extent);
+        if (index < -limit || index >= limit) failInput("{} is {}, beyond the {} entries there are", m_text, index, extent);
         return static_cast<std::size_t>(index < 0 ? index + limit : index);
     }
 
@@ -68,8 +67,9 @@ CompiledNode compileGatherElements(const NodeContext& context) {
     const Indices indices(context, 1);
     const TensorDesc output{data.type, index.dims, Layout::Plain};
     const auto extent = static_cast<std::size_t>(data.dims[axis]);
-    return {{output}, makeKernel([=, dims = index.dims, strides = data.strides(), count = index.count(),
-                                  size = elementSize(data.type)](const KernelArguments& a) {
+    return {{output},
+            makeKernel([=, dims = index.dims, strides = data.strides(), count = index.count(),
+                        size = elementSize(data.type)](const KernelArguments& a) {
                 const auto* in = static_cast<const std::byte*>(a.inputs[0]);
                 auto* out = static_cast<std::byte*>(a.outputs[0]);
                 Dims at(rank, 0);
@@ -93,7 +93,8 @@ CompiledNode compileGatherNd(const NodeContext& context) {
         failInput("GatherND with indices {} does not fit {}", toString(index.dims), toString(data.dims));
     const auto depth = static_cast<std::size_t>(index.dims.back());
     TensorDesc output{data.type, {index.dims.begin(), index.dims.end() - 1}, Layout::Plain};
-    output.dims.insert(output.dims.end(), data.dims.begin() + static_cast<std::ptrdiff_t>(batchDims + depth), data.dims.end());
+    output.dims.insert(output.dims.end(), data.dims.begin() + static_cast<std::ptrdiff_t>(batchDims + depth),
+                       data.dims.end());
     std::size_t batch = 1, inner = elementSize(data.type);
     for (std::size_t d = 0; d < batchDims; ++d) batch *= static_cast<std::size_t>(data.dims[d]);
     for (std::size_t d = batchDims + depth; d < data.dims.size(); ++d) inner *= static_cast<std::size_t>(data.dims[d]);

@@ -14,7 +14,8 @@ CompiledNode compileConstantOfShape(const NodeContext& context) {
     if (!value) value = Constant::fromFloats({1}, {0.0f});
     if (value->size() != 1) failInput("ConstantOfShape's value has {} elements, not 1", value->size());
     const TensorDesc output{value->type(), context.needConstant(0, "ConstantOfShape's shape").toInt64s(), Layout::Plain};
-    return {{output}, makeKernel([value, count = output.count(), size = elementSize(output.type)](const KernelArguments& a) {
+    return {{output},
+            makeKernel([value, count = output.count(), size = elementSize(output.type)](const KernelArguments& a) {
                 auto* out = static_cast<std::byte*>(a.outputs[0]);
                 for (std::size_t i = 0; i < count; ++i) std::memcpy(out + i * size, value->bytes().data(), size);
             })};
@@ -30,8 +31,8 @@ CompiledNode compileRange(const NodeContext& context) {
             std::memcpy(&value[i], context.constant(i)->bytes().data(), sizeof(T));
         }
         if (value[2] == T{0}) failInput("Range's delta is 0");
-        const double steps = std::ceil((static_cast<double>(value[1]) - static_cast<double>(value[0])) /
-                                       static_cast<double>(value[2]));
+        const double steps =
+            std::ceil((static_cast<double>(value[1]) - static_cast<double>(value[0])) / static_cast<double>(value[2]));
         if (!(steps < 1e9)) failInput("Range has {} elements", steps);
         const auto count = static_cast<std::int64_t>(std::max(0.0, steps));
         return {{{context.input(0).type, {count}, Layout::Plain}},
@@ -50,13 +51,15 @@ CompiledNode compileTrilu(const NodeContext& context) {
         context.has(1) ? static_cast<std::int64_t>(context.needConstant(1, "Trilu's k").scalar()) : 0;
     const bool upper = context.node.attributes.integer("upper", 1) != 0;
     const std::int64_t rows = desc.dims[desc.dims.size() - 2], columns = desc.dims.back();
-    return {{desc}, makeKernel([=, count = static_cast<std::int64_t>(desc.count()),
-                                size = elementSize(desc.type)](const KernelArguments& a) {
+    return {{desc},
+            makeKernel([=, count = static_cast<std::int64_t>(desc.count()),
+                        size = elementSize(desc.type)](const KernelArguments& a) {
                 std::memcpy(a.outputs[0], a.inputs[0], static_cast<std::size_t>(count) * size);
                 for (std::int64_t i = 0; i < count; ++i) {
                     const std::int64_t row = i / columns % rows, column = i % columns;
                     const bool kept = upper ? column >= row + diagonal : column <= row + diagonal;
-                    if (!kept) std::memset(static_cast<std::byte*>(a.outputs[0]) + static_cast<std::size_t>(i) * size, 0, size);
+                    if (!kept)
+                        std::memset(static_cast<std::byte*>(a.outputs[0]) + static_cast<std::size_t>(i) * size, 0, size);
                 }
             })};
 }

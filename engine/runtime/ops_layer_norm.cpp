@@ -80,14 +80,15 @@ CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
     const auto scale = context.needConstant(1, "the scale of a normalization").floats();
     const auto bias = context.needConstant(2, "the bias of a normalization").floats();
     if (scale.size() != bias.size() || (scale.size() != channels && scale.size() != groups))
-        failInput("the scale and bias of {} have {} and {} values for {} channels", context.node.op, scale.size(), bias.size(),
-                  channels);
+        failInput("the scale and bias of {} have {} and {} values for {} channels", context.node.op, scale.size(),
+                  bias.size(), channels);
     const std::size_t each = channels / groups, perValue = channels / scale.size();
     const auto batch = static_cast<std::size_t>(desc.dims[0]);
     const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
-    return {{desc}, makeKernel([=, scales = std::vector<float>(scale.begin(), scale.end()),
-                                biases = std::vector<float>(bias.begin(), bias.end())](const KernelArguments& a) {
+    return {{desc},
+            makeKernel([=, scales = std::vector<float>(scale.begin(), scale.end()),
+                        biases = std::vector<float>(bias.begin(), bias.end())](const KernelArguments& a) {
                 const auto* in = static_cast<const float*>(a.inputs[0]);
                 auto* out = static_cast<float*>(a.outputs[0]);
                 for (std::size_t g = 0; g < batch * groups; ++g) {
@@ -113,7 +114,8 @@ CompiledNode compileWrittenOut(const NodeContext& context) {
     if (desc.dims.empty()) failInput("a normalization needs an axis");
     const auto width = static_cast<std::size_t>(desc.dims.back());
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-        if (context.input(i).count() != width) failInput("the scale and bias of a normalization must have {} values", width);
+        if (context.input(i).count() != width)
+            failInput("the scale and bias of a normalization must have {} values", width);
     const std::size_t rows = width == 0 ? 0 : desc.count() / width;
     const float epsilon = context.node.attributes.real("epsilon", 0.0f);
     return {{desc}, makeKernel([=](const KernelArguments& a) {
@@ -141,12 +143,14 @@ void addLayerNormalizations(OperatorTable& table) {
     table["LayerNormalization"] = {compileLayerNorm, plain, false};
     table["InstanceNormalization"] = {[](const NodeContext& context) {
                                           const Dims& dims = context.input(0).dims;
-                                          return compileGroups(context, dims.size() < 2 ? 0 : static_cast<std::size_t>(dims[1]));
+                                          return compileGroups(context,
+                                                               dims.size() < 2 ? 0 : static_cast<std::size_t>(dims[1]));
                                       },
                                       plain, false};
     table["GroupNormalization"] = {[](const NodeContext& context) {
                                        const std::int64_t groups = context.node.attributes.integer("num_groups", 0);
-                                       return compileGroups(context, static_cast<std::size_t>(std::max<std::int64_t>(groups, 0)));
+                                       return compileGroups(context,
+                                                            static_cast<std::size_t>(std::max<std::int64_t>(groups, 0)));
                                    },
                                    plain, false};
     table[kFusedLayerNorm] = {compileWrittenOut, plain, false};

@@ -12,9 +12,8 @@ template <typename F>
 Operator comparison(F f) {
     return {[f](const NodeContext& context) {
                 requireSameTypes(context);
-                return withNumericType(context.input(0).type, context.node.op, [&]<typename T>(T) {
-                    return compileBinary<T, bool>(context, DataType::Bool, f);
-                });
+                return withNumericType(context.input(0).type, context.node.op,
+                                       [&]<typename T>(T) { return compileBinary<T, bool>(context, DataType::Bool, f); });
             },
             LayoutPolicy::Same, false};
 }
@@ -78,7 +77,8 @@ CompiledNode whereOf(const NodeContext& context) {
 CompiledNode compileWhere(const NodeContext& context) {
     if (context.input(0).type != DataType::Bool) failInput("the condition of a Where must be bool");
     if (context.input(1).type != context.input(2).type)
-        failInput("Where chooses between {} and {}", dataTypeName(context.input(1).type), dataTypeName(context.input(2).type));
+        failInput("Where chooses between {} and {}", dataTypeName(context.input(1).type),
+                  dataTypeName(context.input(2).type));
     return withNumericType(context.input(1).type, "Where", [&]<typename T>(T) { return whereOf<T>(context); });
 }
 
@@ -107,7 +107,8 @@ std::unique_ptr<Kernel> castKernel(std::size_t count) {
                 out[i] = convert<To>(static_cast<float>(in[i]));
             else if constexpr (std::is_same_v<To, Eigen::half> || std::is_same_v<To, Eigen::bfloat16>)
                 out[i] = static_cast<To>(static_cast<float>(in[i]));
-            else out[i] = convert<To>(in[i]);
+            else
+                out[i] = convert<To>(in[i]);
         }
     });
 }

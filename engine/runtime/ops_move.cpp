@@ -66,8 +66,10 @@ CompiledNode compileConcat(const NodeContext& context) {
     std::size_t outer = 1, inner = elementSize(output.type);
     bool before = true;
     for (const std::size_t d : output.memoryOrder()) {
-        if (d == axis) before = false;
-        else (before ? outer : inner) *= static_cast<std::size_t>(output.dims[d]);
+        if (d == axis)
+            before = false;
+        else
+            (before ? outer : inner) *= static_cast<std::size_t>(output.dims[d]);
     }
     std::vector<std::size_t> runs;  // bytes of each input for one outer index
     for (const TensorDesc& input : context.inputs) runs.push_back(static_cast<std::size_t>(input.dims[axis]) * inner);
@@ -75,7 +77,8 @@ CompiledNode compileConcat(const NodeContext& context) {
                 auto* out = static_cast<std::byte*>(a.outputs[0]);
                 for (std::size_t o = 0; o < outer; ++o)
                     for (std::size_t i = 0; i < runs.size(); ++i) {
-                        if (runs[i] > 0) std::memcpy(out, static_cast<const std::byte*>(a.inputs[i]) + o * runs[i], runs[i]);
+                        if (runs[i] > 0)
+                            std::memcpy(out, static_cast<const std::byte*>(a.inputs[i]) + o * runs[i], runs[i]);
                         out += runs[i];
                     }
             })};
@@ -141,7 +144,8 @@ CompiledNode compileSlice(const NodeContext& context) {
         const auto place = [&](std::int64_t at) {  // INT64_MIN and INT64_MAX mean "to the end"
             return std::clamp(at < 0 ? std::max(at, -extent - 1) + extent : std::min(at, extent), lowest, highest);
         };
-        const std::int64_t from = stride > 0 ? place(starts[i]) : std::max<std::int64_t>(place(starts[i]), extent == 0 ? -1 : 0);
+        const std::int64_t from =
+            stride > 0 ? place(starts[i]) : std::max<std::int64_t>(place(starts[i]), extent == 0 ? -1 : 0);
         const std::int64_t to = place(ends[i]);
         const std::int64_t room = stride > 0 ? to - from : from - to, size = std::abs(stride);
         output.dims[d] = room <= 0 ? 0 : (room + size - 1) / size;

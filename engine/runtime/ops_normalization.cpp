@@ -25,7 +25,8 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 2) failInput("BatchNormalization needs a batch and channels");
     if (context.node.attributes.integer("training_mode", 0) != 0)
-        fail(ErrorKind::Unsupported, "BatchNormalization in training mode is not supported; export the model for inference");
+        fail(ErrorKind::Unsupported,
+             "BatchNormalization in training mode is not supported; export the model for inference");
     const auto channels = static_cast<std::size_t>(desc.dims[1]);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     const char* names[] = {"scale", "bias", "mean", "variance"};
@@ -50,7 +51,8 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
                 if (last) return scaleChannels(in, factor.data(), offset.data(), out, batch * spatial, channels, bounds);
                 for (std::size_t i = 0; i < batch * channels; ++i, in += spatial, out += spatial)
                     for (std::size_t s = 0; s < spatial; ++s)
-                        out[s] = std::min(bounds.high, std::max(bounds.low, in[s] * factor[i % channels] + offset[i % channels]));
+                        out[s] = std::min(bounds.high,
+                                          std::max(bounds.low, in[s] * factor[i % channels] + offset[i % channels]));
             })};
 }
 
@@ -75,7 +77,8 @@ CompiledNode compileLrn(const NodeContext& context) {
                         auto* out = static_cast<float*>(a.outputs[0]) + n * each + p * pixelStep;
                         for (std::int64_t c = 0; c < channels; ++c) {
                             float sum = 0;
-                            for (std::int64_t k = std::max<std::int64_t>(0, c - before); k <= std::min(channels - 1, c + after); ++k)
+                            for (std::int64_t k = std::max<std::int64_t>(0, c - before);
+                                 k <= std::min(channels - 1, c + after); ++k)
                                 sum += in[k * step] * in[k * step];
                             out[c * step] = in[c * step] / std::pow(bias + alpha * sum, beta);
                         }

@@ -13,7 +13,8 @@ constexpr std::ptrdiff_t kFill = -1;
 /// Where each index of the padded dimension comes from; kFill for the constant.
 std::vector<std::ptrdiff_t> sources(std::int64_t extent, std::int64_t begin, std::int64_t end, const std::string& mode) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
-    if (std::max({extent, begin, end}) > kMost || std::min(begin, end) < -kMost) failInput("Pad by {} and {} is too much", begin, end);
+    if (std::max({extent, begin, end}) > kMost || std::min(begin, end) < -kMost)
+        failInput("Pad by {} and {} is too much", begin, end);
     std::vector<std::ptrdiff_t> result;
     if (extent == 0 && mode != "constant" && begin + end > 0) failInput("Pad cannot take values from an empty dimension");
     for (std::int64_t i = -begin; i < extent + end; ++i) {
@@ -43,8 +44,10 @@ CompiledNode compilePad(const NodeContext& context) {
     const Dims given = attributes ? context.node.attributes.integers("pads", context.node.attributes.integers("paddings"))
                                   : context.needConstant(1, "Pad's pads").toInt64s();
     Dims axes;
-    if (context.has(3)) axes = context.needConstant(3, "Pad's axes").toInt64s();
-    else for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
+    if (context.has(3))
+        axes = context.needConstant(3, "Pad's axes").toInt64s();
+    else
+        for (std::size_t d = 0; d < rank; ++d) axes.push_back(static_cast<std::int64_t>(d));
     if (given.size() != 2 * axes.size()) failInput("Pad has {} pads for {} dimensions", given.size(), axes.size());
     Dims pads(2 * rank, 0);
     for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -60,7 +63,8 @@ CompiledNode compilePad(const NodeContext& context) {
         std::memcpy(fill.data(), &value, sizeof value);
     } else if (context.has(2)) {
         const Constant& value = context.needConstant(2, "Pad's value");
-        if (value.type() != input.type || value.size() != 1) failInput("Pad's value must be one {}", dataTypeName(input.type));
+        if (value.type() != input.type || value.size() != 1)
+            failInput("Pad's value must be one {}", dataTypeName(input.type));
         std::memcpy(fill.data(), value.bytes().data(), size);
     }
 
@@ -90,8 +94,8 @@ CompiledNode compilePad(const NodeContext& context) {
                     }
                     for (std::size_t i = 0; i < inner; ++i, out += size) {
                         const bool filled = outside || from[rank - 1][i] == kFill;
-                        const std::byte* value = filled ? fill.data()
-                                                        : in + static_cast<std::size_t>(start + from[rank - 1][i]) * size;
+                        const std::byte* value =
+                            filled ? fill.data() : in + static_cast<std::size_t>(start + from[rank - 1][i]) * size;
                         std::memcpy(out, value, size);
                     }
                     for (std::size_t d = rank - 1; d-- > 0 && ++at[d] == from[d].size();) at[d] = 0;

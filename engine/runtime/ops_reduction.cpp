@@ -68,11 +68,11 @@ class ReductionKernel final : public Kernel {
                 return;
             }
             const std::ptrdiff_t step = m_loops.innerStep(0), toStep = m_loops.innerStep(1);
-            for (std::size_t i = 0; i < inner; ++i, in += step, to += toStep)
-                *to = R::add(*to, static_cast<double>(*in));
+            for (std::size_t i = 0; i < inner; ++i, in += step, to += toStep) *to = R::add(*to, static_cast<double>(*in));
         });
         auto* out = static_cast<T*>(a.outputs[0]);
-        for (std::size_t i = 0; i < m_outputs; ++i) out[i] = static_cast<T>(R::finish(sums[i], static_cast<double>(m_each)));
+        for (std::size_t i = 0; i < m_outputs; ++i)
+            out[i] = static_cast<T>(R::finish(sums[i], static_cast<double>(m_each)));
     }
 
   private:
@@ -100,12 +100,13 @@ CompiledNode compileReduction(const NodeContext& context) {
         outputs *= static_cast<std::size_t>(desc.dims[d]);
     }
     for (std::size_t d = 0; d < rank; ++d) {
-        if (!reduced[d]) output.dims.push_back(desc.dims[d]);
-        else if (keep) output.dims.push_back(1);
+        if (!reduced[d])
+            output.dims.push_back(desc.dims[d]);
+        else if (keep)
+            output.dims.push_back(1);
     }
     const StridedLoops loops(extentsInMemoryOrder(desc), {inMemoryOrder(desc, desc.strides()), inMemoryOrder(desc, steps)});
-    return {{output},
-            withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) -> std::unique_ptr<Kernel> {
+    return {{output}, withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) -> std::unique_ptr<Kernel> {
                 return std::make_unique<ReductionKernel<R, T>>(loops, outputs, desc.count());
             })};
 }
@@ -120,8 +121,10 @@ CompiledNode compileArg(const NodeContext& context) {
     const auto inner = static_cast<std::size_t>(desc.strides()[axis]);
     const std::size_t outer = desc.count() / (extent * std::max<std::size_t>(inner, 1));
     TensorDesc output{DataType::Int64, desc.dims, Layout::Plain};
-    if (context.node.attributes.integer("keepdims", 1) != 0) output.dims[axis] = 1;
-    else output.dims.erase(output.dims.begin() + static_cast<std::ptrdiff_t>(axis));
+    if (context.node.attributes.integer("keepdims", 1) != 0)
+        output.dims[axis] = 1;
+    else
+        output.dims.erase(output.dims.begin() + static_cast<std::ptrdiff_t>(axis));
     return withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) -> CompiledNode {
         return {{output}, makeKernel([=](const KernelArguments& a) {
                     auto* out = static_cast<std::int64_t*>(a.outputs[0]);

@@ -12,7 +12,7 @@ namespace {
 
 struct Axis {
     std::size_t outer = 1, from = 1, to = 1, inner = 1;
-    std::vector<std::size_t> first;                    ///< for each output index: where its taps begin
+    std::vector<std::size_t> first;                   ///< for each output index: where its taps begin
     std::vector<std::pair<std::size_t, float>> taps;  ///< input index and weight
 };
 
@@ -66,7 +66,8 @@ void findTaps(Axis& axis, const Mode& mode, double scale) {
         }
         std::vector<std::pair<std::int64_t, double>> found;
         double sum = 0;
-        for (auto k = static_cast<std::int64_t>(std::floor(x - reach)); k <= static_cast<std::int64_t>(std::ceil(x + reach)); ++k) {
+        for (auto k = static_cast<std::int64_t>(std::floor(x - reach));
+             k <= static_cast<std::int64_t>(std::ceil(x + reach)); ++k) {
             const bool outside = k < 0 || k > last;
             const double weight = filterValue(mode, (static_cast<double>(k) - x) * stretch);
             if (weight == 0 || (outside && (mode.excludeOutside || mode.antialias))) continue;
@@ -153,9 +154,12 @@ CompiledNode compileResize(const NodeContext& context) {
     const TensorDesc& input = context.input(0);
     const Attributes& attributes = context.node.attributes;
     const bool old = context.node.op == "Upsample" || context.opset() < 11;
-    Mode mode{attributes.text("mode", "nearest"), attributes.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
-              attributes.text("nearest_mode", old ? "floor" : "round_prefer_floor"), attributes.real("cubic_coeff_a", -0.75f),
-              attributes.integer("exclude_outside", 0) != 0, attributes.integer("antialias", 0) != 0};
+    Mode mode{attributes.text("mode", "nearest"),
+              attributes.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
+              attributes.text("nearest_mode", old ? "floor" : "round_prefer_floor"),
+              attributes.real("cubic_coeff_a", -0.75f),
+              attributes.integer("exclude_outside", 0) != 0,
+              attributes.integer("antialias", 0) != 0};
     if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
         failInput("Resize's mode '{}' is unknown", mode.kind);
     const Target target = targetOf(context);

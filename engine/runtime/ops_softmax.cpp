@@ -23,7 +23,8 @@ QUANTLOUPE_SIMD void softmaxRow(const float* in, float* out, std::size_t width) 
 }
 
 /// Along an axis that is not the last in memory: the columns beside each other at once.
-QUANTLOUPE_SIMD void softmaxColumns(const float* in, float* out, std::size_t width, std::size_t inner, float* top, float* sum) {
+QUANTLOUPE_SIMD void softmaxColumns(const float* in, float* out, std::size_t width, std::size_t inner, float* top,
+                                    float* sum) {
     for (std::size_t i = 0; i < inner; ++i) top[i] = kLowest, sum[i] = 0;
     for (std::size_t k = 0; k < width; ++k)
         for (std::size_t i = 0; i < inner; ++i) top[i] = in[k * inner + i] > top[i] ? in[k * inner + i] : top[i];
@@ -44,8 +45,7 @@ struct Rows {
 Rows rowsOf(const NodeContext& context) {
     const TensorDesc& desc = context.input(0);
     const bool flattened = context.opset() < 13;  // then all dimensions from the axis on are one
-    const std::size_t axis =
-        normalizedAxis(context.node.attributes.integer("axis", flattened ? 1 : -1), desc.dims.size());
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", flattened ? 1 : -1), desc.dims.size());
     Rows rows;
     rows.width = static_cast<std::size_t>(desc.dims[axis]);
     for (std::size_t d = 0; d < axis; ++d) rows.outer *= static_cast<std::size_t>(desc.dims[d]);
@@ -64,8 +64,10 @@ class SoftmaxKernel final : public Kernel {
         const std::size_t each = m_rows.width * m_rows.inner;
         auto* scratch = static_cast<float*>(a.scratch);
         for (std::size_t o = 0; o < m_rows.outer; ++o, in += each, out += each) {
-            if (m_rows.inner == 1) softmaxRow(in, out, m_rows.width);
-            else softmaxColumns(in, out, m_rows.width, m_rows.inner, scratch, scratch + m_rows.inner);
+            if (m_rows.inner == 1)
+                softmaxRow(in, out, m_rows.width);
+            else
+                softmaxColumns(in, out, m_rows.width, m_rows.inner, scratch, scratch + m_rows.inner);
         }
     }
 
@@ -157,7 +159,8 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
                 loops.forEachRow([&](const std::ptrdiff_t* offsets) {
                     std::ptrdiff_t row = offsets[0], shift = offsets[1];
                     for (std::size_t i = 0; i < loops.inner(); ++i) {
-                        scaleRow(in + row, scale, divides, mask != nullptr ? mask + shift : nullptr, maskStep, out + row, width);
+                        scaleRow(in + row, scale, divides, mask != nullptr ? mask + shift : nullptr, maskStep, out + row,
+                                 width);
                         softmaxRow(out + row, out + row, width);
                         row += loops.innerStep(0);
                         shift += loops.innerStep(1);

@@ -8,8 +8,8 @@
 namespace quantloupe {
 namespace {
 
-/// The innermost loop jumps in the source, but the loop `near` runs through it: go in tiles, so that both sides stay within a
-/// few cache lines.
+/// The innermost loop jumps in the source, but the loop `near` runs through it: go in tiles, so that both sides stay within
+/// a few cache lines.
 template <typename T>
 void copyTiled(const StridedLoops& loops, std::size_t near, const T* source, T* target) {
     constexpr std::size_t kTile = 16;
@@ -47,7 +47,8 @@ void copyLoops(const StridedLoops& loops, const T* source, T* target) {
     loops.forEachRow([&](const std::ptrdiff_t* offsets) {
         const T* from = source + offsets[0];
         T* to = target + offsets[1];
-        if (step == 1) std::memcpy(to, from, inner * sizeof(T));
+        if (step == 1)
+            std::memcpy(to, from, inner * sizeof(T));
         else
             for (std::size_t i = 0; i < inner; ++i, from += step) to[i] = *from;
     });
@@ -62,11 +63,15 @@ StridedLoops::StridedLoops(const Dims& extents, const std::vector<Steps>& steps)
         if (extents[d] == 1) continue;
         bool joins = !m_outer.empty();
         for (std::size_t k = 0; joins && k < steps.size(); ++k) joins = m_steps[k].back() == steps[k][d] * extents[d];
-        if (joins) m_outer.back() *= static_cast<std::size_t>(extents[d]);
-        else m_outer.push_back(static_cast<std::size_t>(extents[d]));
+        if (joins)
+            m_outer.back() *= static_cast<std::size_t>(extents[d]);
+        else
+            m_outer.push_back(static_cast<std::size_t>(extents[d]));
         for (std::size_t k = 0; k < steps.size(); ++k)
-            if (joins) m_steps[k].back() = steps[k][d];
-            else m_steps[k].push_back(steps[k][d]);
+            if (joins)
+                m_steps[k].back() = steps[k][d];
+            else
+                m_steps[k].push_back(steps[k][d]);
     }
     if (!m_outer.empty()) {
         m_inner = m_outer.back();
@@ -110,11 +115,16 @@ std::function<void(const void*, void*)> stridedCopy(const TensorDesc& output, co
         };
     };
     switch (elementSize(output.type)) {
-        case 1: return copy(std::uint8_t{});
-        case 2: return copy(std::uint16_t{});
-        case 4: return copy(std::uint32_t{});
-        case 8: return copy(std::uint64_t{});
-        default: fail(ErrorKind::Unsupported, "tensors of {} are not supported", dataTypeName(output.type));
+        case 1:
+            return copy(std::uint8_t{});
+        case 2:
+            return copy(std::uint16_t{});
+        case 4:
+            return copy(std::uint32_t{});
+        case 8:
+            return copy(std::uint64_t{});
+        default:
+            fail(ErrorKind::Unsupported, "tensors of {} are not supported", dataTypeName(output.type));
     }
 }
 

@@ -55,8 +55,8 @@ StridedLoops::Steps inMemoryOrder(const TensorDesc& output, const StridedLoops::
 /// The extents of `output`, likewise.
 Dims extentsInMemoryOrder(const TensorDesc& output);
 
-/// Makes a function (source, target) that fills `output` without gaps from a source that starts at element `start` and moves
-/// by `steps` (one a logical dimension of output). For elements of 1, 2, 4 or 8 bytes.
+/// Makes a function (source, target) that fills `output` without gaps from a source that starts at element `start` and
+/// moves by `steps` (one a logical dimension of output). For elements of 1, 2, 4 or 8 bytes.
 std::function<void(const void*, void*)> stridedCopy(const TensorDesc& output, const StridedLoops::Steps& steps,
                                                     std::ptrdiff_t start = 0);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of nodes that run as one kernel: found where nobody looks in between, and the same to the last bit as when somebody
-// does. And operators on channels-last tensors: the same as on row-major ones.
+// Groups of nodes that run as one kernel: found where nobody looks in between, and the same to the last bit as when
+// somebody does. And operators on channels-last tensors: the same as on row-major ones.
 #include "runtime/fusions.h"
 
 #include <QtTest>
@@ -85,28 +85,35 @@ class FusionsTest : public QObject {
             << "float S = {0.70710678}, float One = {1}, float Half = {0.5}" << kFusedErfGelu;
         QTest::newRow("not a Gelu: plus 2")
             << "D = Div (X, S) E = Erf (D) A = Add (E, Two) M = Mul (X, A) Y = Mul (M, Half)"
-            << "float S = {1.41421356}, float Two = {2}, float Half = {0.5}" << "Div Erf Add Mul Mul";
+            << "float S = {1.41421356}, float Two = {2}, float Half = {0.5}"
+            << "Div Erf Add Mul Mul";
         QTest::newRow("LayerNormalization")
             << "M = ReduceMean <axes = [-1]> (X) D = Sub (X, M) Q = Pow (D, Two) V = ReduceMean <axes = [-1]> (Q) "
                "W = Add (V, Eps) R = Sqrt (W) N = Div (D, R) G = Mul (N, Gamma) Y = Add (G, Beta)"
-            << "float Two = {2}, float Eps = {0.00001}, float[6] Gamma = {1, 2, 3, 4, 5, 6}, float[6] Beta = {6, 5, 4, 3, 2, 1}"
+            << "float Two = {2}, float Eps = {0.00001}, float[6] Gamma = {1, 2, 3, 4, 5, 6}, float[6] Beta = {6, 5, 4, 3, "
+               "2, 1}"
             << kFusedLayerNorm;
-        QTest::newRow("Softmax of a scaled product")
-            << "D = Div (X, S) Y = Softmax <axis = -1> (D)" << "float S = {2.5}" << kFusedMaskedSoftmax;
-        QTest::newRow("Softmax over rows") << "D = Div (X, S) Y = Softmax <axis = 1> (D)" << "float S = {2.5}" << "Div Softmax";
-        QTest::newRow("masked Softmax")
-            << "K = Neg (X) D = Mul (X, S) A = Add (D, K) Y = Softmax <axis = -1> (A)" << "float S = {0.3}"
-            << (QString("Neg ") + kFusedMaskedSoftmax);
+        QTest::newRow("Softmax of a scaled product") << "D = Div (X, S) Y = Softmax <axis = -1> (D)"
+                                                     << "float S = {2.5}" << kFusedMaskedSoftmax;
+        QTest::newRow("Softmax over rows") << "D = Div (X, S) Y = Softmax <axis = 1> (D)"
+                                           << "float S = {2.5}"
+                                           << "Div Softmax";
+        QTest::newRow("masked Softmax") << "K = Neg (X) D = Mul (X, S) A = Add (D, K) Y = Softmax <axis = -1> (A)"
+                                        << "float S = {0.3}" << (QString("Neg ") + kFusedMaskedSoftmax);
         QTest::newRow("product with bias")
             << "P = MatMul (X, W) Y = Add (B, P)"
-            << "float[6,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 7, 6, 9, 8}, float[3] B = {0.1, 0.2, 0.3}" << "MatMul";
+            << "float[6,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 7, 6, 9, 8}, float[3] B = {0.1, 0.2, 0.3}"
+            << "MatMul";
     }
     void fused() {
         QFETCH(QString, body);
         QFETCH(QString, constants);
         QFETCH(QString, found);
-        const GraphPtr graph = textModel(("<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,4,6] X) => (float[a,b,c] Y) <" +
-                                          constants + "> { " + body + " }").toStdString()).graph;
+        const GraphPtr graph =
+            textModel(("<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,4,6] X) => (float[a,b,c] Y) <" + constants +
+                       "> { " + body + " }")
+                          .toStdString())
+                .graph;
         const Dims dims{2, 4, 6};
         QCOMPARE(foundFusions(graph, dims), found);
         QCOMPARE(run(graph, dims, false), run(graph, dims, true));
@@ -130,18 +137,24 @@ class FusionsTest : public QObject {
         QTest::newRow("mean over channels") << "Y = ReduceMean <axes = [1]> (A)";
         QTest::newRow("LRN") << "Y = LRN <size = 3> (A)";
         QTest::newRow("to tokens") << "R = Reshape (A, Tok) T = Transpose <perm = [0, 2, 1]> (R) Y = MatMul (T, W)";
-        QTest::newRow("to NHWC and back") << "T = Transpose <perm = [0, 2, 3, 1]> (A) U = Relu (T) Y = Transpose <perm = [0, 3, 1, 2]> (U)";
+        QTest::newRow("to NHWC and back")
+            << "T = Transpose <perm = [0, 2, 3, 1]> (A) U = Relu (T) Y = Transpose <perm = [0, 3, 1, 2]> (U)";
     }
     void layouts() {
         QFETCH(QString, body);
         // MaxPool of 1x1 moves nothing, but brings its output to channels last; Identity leaves it row-major.
         const auto graph = [&](const char* op) {
-            return textModel(QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,4,3,5] X) => (float[a,b,c,d] Y) "
-                                     "<int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, 8}, "
-                                     "int64[2] St = {0, -1}, int64[2] En = {3, -9}, int64[2] Ax = {1, 3}, int64[2] Stp = {2, -2}, "
-                                     "int64[8] Pads = {0, 1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, float One = {1}, "
-                                     "float[4,1,1] Chan = {1, 2, 3, 4}> { A = %1 (X) N = Neg (X) B = %1 (N) %2 }")
-                                 .arg(op, body).toStdString()).graph;
+            return textModel(
+                       QString(
+                           "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,4,3,5] X) => (float[a,b,c,d] Y) "
+                           "<int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, "
+                           "8}, "
+                           "int64[2] St = {0, -1}, int64[2] En = {3, -9}, int64[2] Ax = {1, 3}, int64[2] Stp = {2, -2}, "
+                           "int64[8] Pads = {0, 1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, float One = {1}, "
+                           "float[4,1,1] Chan = {1, 2, 3, 4}> { A = %1 (X) N = Neg (X) B = %1 (N) %2 }")
+                           .arg(op, body)
+                           .toStdString())
+                .graph;
         };
         const Dims dims{2, 4, 3, 5};
         const auto found = run(graph("MaxPool <kernel_shape = [1, 1]>"), dims, false);
@@ -152,8 +165,10 @@ class FusionsTest : public QObject {
     }
 
     void aTokenBeyondTheTableIsNamed() {
-        const GraphPtr graph = textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (int64[2] ids) => (float[2,2] Y) "
-                                         "<float[3,2] T = {1, 2, 3, 4, 5, 6}> { Y = Gather (T, ids) }").graph;
+        const GraphPtr graph = textModel(
+                                   "<ir_version: 8, opset_import: [\"\" : 13]> g (int64[2] ids) => (float[2,2] Y) "
+                                   "<float[3,2] T = {1, 2, 3, 4, 5, 6}> { Y = Gather (T, ids) }")
+                                   .graph;
         ProgramSpec spec;
         spec.graph = graph;
         spec.inputs[graph->inputs()[0]] = {DataType::Int64, {2}, Layout::Plain};
