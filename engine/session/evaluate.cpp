@@ -27,6 +27,8 @@ class EvaluationRun {
 
     /// Keeps no activations and learns nothing.
     void asExperiment() { m_keep = false; }
+    const MeasuredState& state() const { return m_state; }
+    const Plan& plan() const { return *m_plan; }
 
     EvaluationPtr run(Depth depth) {
         states();
@@ -91,7 +93,23 @@ class EvaluationRun {
                                .add(std::string_view(configToJson(m_result.config)))
                                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
                                .finish();
+        m_state.context = contextOf(m_result.config);
+        for (const LayerResult& layer : m_result.layers)
+            if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
+        if (m_keep) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
         m_result.seconds.transform = watch.seconds();
+    }
+
+    /// Everything that numbers depend on but which layers are quantized.
+    Version contextOf(QuantizationConfig config) const {
+        config.rules.clear();
+        config.skipTail = false;
+        for (auto& [name, settings] : config.layers) settings.quantize.reset();
+        return VersionBuilder()
+            .add(m_session.model.graph->version())
+            .add(std::string_view(configToJson(config)))
+            .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
+            .finish();
     }
 
     /// What the person said of single layers and cannot have an effect.
@@ -224,6 +242,13 @@ class EvaluationRun {
             m_result.rough = false;
             judgeFirst(batches.samples());
         }
+        if (!m_result.rough) {
+            m_state.metric = taskMetric(*m_result.quantized);
+            if (m_keep) {
+                m_session.effects.observe(m_session.measured, m_state);
+                m_session.measured = m_state;
+            }
+        }
         const std::size_t judged = m_result.quantized->samples;
         m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
         std::vector<std::int32_t> wanted = classesOf(*m_floating, judged);
@@ -263,6 +288,8 @@ class EvaluationRun {
 
     /// What the session remembers of the layers: after a skip, all local metrics and the cumulative ones before it.
     void fillKnownMetrics() {
+        if (const auto* sweep = m_session.sweeps.find(m_plan->version))
+            for (const auto& [node, effect] : *sweep) m_result.layers[node.index()].leaveOneOut = effect.change;
         if (m_cumulative.empty()) m_cumulative = cumulativeVersions();
         for (std::size_t u = 0; u < m_units.units.size(); ++u) {
             if (const auto* known = m_session.local.find(localVersion(u))) layerOf(u).local = known->result();
@@ -296,6 +323,7 @@ class EvaluationRun {
     const CancelToken& m_cancel;
     bool m_keep = true;
     Stopwatch m_total;
+    MeasuredState m_state;
     Evaluation m_result;
     std::shared_ptr<const Prepared> m_prepared;
     UnitList m_units;

@@ -51,6 +51,7 @@ struct LayerResult {
     bool quantizable = false;  ///< Quantized or Skipped
     std::optional<TensorDifference> local;       ///< float input, only this unit quantized; skipped: as if quantized
     std::optional<TensorDifference> cumulative;  ///< whole quantized network against whole float network
+    std::optional<double> leaveOneOut;           ///< of the task's metric: regained with this layer alone in float
     std::uint64_t macs = 0;        ///< an image
     std::uint64_t parameters = 0;
 };

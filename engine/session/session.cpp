@@ -65,6 +65,9 @@ void Session::Impl::clear() {
     activations.clear();
     RecycledMemory::trim();
     shapes.clear();
+    effects.clear();
+    measured = {};
+    sweeps.clear();
 }
 
 void Session::Impl::openBatches() {

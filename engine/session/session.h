@@ -72,6 +72,11 @@ class Session {
 
     /// An evaluation that nothing will build on: uses what is kept, keeps no activations, teaches the prediction nothing.
     EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// Measures what each quantized layer costs (session/leave_one_out.h) and then `edits` random edits of up to three layers, so
+    /// that later evaluations know both: LayerResult::leaveOneOut and Evaluation::expected. For idle time: cancel it at any point,
+    /// what it has measured by then is kept.
+    void study(const QuantizationConfig& config, std::size_t edits = 30, const EvaluationObserver& observer = {},
+               const CancelToken& cancel = {});
     /// The name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 
@@ -89,6 +94,7 @@ class Session {
     std::size_t activationBudget() const;
 
     struct Impl;  ///< internal to engine/session
+    Impl& internal() { return *m_impl; }  ///< for tests
 
   private:
     std::unique_ptr<Impl> m_impl;

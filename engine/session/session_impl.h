@@ -4,6 +4,7 @@
 
 #include "base/result_cache.h"
 #include "quantize/plan.h"
+#include "session/effect_model.h"
 #include "session/evaluation_passes.h"
 #include "session/session.h"
 
@@ -46,6 +47,9 @@ struct Session::Impl {
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
+    EffectModel effects;
+    MeasuredState measured;                             ///< the last evaluation that was no experiment
+    ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
     ResultCache<DifferenceSums> local{20000};
     ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor
 };

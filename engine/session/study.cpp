@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session::study: what is measured while nobody waits.
+#include <algorithm>
+#include <random>
+
+#include "config/layer_choices.h"
+#include "session/session_impl.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kMostLayers = 3;  // of a random edit
+
+}  // namespace
+
+void Session::study(const QuantizationConfig& config, std::size_t edits, const EvaluationObserver& observer,
+                    const CancelToken& cancel) {
+    Impl& impl = *m_impl;
+    impl.requireData();
+    const EvaluationPtr base = evaluate(config, Depth::Accuracy, {}, cancel);
+    const MeasuredState from = impl.measured;
+    std::vector<std::string> names;
+    for (const LayerResult& layer : base->layers)
+        if (layer.state == LayerState::Quantized) names.push_back(layer.name);
+    if (names.empty()) return;
+
+    const Version plan = impl.plan(config, {impl.workers, cancel, {}})->version;
+    if (impl.sweeps.find(plan) == nullptr) {
+        SweepOptions options;
+        options.settledBelow = 0;  // the shares of all layers are needed, and on the same samples
+        std::size_t done = 0;
+        options.updated = [&](const LayerSweep&) {
+            if (observer.progress) observer.progress({"leave-one-out", std::min(++done, names.size()), names.size()});
+        };
+        const LayerSweep sweep = leaveOneOut(*this, config, options, cancel);
+        std::map<NodeId, LayerEffect> effects;
+        for (const LayerEffect& layer : sweep.layers) effects.emplace(layer.node, layer);
+        impl.sweeps.store(plan, std::move(effects));
+        impl.effects.learnShares(from.context, sweep);
+        impl.measured = from;
+    }
+    // The same edits whenever this network is studied.
+    std::mt19937 random(static_cast<std::mt19937::result_type>(plan.low));
+    while (impl.effects.knows(from.context) && impl.effects.observations(from.context) < edits) {
+        std::vector<std::string> chosen;
+        const std::size_t count = 1 + random() % kMostLayers;
+        for (std::size_t i = 0; i < count; ++i) chosen.push_back(names[random() % names.size()]);
+        MeasuredState after = from;
+        const EvaluationPtr result = experiment(withLayersSkipped(config, chosen), Depth::Accuracy, cancel);
+        after.quantized.clear();
+        for (const LayerResult& layer : result->layers)
+            if (layer.state == LayerState::Quantized) after.quantized.insert(layer.node);
+        after.metric = taskMetric(*result->quantized);
+        impl.effects.observe(from, after);
+        if (observer.progress)
+            observer.progress({"learning to predict", impl.effects.observations(from.context), edits});
+        if (after.quantized == from.quantized) break;  // nothing to learn from edits without effect
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The predicted effect of an edit, on the bundled demo: believed only where it has earned it.
+#include <QtTest>
+#include <random>
+
+#include "analysis/rank_correlation.h"
+#include "config/layer_choices.h"
+#include "config/presets.h"
+#include "session/leave_one_out.h"
+#include "support/demo.h"
+
+using namespace quantloupe;
+
+class PredictionTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void aHundredRandomEdits() {
+        const auto session = test::openDemo({0, 256, 100});
+        QuantizationConfig base = presetConfig("w4a8");
+        EvaluationPtr before = session->evaluate(base, Depth::Accuracy);
+        session->study(base);
+        std::vector<std::string> names;
+        for (const LayerResult& layer : before->layers)
+            if (layer.state == LayerState::Quantized) names.push_back(layer.name);
+        const EvaluationPtr studied = session->evaluate(base, Depth::Accuracy);
+        for (const LayerResult& layer : studied->layers)
+            QCOMPARE(layer.leaveOneOut.has_value(), layer.state == LayerState::Quantized);
+
+        const unsigned seed = qEnvironmentVariableIsSet("SEED") ? qEnvironmentVariableIntValue("SEED") : 20261121u;
+        qInfo("SEED=%u", seed);
+        std::mt19937 random(seed);
+        std::set<std::string> skipped;
+        std::vector<double> foretold, measured;
+        std::size_t covered = 0;
+        for (int edit = 0; edit < 100; ++edit) {
+            std::set<std::string> next = skipped;
+            for (std::size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
+                const std::string& name = names[random() % names.size()];
+                if (!next.insert(name).second) next.erase(name);
+            }
+            if (next.size() > 15) next.clear();
+            const EvaluationPtr after =
+                session->evaluate(withLayersSkipped(base, {next.begin(), next.end()}), Depth::Accuracy);
+            if (after->expected) {
+                const double change = taskMetric(*after->quantized) - taskMetric(*before->quantized);
+                foretold.push_back(after->expected->median);
+                measured.push_back(change);
+                if (change >= after->expected->low && change <= after->expected->high) ++covered;
+            }
+            before = after;
+            skipped = next;
+        }
+        QVERIFY2(foretold.size() >= 50, qPrintable(QString("only %1 predictions were shown").arg(foretold.size())));
+        const double rank = spearman(foretold, measured).value_or(0);
+        const double coverage = static_cast<double>(covered) / static_cast<double>(foretold.size());
+        qInfo("%zu shown, Spearman %.3f, the interval covered %.0f %%", foretold.size(), rank, 100 * coverage);
+        QVERIFY(rank >= 0.8);
+        QVERIFY(coverage >= 0.70);
+    }
+};
+
+QTEST_GUILESS_MAIN(PredictionTest)
+#include "prediction_test.moc"
