@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/effect_model.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 
 namespace quantloupe {
@@ -18,40 +18,41 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     if (!(whole > 0)) return;
     Context& known = m_contexts[context];
     for (const LayerEffect& layer : sweep.layers)
-        if (layer.sqnrDb) known.shares[layer.node] = (whole - noiseOf(*layer.sqnrDb)) / whole;
+        if (layer.sqnrDb) known.shares[layer.node] = {(whole - noiseOf(*layer.sqnrDb)) / whole, layer.change};
 }
 
-std::optional<double> EffectModel::feature(const MeasuredState& before, const MeasuredState& after) const {
-    if (before.context != after.context || !before.metric) return std::nullopt;
+std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& before, const MeasuredState& after) const {
+    constexpr double kLeastNoise = 0.02;  // shares are estimates: their sum can pass the whole
+    if (before.context != after.context || !before.metric || before.quantized == after.quantized) return std::nullopt;
     const auto context = m_contexts.find(after.context);
     if (context == m_contexts.end()) return std::nullopt;
-    double removed = 0;
-    bool known = true;
-    const auto add = [&](const std::set<NodeId>& from, const std::set<NodeId>& to, double sign) {
-        for (const NodeId node : from) {
-            if (to.contains(node)) continue;
-            const auto share = context->second.shares.find(node);
-            if (share == context->second.shares.end()) known = false;
-            else removed += sign * share->second;
-        }
-    };
-    add(before.quantized, after.quantized, 1);
-    add(after.quantized, before.quantized, -1);
-    return known && before.quantized != after.quantized ? std::optional(removed) : std::nullopt;
+    const std::map<NodeId, Share>& shares = context->second.shares;
+    for (const MeasuredState* state : {&before, &after})
+        for (const NodeId node : state->quantized)
+            if (!shares.contains(node)) return std::nullopt;
+    double noiseBefore = 1, noiseAfter = 1, removed = 0, gained = 0;
+    for (const auto& [node, share] : shares) {
+        const bool was = before.quantized.contains(node), is = after.quantized.contains(node);
+        if (!was) noiseBefore -= share.noise;
+        if (!is) noiseAfter -= share.noise;
+        if (was == is) continue;
+        removed += was ? share.noise : -share.noise;
+        gained += was ? share.gain : -share.gain;
+    }
+    return std::array{removed, gained, std::log(std::max(noiseBefore, kLeastNoise) / std::max(noiseAfter, kLeastNoise))};
 }
 
 std::optional<ExpectedEffect> EffectModel::expect(const MeasuredState& before, const MeasuredState& after) const {
-    const std::optional<double> removed = feature(before, after);
-    if (!removed) return std::nullopt;
-    const PredictedEffect effect = m_contexts.at(after.context).predictor.predict(std::array{*removed});
+    const auto known = features(before, after);
+    if (!known) return std::nullopt;
+    const PredictedEffect effect = m_contexts.at(after.context).predictor.predict(*known);
     if (!effect.trusted) return std::nullopt;
     return ExpectedEffect{effect.median, effect.low, effect.high};
 }
 
 void EffectModel::observe(const MeasuredState& before, const MeasuredState& after) {
-    const std::optional<double> removed = feature(before, after);
-    if (removed && after.metric)
-        m_contexts.at(after.context).predictor.observe(std::array{*removed}, *after.metric - *before.metric);
+    const auto known = features(before, after);
+    if (known && after.metric) m_contexts.at(after.context).predictor.observe(*known, *after.metric - *before.metric);
 }
 
 std::size_t EffectModel::observations(const Version& context) const {

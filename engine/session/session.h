@@ -75,7 +75,7 @@ class Session {
     /// Measures what each quantized layer costs (session/leave_one_out.h) and then `edits` random edits of up to three layers, so
     /// that later evaluations know both: LayerResult::leaveOneOut and Evaluation::expected. For idle time: cancel it at any point,
     /// what it has measured by then is kept.
-    void study(const QuantizationConfig& config, std::size_t edits = 30, const EvaluationObserver& observer = {},
+    void study(const QuantizationConfig& config, std::size_t edits = 40, const EvaluationObserver& observer = {},
                const CancelToken& cancel = {});
     /// The name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;

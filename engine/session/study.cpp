@@ -2,6 +2,7 @@
 // Session::study: what is measured while nobody waits.
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "config/layer_choices.h"
 #include "session/session_impl.h"
@@ -39,22 +40,27 @@ void Session::study(const QuantizationConfig& config, std::size_t edits, const E
         impl.effects.learnShares(from.context, sweep);
         impl.measured = from;
     }
-    // The same edits whenever this network is studied.
+    // A walk as a person would take it, the same whenever this network is studied.
     std::mt19937 random(static_cast<std::mt19937::result_type>(plan.low));
-    while (impl.effects.knows(from.context) && impl.effects.observations(from.context) < edits) {
-        std::vector<std::string> chosen;
+    std::set<std::string> skipped;
+    MeasuredState before = from;
+    for (std::size_t tried = 0; tried < 2 * edits && impl.effects.knows(from.context) &&
+                                impl.effects.observations(from.context) < edits; ++tried) {
         const std::size_t count = 1 + random() % kMostLayers;
-        for (std::size_t i = 0; i < count; ++i) chosen.push_back(names[random() % names.size()]);
-        MeasuredState after = from;
-        const EvaluationPtr result = experiment(withLayersSkipped(config, chosen), Depth::Accuracy, cancel);
-        after.quantized.clear();
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::string& name = names[random() % names.size()];
+            if (!skipped.insert(name).second) skipped.erase(name);
+        }
+        if (skipped.size() > names.size() / 4) skipped.clear();
+        const EvaluationPtr result =
+            experiment(withLayersSkipped(config, {skipped.begin(), skipped.end()}), Depth::Accuracy, cancel);
+        MeasuredState after{from.context, {}, taskMetric(*result->quantized)};
         for (const LayerResult& layer : result->layers)
             if (layer.state == LayerState::Quantized) after.quantized.insert(layer.node);
-        after.metric = taskMetric(*result->quantized);
-        impl.effects.observe(from, after);
+        impl.effects.observe(before, after);
+        before = std::move(after);
         if (observer.progress)
             observer.progress({"learning to predict", impl.effects.observations(from.context), edits});
-        if (after.quantized == from.quantized) break;  // nothing to learn from edits without effect
     }
 }
 

@@ -2,6 +2,7 @@
 // The predicted effect of an edit, on the bundled demo: believed only where it has earned it.
 #include <QtTest>
 #include <random>
+#include <set>
 
 #include "analysis/rank_correlation.h"
 #include "config/layer_choices.h"
@@ -16,7 +17,7 @@ class PredictionTest : public QObject {
 
   private Q_SLOTS:
     void aHundredRandomEdits() {
-        const auto session = test::openDemo({0, 256, 100});
+        const auto session = test::openDemo();
         QuantizationConfig base = presetConfig("w4a8");
         EvaluationPtr before = session->evaluate(base, Depth::Accuracy);
         session->study(base);
