@@ -22,7 +22,13 @@ Document::Document(QObject* parent) : QObject(parent) {
                 rememberMeasured(*last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
+                if (m_studies) m_idle.start();
             });
+    m_idle.setSingleShot(true);
+    m_idle.setInterval(500);  // a hand that is still editing comes first
+    connect(&m_idle, &QTimer::timeout, this, [this] {
+        if (m_studies && m_model && !m_job.busy()) m_job.study(m_config);
+    });
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
         Q_EMIT evaluationChanged();
@@ -274,6 +280,7 @@ void Document::adoptEvaluation(const EvaluationPtr& evaluation) {
         for (std::size_t i = 0; i < layers.size(); ++i) {
             if (!layers[i].local) layers[i].local = m_layers[i].local;
             if (!layers[i].cumulative) layers[i].cumulative = m_layers[i].cumulative;
+            if (!layers[i].leaveOneOut) layers[i].leaveOneOut = m_layers[i].leaveOneOut;
         }
     }
     if (evaluation->complete) m_metricsStale = false;

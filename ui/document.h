@@ -9,6 +9,7 @@
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QTimer>
 #include <QUndoStack>
 #include <filesystem>
 #include <functional>
@@ -61,6 +62,8 @@ class Document : public QObject {
     /// One a node of the graph, states of the current configuration; empty before the first evaluation.
     const std::vector<LayerResult>& layers() const { return m_layers; }
     const LayerResult* layer(NodeId node) const;
+    /// Whether what each layer costs is measured while nothing else is to be done. Off at first.
+    void setStudies(bool on) { m_studies = on; }
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
     bool evaluating() const { return m_evaluating; }
@@ -145,7 +148,8 @@ class Document : public QObject {
     QUndoStack m_undo;
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
-    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false;
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false;
+    QTimer m_idle;
     std::vector<NodeId> m_selection;
     NodeId m_current;
     OpenRequest m_request;  ///< what else to do once the model is there

@@ -2,6 +2,7 @@
 // Menus, their shortcuts, and when they are enabled.
 #include <QApplication>
 #include <QClipboard>
+#include <QSettings>
 #include <QMenuBar>
 #include <QMessageBox>
 
@@ -139,11 +140,9 @@ void MainWindow::buildViewMenu() {
     m_needModel << addAction(view, QStringLiteral("&Centre the layer"), key("C"), {},
                              [this, canvas] { canvas->centerOn(m_document.current()); });
     view->addSeparator();
-    const Metric metrics[] = {Metric::None, Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr,
-                              Metric::Macs};
     auto* group = new QActionGroup(this);
-    for (int i = 0; i < 5; ++i) {
-        const Metric metric = metrics[i];
+    for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {
+        const Metric metric = kMetrics[static_cast<std::size_t>(i)];
         QAction* action =
             addAction(view, QStringLiteral("Show ") + metricName(metric), QKeySequence(Qt::Key_1 + i),
                       metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
@@ -170,6 +169,13 @@ void MainWindow::buildViewMenu() {
         action->setChecked(true);
         connect(action, &QAction::toggled, panel, &QWidget::setVisible);
     }
+    QAction* study = view->addAction(QStringLiteral("&Measure leave-one-out while idle"));
+    study->setCheckable(true);
+    connect(study, &QAction::toggled, this, [this](bool on) {
+        m_document.setStudies(on);
+        QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
+    });
+    study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
     QAction* history = m_historyDock->toggleViewAction();
     history->setText(QStringLiteral("&History"));
     history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));

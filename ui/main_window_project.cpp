@@ -12,7 +12,6 @@ namespace quantloupe::ui {
 namespace {
 
 const QString kFilter = QStringLiteral("Quantloupe projects (*.quantloupe)");
-constexpr Metric kMetrics[] = {Metric::None, Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr, Metric::Macs};
 
 }  // namespace
 

@@ -12,6 +12,11 @@ double noiseOf(double sqnrDb) { return std::isfinite(sqnrDb) ? std::pow(10.0, -s
 
 }  // namespace
 
+void MeasuredState::measure(const Accuracy& accuracy) {
+    metric = taskMetric(accuracy);
+    if (accuracy.sqnrDb && std::isfinite(*accuracy.sqnrDb)) sqnrDb = accuracy.sqnrDb;
+}
+
 void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     if (!sweep.baselineSqnrDb) return;
     const double whole = noiseOf(*sweep.baselineSqnrDb);
@@ -45,19 +50,25 @@ std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& 
 std::optional<ExpectedEffect> EffectModel::expect(const MeasuredState& before, const MeasuredState& after) const {
     const auto known = features(before, after);
     if (!known) return std::nullopt;
-    const PredictedEffect effect = m_contexts.at(after.context).predictor.predict(*known);
-    if (!effect.trusted) return std::nullopt;
-    return ExpectedEffect{effect.median, effect.low, effect.high};
+    const Context& context = m_contexts.at(after.context);
+    for (const bool ofSqnr : {false, true}) {
+        const PredictedEffect effect = (ofSqnr ? context.sqnr : context.metric).predict(*known);
+        if (effect.trusted) return ExpectedEffect{ofSqnr, effect.median, effect.low, effect.high};
+    }
+    return std::nullopt;
 }
 
 void EffectModel::observe(const MeasuredState& before, const MeasuredState& after) {
     const auto known = features(before, after);
-    if (known && after.metric) m_contexts.at(after.context).predictor.observe(*known, *after.metric - *before.metric);
+    if (!known) return;
+    Context& context = m_contexts.at(after.context);
+    if (after.metric && before.metric) context.metric.observe(*known, *after.metric - *before.metric);
+    if (after.sqnrDb && before.sqnrDb) context.sqnr.observe(*known, *after.sqnrDb - *before.sqnrDb);
 }
 
 std::size_t EffectModel::observations(const Version& context) const {
     const auto found = m_contexts.find(context);
-    return found == m_contexts.end() ? 0 : found->second.predictor.observations();
+    return found == m_contexts.end() ? 0 : found->second.metric.observations();
 }
 
 }  // namespace quantloupe

@@ -243,7 +243,7 @@ class EvaluationRun {
             judgeFirst(batches.samples());
         }
         if (!m_result.rough) {
-            m_state.metric = taskMetric(*m_result.quantized);
+            m_state.measure(*m_result.quantized);
             if (m_keep) {
                 m_session.effects.observe(m_session.measured, m_state);
                 m_session.measured = m_state;

@@ -70,8 +70,9 @@ struct Accuracy {
     std::optional<double> maxAbsDiff;
 };
 
-/// Change of the task's metric from the configuration before: a fraction, or dB where it is the SQNR.
+/// Change from the configuration before.
 struct ExpectedEffect {
+    bool ofSqnr = false;  ///< of the outputs' SQNR, in dB; otherwise of the task's metric, as a fraction
     double median = 0;
     double low = 0, high = 0;  ///< 80 % interval
 };
@@ -95,7 +96,8 @@ struct Evaluation {
     /// Where the outputs are classes, one a sample that `quantized` is of, in the session's order of work: the quantized
     /// network's class, and the wanted one (the label, or without labels the float model's class).
     std::shared_ptr<const std::vector<std::int32_t>> classes, wanted;
-    /// What this edit was expected to do to the task's metric, from the sensitivities; empty unless it may be believed.
+    /// What this edit was expected to do, from the sensitivities; empty unless it may be believed: of the task's metric, or, where
+    /// only that is predictable, of the outputs' SQNR.
     std::optional<ExpectedEffect> expected;
     StateCounts counts;
     std::vector<LayerResult> layers;  ///< one a source node, in graph order

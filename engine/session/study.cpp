@@ -54,7 +54,8 @@ void Session::study(const QuantizationConfig& config, std::size_t edits, const E
         if (skipped.size() > names.size() / 4) skipped.clear();
         const EvaluationPtr result =
             experiment(withLayersSkipped(config, {skipped.begin(), skipped.end()}), Depth::Accuracy, cancel);
-        MeasuredState after{from.context, {}, taskMetric(*result->quantized)};
+        MeasuredState after{from.context, {}, {}, {}};
+        after.measure(*result->quantized);
         for (const LayerResult& layer : result->layers)
             if (layer.state == LayerState::Quantized) after.quantized.insert(layer.node);
         impl.effects.observe(before, after);

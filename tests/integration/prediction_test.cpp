@@ -33,7 +33,7 @@ class PredictionTest : public QObject {
         std::mt19937 random(seed);
         std::set<std::string> skipped;
         std::vector<double> foretold, measured;
-        std::size_t covered = 0;
+        std::size_t covered = 0, ofSqnr = 0;
         for (int edit = 0; edit < 100; ++edit) {
             std::set<std::string> next = skipped;
             for (std::size_t i = 0, count = 1 + random() % 3; i < count; ++i) {
@@ -44,7 +44,10 @@ class PredictionTest : public QObject {
             const EvaluationPtr after =
                 session->evaluate(withLayersSkipped(base, {next.begin(), next.end()}), Depth::Accuracy);
             if (after->expected) {
-                const double change = taskMetric(*after->quantized) - taskMetric(*before->quantized);
+                const double change = after->expected->ofSqnr
+                                          ? *after->quantized->sqnrDb - *before->quantized->sqnrDb
+                                          : taskMetric(*after->quantized) - taskMetric(*before->quantized);
+                ofSqnr += after->expected->ofSqnr ? 1 : 0;
                 foretold.push_back(after->expected->median);
                 measured.push_back(change);
                 if (change >= after->expected->low && change <= after->expected->high) ++covered;
@@ -55,7 +58,8 @@ class PredictionTest : public QObject {
         QVERIFY2(foretold.size() >= 50, qPrintable(QString("only %1 predictions were shown").arg(foretold.size())));
         const double rank = spearman(foretold, measured).value_or(0);
         const double coverage = static_cast<double>(covered) / static_cast<double>(foretold.size());
-        qInfo("%zu shown, Spearman %.3f, the interval covered %.0f %%", foretold.size(), rank, 100 * coverage);
+        qInfo("%zu shown (%zu of the SQNR), Spearman %.3f, the interval covered %.0f %%", foretold.size(), ofSqnr, rank,
+              100 * coverage);
         QVERIFY(rank >= 0.8);
         QVERIFY(coverage >= 0.70);
     }

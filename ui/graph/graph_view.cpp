@@ -9,8 +9,6 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr std::array kMetrics = {Metric::None, Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr,
-                                 Metric::Macs};
 }
 
 GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {

@@ -75,6 +75,7 @@ EvaluationJob::~EvaluationJob() {
 }
 
 void EvaluationJob::begin() {
+    m_studyToken.cancel();
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
 
@@ -177,6 +178,26 @@ void EvaluationJob::evaluate(const QuantizationConfig& config) {
     });
 }
 
+void EvaluationJob::study(const QuantizationConfig& config) {
+    m_studyToken.cancel();
+    m_studyToken = CancelToken();
+    const CancelToken token = m_studyToken;
+    const quint64 generation = m_generation;
+    m_thread.post([this, state = m_state, config, token, generation] {
+        try {
+            token.check();
+            if (!state->session || !state->session->hasData()) return;
+            state->session->study(config, 40, {}, token);
+            EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
+            m_thread.reply([this, generation, evaluation = std::move(evaluation)] {
+                if (generation == m_generation) Q_EMIT evaluated(evaluation);
+            });
+        } catch (const std::exception&) {
+            // Cancelled, or something that the evaluation has told already.
+        }
+    });
+}
+
 void EvaluationJob::runExport(const QString& what,
                               std::function<QString(Session&, const CancelToken&)> work) {
     m_exportToken = CancelToken();
@@ -195,6 +216,7 @@ void EvaluationJob::runExport(const QString& what,
 }
 
 void EvaluationJob::cancel() {
+    m_studyToken.cancel();
     m_evaluationToken.cancel();
     m_exportToken.cancel();
 }

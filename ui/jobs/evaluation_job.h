@@ -53,6 +53,9 @@ class EvaluationJob : public QObject {
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
                   const std::optional<Preprocess>& preprocess = std::nullopt);
     void evaluate(const QuantizationConfig& config);
+    /// Once nothing else is to be done: measures what each layer costs and learns to predict (Session::study), then evaluates
+    /// again, so that the results show it. Any other request ends it at once; it tells neither progress nor errors.
+    void study(const QuantizationConfig& config);
     /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
     /// Ends the evaluation and the export that run.
@@ -81,7 +84,7 @@ class EvaluationJob : public QObject {
 
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;
-    CancelToken m_evaluationToken, m_exportToken, m_loadToken;
+    CancelToken m_evaluationToken, m_exportToken, m_loadToken, m_studyToken;
     quint64 m_generation = 0;
     int m_open = 0;  ///< requests that have not come back
 };

@@ -21,6 +21,7 @@ void LayerTableModel::update() {
     const auto& layers = m_document->layers();
     m_local = scaleOf(layers, Metric::LocalQs);
     m_cumulative = scaleOf(layers, Metric::CumulativeQs);
+    m_leaveOneOut = scaleOf(layers, Metric::LeaveOneOut);
     m_sqnr = scaleOf(layers, Metric::Sqnr);
     if (layers.size() != m_rows) {
         beginResetModel();
@@ -44,6 +45,8 @@ std::optional<Metric> LayerTableModel::metricOf(int column) {
             return Metric::LocalQs;
         case CumulativeQs:
             return Metric::CumulativeQs;
+        case LeaveOneOut:
+            return Metric::LeaveOneOut;
         case Sqnr:
             return Metric::Sqnr;
         case Macs:
@@ -81,11 +84,11 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
 QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::size_t row) const {
     if (const auto metric = metricOf(column)) {
         const auto value = metricValue(layer, *metric);
-        return value ? QVariant(*value) : QVariant();
+        return value && !std::isnan(*value) ? QVariant(*value) : QVariant();
     }
     switch (column) {
         case Cosine:
-            return layer.local ? QVariant(layer.local->cosine) : QVariant();
+            return layer.local && !std::isnan(layer.local->cosine) ? QVariant(layer.local->cosine) : QVariant();
         case Parameters:
             return layer.parameters > 0 ? QVariant(static_cast<double>(layer.parameters)) : QVariant();
         default:
@@ -120,6 +123,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
         case HeatRole: {
             const MetricScale* scale = index.column() == LocalQs        ? &m_local
                                        : index.column() == CumulativeQs ? &m_cumulative
+                                       : index.column() == LeaveOneOut  ? &m_leaveOneOut
                                        : index.column() == Sqnr         ? &m_sqnr
                                                                         : nullptr;
             if (!scale) return {};
@@ -145,7 +149,7 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     }
     if (role != Qt::DisplayRole) return {};
     static constexpr const char* kNames[ColumnCount] = {
-        "#", "layer", "op", "state", "QS local", "cumulative", "cosine", "SQNR", "MACs", "weights", "why"};
+        "#", "layer", "op", "state", "QS local", "cumulative", "one out", "cosine", "SQNR", "MACs", "weights", "why"};
     return section >= 0 && section < ColumnCount ? QString::fromLatin1(kNames[section]) : QVariant();
 }
 
@@ -157,7 +161,7 @@ LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
 void LayerFilter::setFilter(const QString& text) {
     m_terms.clear();
     static const QRegularExpression comparison(
-        QStringLiteral("^(qs|local|cumulative|sqnr|macs)([<>])([0-9.eE+-]+)$"),
+        QStringLiteral("^(qs|local|cumulative|loo|sqnr|macs)([<>])([0-9.eE+-]+)$"),
         QRegularExpression::CaseInsensitiveOption);
     for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
         Term term;
@@ -167,6 +171,7 @@ void LayerFilter::setFilter(const QString& text) {
         if (isNumber) {
             const QString name = match.captured(1).toLower();
             term.column = name == QLatin1String("cumulative") ? LayerTableModel::CumulativeQs
+                          : name == QLatin1String("loo")      ? LayerTableModel::LeaveOneOut
                           : name == QLatin1String("sqnr")     ? LayerTableModel::Sqnr
                           : name == QLatin1String("macs")     ? LayerTableModel::Macs
                                                               : LayerTableModel::LocalQs;

@@ -20,6 +20,7 @@ class LayerTableModel : public QAbstractTableModel {
         State,
         LocalQs,
         CumulativeQs,
+        LeaveOneOut,
         Cosine,
         Sqnr,
         Macs,
@@ -49,11 +50,11 @@ class LayerTableModel : public QAbstractTableModel {
 
     Document* m_document;
     std::size_t m_rows = 0;
-    MetricScale m_local, m_cumulative, m_sqnr;
+    MetricScale m_local, m_cumulative, m_leaveOneOut, m_sqnr;
 };
 
 /// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, for
-/// qs, cumulative, sqnr, macs) narrow further. Rows without a number sort last in both directions.
+/// qs, cumulative, loo, sqnr, macs) narrow further. Rows without a number sort last in both directions.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:

@@ -26,6 +26,8 @@ QString metricName(Metric metric) {
             return QStringLiteral("QS local");
         case Metric::CumulativeQs:
             return QStringLiteral("QS cumulative");
+        case Metric::LeaveOneOut:
+            return QStringLiteral("Leave-one-out");
         case Metric::Sqnr:
             return QStringLiteral("SQNR");
         case Metric::Macs:
@@ -46,6 +48,10 @@ QString metricMeaning(Metric metric) {
             return QStringLiteral(
                 "Quantization sensitivity with the whole network quantized: relative error that has "
                 "gathered up to this layer");
+        case Metric::LeaveOneOut:
+            return QStringLiteral(
+                "What the accuracy regains, in points, if this layer alone is kept in float; measured while "
+                "nothing else is to be done");
         case Metric::Sqnr:
             return QStringLiteral(
                 "Signal to quantization noise with only this layer quantized, in decibels; low is bad");
@@ -65,6 +71,8 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
         case Metric::CumulativeQs:
             if (layer.cumulative) return layer.cumulative->qs;
             break;
+        case Metric::LeaveOneOut:
+            return layer.leaveOneOut;
         case Metric::Sqnr:
             if (layer.local) return layer.local->sqnrDb;
             break;
@@ -82,6 +90,8 @@ QString formatMetric(double value, Metric metric) {
         case Metric::LocalQs:
         case Metric::CumulativeQs:
             return formatQs(value);
+        case Metric::LeaveOneOut:
+            return formatPoints(value);
         case Metric::Sqnr:
             return formatDecibel(value);
         case Metric::Macs:

@@ -4,6 +4,7 @@
 // and bad.
 
 #include <QString>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -11,7 +12,9 @@
 
 namespace quantloupe::ui {
 
-enum class Metric { None, LocalQs, CumulativeQs, Sqnr, Macs };
+enum class Metric { None, LocalQs, CumulativeQs, LeaveOneOut, Sqnr, Macs };
+inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs, Metric::CumulativeQs,
+                                        Metric::LeaveOneOut, Metric::Sqnr,    Metric::Macs};
 
 /// "QS local".
 QString metricName(Metric metric);

@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::Sqnr};
+constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::LeaveOneOut, Metric::Sqnr};
 
 QString shapeText(const TensorInfo& tensor) {
     QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : QStringLiteral("unknown");
@@ -287,7 +287,7 @@ void Inspector::showResults() {
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(*layer, kRows[i]);
         const MetricScale scale = scaleOf(m_document->layers(), kRows[i]);
-        const bool local = kRows[i] != Metric::CumulativeQs;
+        const bool local = kRows[i] != Metric::CumulativeQs && kRows[i] != Metric::LeaveOneOut;
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
             value ? scale.position(*value) : -1, stale || (asIf && local));

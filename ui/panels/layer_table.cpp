@@ -90,7 +90,7 @@ void LayerTable::sizeColumns() {
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
         {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},       {Table::State, 6},
-        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::Cosine, 5.2}, {Table::Sqnr, 6.6},
+        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 5.2}, {Table::Cosine, 5.2}, {Table::Sqnr, 6.6},
         {Table::Macs, 5.2},    {Table::Parameters, 5.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
@@ -111,8 +111,16 @@ void LayerTable::fromDocument() {
         if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
         return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
     };
+    // Neighbouring rows as one range: thousands of ranges take Qt seconds.
+    std::vector<int> rows;
     for (const NodeId node : m_document->selection())
-        if (const QModelIndex index = rowOf(node); index.isValid()) selection.select(index, index);
+        if (const QModelIndex index = rowOf(node); index.isValid()) rows.push_back(index.row());
+    std::ranges::sort(rows);
+    for (std::size_t first = 0, last = 0; first < rows.size(); first = last + 1) {
+        for (last = first; last + 1 < rows.size() && rows[last + 1] == rows[last] + 1;) ++last;
+        selection.select(m_filter->index(rows[first], LayerTableModel::Name),
+                         m_filter->index(rows[last], LayerTableModel::Name));
+    }
     m_view->selectionModel()->select(selection,
                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     const QModelIndex current = rowOf(m_document->current());

@@ -74,6 +74,22 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData) {
     return line;
 }
 
+namespace {
+
+/// With what the edit is expected to do, once the sensitivities have earned belief.
+QString measuringText(const Evaluation* evaluation) {
+    QString text = QStringLiteral("measuring\u2026");
+    if (evaluation == nullptr || !evaluation->expected) return text;
+    const ExpectedEffect& effect = *evaluation->expected;
+    if (effect.ofSqnr)
+        return text + QStringLiteral(" expected SQNR %1 (%2 to %3)")
+                          .arg(formatDecibel(effect.median), formatDecibel(effect.low), formatDecibel(effect.high));
+    return text + QStringLiteral(" expected %1 points (%2 to %3)")
+                      .arg(formatPoints(effect.median), formatPoints(effect.low), formatPoints(effect.high));
+}
+
+}  // namespace
+
 SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_document(document) {
     setObjectName(QStringLiteral("header"));
     const int unit = fontMetrics().height();
@@ -147,7 +163,7 @@ void SummaryBar::refresh() {
     m_note->setText(line.note);
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
-    m_status->setText(stale                                           ? QStringLiteral("measuring\u2026")
+    m_status->setText(stale                                           ? measuringText(evaluation)
                       : evaluation && evaluation->rough && line.known ? QStringLiteral("rough")
                                                                       : QString());
     for (QLabel* label : {m_interval, m_difference, m_status, m_note})
