@@ -24,14 +24,14 @@ std::string decibels(const std::optional<double>& value) {
     return fmt::format("{:.2f} dB", *value);
 }
 
-void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference) {
+void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference, int width = 10) {
     if (!accuracy) return;
     std::string interval = "";
     if (accuracy->top1Interval) {
         interval = fmt::format("{:.1f} to {:.1f}", accuracy->top1Interval->low * 100,
                                accuracy->top1Interval->high * 100);
     }
-    fmt::print("{:<10} {:>9}  {:<14} {:>9}", name, percent(accuracy->top1), interval,
+    fmt::print("{:<{}} {:>9}  {:<14} {:>9}", name, width, percent(accuracy->top1), interval,
                percent(accuracy->top5));
     if (!reference) {
         fmt::print("  {:>9}  {:>13}", percent(accuracy->agreement), decibels(accuracy->sqnrDb));
@@ -123,10 +123,20 @@ void runAnalyze(const Options& options) {
     result.seconds.load = opened.loadSeconds;
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);  // that was said before the run
+    std::vector<AccuracyStep> path;
+    if (options.path) path = opened.session->accuracyPath(options.config);
     if (options.json) {
-        printJson(document(result, options));
+        Json json = document(result, options);
+        for (const AccuracyStep& step : path) {
+            Json entry = toJson(step.accuracy, Role::Quantized);
+            entry["step"] = step.name;
+            json["path"].push_back(std::move(entry));
+        }
+        printJson(json);
     } else {
         printReadable(result, options);
+        if (!path.empty()) fmt::print("\nwhere the accuracy went:\n");
+        for (const AccuracyStep& step : path) printAccuracy(step.name.c_str(), step.accuracy, false, 22);
     }
 }
 

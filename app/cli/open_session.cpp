@@ -25,6 +25,8 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     SessionOptions sessionOptions;
     sessionOptions.threads = options.threads;
     sessionOptions.samples = options.samples;
+    if (options.memoryMiB) sessionOptions.memory = *options.memoryMiB << 20;
+    if (options.simulate) sessionOptions.arithmetic = Arithmetic::Simulation;
     OpenedSession opened;
     opened.session = std::make_unique<Session>(std::move(model), sessionOptions);
     opened.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -125,6 +125,12 @@ void OptionReader::addPlaces(const CommandOptions& has) {
          "How images become inputs; otherwise MODEL's NAME.preprocess.json");
     count("--samples", m_options.samples, "Evaluate so many samples, spread evenly");
     count("--threads", m_options.threads, "Workers; otherwise one a core");
+    text("--memory", "Keep at most so many MiB of activations; otherwise a quarter of the machine's memory",
+         [this](const std::string& value) {
+             m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
+         })->type_name("MiB");
+    flag("--simulate", "Compute quantized layers in float, the reference, not in integers",
+         [this] { m_options.simulate = true; });
     flag("--json", "Print one JSON document", [this] { m_options.json = true; });
     if (has.quantized) {
         flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
@@ -133,6 +139,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         flag("--progress", "Show progress on stderr", [this] { m_options.progress = true; });
     }
     if (has.layerTable) {
+        flag("--path", "Print where the accuracy went, step by step", [this] { m_options.path = true; });
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
         count("--worst", m_options.worst, "Print so many of the worst layers (10)");
     }

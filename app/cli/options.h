@@ -25,6 +25,8 @@ struct Options {
     std::filesystem::path model;
     std::filesystem::path data, calibrationData, preprocess, output, saveConfig;  ///< empty: not given
     std::size_t samples = 0;                                                      ///< 0: all
+    std::optional<std::size_t> memoryMiB;  ///< for activations
+    bool simulate = false, path = false;
     int threads = 0;                                                              ///< 0: one a core
     bool json = false;
     bool quantized = false;  ///< run

@@ -77,6 +77,12 @@ struct ExpectedEffect {
     double low = 0, high = 0;  ///< 80 % interval
 };
 
+/// The accuracy after one more thing was done to the network.
+struct AccuracyStep {
+    std::string name;  ///< "equalized"
+    Accuracy accuracy;
+};
+
 struct StateCounts {
     std::size_t quantized = 0, skipped = 0, floating = 0, folded = 0, fused = 0;
 };

@@ -77,6 +77,9 @@ class Session {
     /// what it has measured by then is kept.
     void study(const QuantizationConfig& config, std::size_t edits = 40, const EvaluationObserver& observer = {},
                const CancelToken& cancel = {});
+    /// Where the accuracy went: float, batch norms folded, ReLU6 replaced, equalized (those that the configuration does), weights
+    /// quantized, activations quantized too; all on the evaluation samples.
+    std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// The name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 

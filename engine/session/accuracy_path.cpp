@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session::accuracyPath: the same samples through the network as it is changed step by step.
+#include "session/session_impl.h"
+
+namespace quantloupe {
+
+std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config, const CancelToken& cancel) {
+    Impl& impl = *m_impl;
+    impl.requireData();
+    impl.requireOperators();
+    impl.openBatches();
+    const SampleBatches& batches = *impl.evaluationBatches;
+    const RunControl control{impl.workers, cancel, {}};
+    const auto run = [&](ProgramSpec spec) {
+        const GraphPtr graph = spec.graph;
+        spec.kernels = impl.kernels;
+        ResumeOptions resume = impl.resumeOptions(graph);
+        resume.keep = false;
+        NetworkOutputs outputs;
+        runOutputs(resumedProgram(std::move(spec), resume, batches.chunks(), 0, batches.chunks()), *graph, batches, 0,
+                   batches.chunks(), control, outputs);
+        return outputs;
+    };
+    const auto ends = [](const GraphPtr& graph) {
+        return std::vector<TensorId>(graph->outputs().begin(), graph->outputs().end());
+    };
+    const auto floating = [&](const GraphPtr& graph) {
+        return run(floatProgram(graph, batches.inputsOf(*graph), ends(graph)));
+    };
+
+    std::vector<AccuracyStep> steps;
+    const NetworkOutputs reference = floating(impl.model.graph);
+    const auto add = [&](const char* name, const NetworkOutputs& outputs) {
+        steps.push_back({name, accuracyOf(outputs, reference, *impl.evaluationData, batches.samples())});
+    };
+    add("float", reference);
+
+    const TransformOptions& wanted = config.transforms;
+    TransformOptions soFar;
+    soFar.foldBatchNorm = wanted.foldBatchNorm;
+    soFar.skipFolding = wanted.skipFolding;
+    if (wanted.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
+    soFar.replaceRelu6 = wanted.replaceRelu6;
+    if (wanted.replaceRelu6 != ReplaceRelu6::None) add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
+    if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(wanted)->graph));
+
+    const auto plan = impl.plan(config, control);
+    const GraphPtr& graph = plan->prepared->graph;
+    ProgramSpec weightsOnly = plan->networkSpec(batches.inputsOf(*graph), ends(graph));
+    weightsOnly.quantizers.clear();
+    weightsOnly.codes.clear();
+    add("weights quantized", run(std::move(weightsOnly)));
+    add("activations quantized", run(plan->networkSpec(batches.inputsOf(*graph), ends(graph))));
+    return steps;
+}
+
+}  // namespace quantloupe
