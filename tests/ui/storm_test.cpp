@@ -80,7 +80,7 @@ class StormTest : public QObject {
                 break;
             case 4: next.transforms.highBiasFold = !next.transforms.highBiasFold; break;
             case 5: next.quantization.weight.perChannel = !next.quantization.weight.perChannel; break;
-            case 6: next.calibration.samples = 4 + below(5); break;
+            case 6: next.calibration.samples = 2 + below(3); break;
             default: next.skipTail = !next.skipTail; break;
         }
         return next;
@@ -237,8 +237,8 @@ class StormTest : public QObject {
     void initTestCase() {
         const std::filesystem::path folder = m_folder.path().toStdString();
         for (const auto& entry : std::filesystem::directory_iterator(test::demoFolder() / "val"))
-            if (entry.is_directory()) copySamples(entry.path(), folder / "val" / entry.path().filename(), 2);
-        copySamples(test::demoFolder() / "calibration", folder / "calibration", 8);
+            if (entry.is_directory()) copySamples(entry.path(), folder / "val" / entry.path().filename(), 1);
+        copySamples(test::demoFolder() / "calibration", folder / "calibration", 4);
         m_demo.model = test::demoFolder() / "mobilenetv2_cifar10.onnx";
         m_demo.data = folder / "val";
         m_demo.calibration = folder / "calibration";
@@ -273,7 +273,7 @@ class StormTest : public QObject {
                 resizeBoxes();
             else if (kind < 960)
                 openModel();
-            else if (kind < 980)
+            else if (kind < 985)
                 close();
             else
                 settle();

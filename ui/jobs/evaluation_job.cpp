@@ -69,6 +69,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
 
 EvaluationJob::~EvaluationJob() {
     cancel();
+    m_loadToken.cancel();
     // The session is destroyed by the thread that used it.
     m_thread.post([state = m_state] { state->session.reset(); });
     m_thread.stop();
