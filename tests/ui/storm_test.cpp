@@ -60,11 +60,11 @@ class StormTest : public QObject {
     int below(int end) { return std::uniform_int_distribution(0, end - 1)(m_random); }
     bool chance(int percent) { return below(100) < percent; }
 
-    /// Mostly nothing or little, sometimes as long as a whole evaluation takes.
+    /// Mostly nothing or little, sometimes as long as a whole evaluation takes, unless a sanitizer makes that very long.
     void pause() {
         if (chance(40)) return;  // the next step comes before any answer
         const double part = std::pow(std::uniform_real_distribution(0.0, 1.0)(m_random), 6.0);
-        QTest::qWait(static_cast<int>(1e3 * m_evaluationSeconds * part));
+        QTest::qWait(static_cast<int>(1e3 * std::min(m_evaluationSeconds, 3.0) * part));
     }
 
     QuantizationConfig changedConfig() {
