@@ -41,8 +41,10 @@ Document::Document(QObject* parent) : QObject(parent) {
         Q_EMIT message(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
-        // Without its data the model can still be looked at.
-        if (failure.during == Failure::During::Data && !m_evaluation) evaluate();
+        // Opening something ends the evaluation that runs: what stays is evaluated after all. Without its data the
+        // model can still be looked at.
+        const bool opening = failure.during == Failure::During::Loading || failure.during == Failure::During::Data;
+        if (opening && (m_evaluating || !m_evaluation)) evaluate();
     });
     connect(&m_job, &EvaluationJob::exported, this,
             [this](const QString& text) { say(MessageKind::Note, text); });

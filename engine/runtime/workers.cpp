@@ -7,6 +7,9 @@
 #include <oneapi/tbb/task_scheduler_observer.h>
 
 #include <thread>
+#include <vector>
+
+#include "base/handed_over.h"
 
 namespace quantloupe {
 namespace {
@@ -19,14 +22,43 @@ class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
     void on_scheduler_entry(bool) override { limitOpenMpOfThisThread(); }
 };
 
+/// The caller hands over to every worker's slot, and takes over what was done there.
+class Round {
+  public:
+    explicit Round(const std::vector<char>& slots) : m_slots(slots) {
+        for (const char& slot : m_slots) handOver(&slot);
+    }
+    ~Round() {
+        for (const char& slot : m_slots) takeOver(&slot);
+    }
+    Round(const Round&) = delete;
+    Round& operator=(const Round&) = delete;
+
+  private:
+    const std::vector<char>& m_slots;
+};
+
+/// A task of a worker, after the one before at the same slot.
+class Turn {
+  public:
+    explicit Turn(const char& slot) : m_slot(slot) { takeOver(&m_slot); }
+    ~Turn() { handOver(&m_slot); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+  private:
+    const char& m_slot;
+};
+
 }  // namespace
 
 void limitOpenMpOfThisThread() { omp_set_num_threads(1); }
 
 struct Workers::Impl {
-    explicit Impl(int threads) : arena(threads), openMp(arena) {}
+    explicit Impl(int threads) : arena(threads), openMp(arena), slots(static_cast<std::size_t>(threads)) {}
     tbb::task_arena arena;
     SingleThreadedOpenMp openMp;
+    std::vector<char> slots;  ///< places of one worker each, where work is handed over
 };
 
 Workers::Workers(int threads)
@@ -43,14 +75,16 @@ int Workers::count() const { return m_impl->arena.max_concurrency(); }
 
 void Workers::run(std::size_t tasks, const std::function<void(std::size_t, std::size_t)>& task,
                   const CancelToken& cancel) const {
+    const Round round(m_impl->slots);
     m_impl->arena.execute([&] {
         tbb::parallel_for(
             tbb::blocked_range<std::size_t>(0, tasks, 1),
             [&](const tbb::blocked_range<std::size_t>& range) {
-                const int slot = tbb::this_task_arena::current_thread_index();
+                const auto slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+                const Turn turn(m_impl->slots[slot]);
                 for (std::size_t i = range.begin(); i != range.end(); ++i) {
                     cancel.check();
-                    task(i, static_cast<std::size_t>(slot));
+                    task(i, slot);
                 }
             },
             tbb::simple_partitioner());

@@ -69,6 +69,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
 
 EvaluationJob::~EvaluationJob() {
     cancel();
+    m_loadToken.cancel();
     // The session is destroyed by the thread that used it.
     m_thread.post([state = m_state] { state->session.reset(); });
     m_thread.stop();
@@ -110,12 +111,20 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
-    post(Failure::During::Loading, [this, path, token](State& state) -> std::function<void()> {
+    post(Failure::During::Loading, [this, path, token](State&) -> std::function<void()> {
         token.check();
         auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
         token.check();
-        state.session = std::make_unique<Session>(*model);
-        return [this, model] { Q_EMIT modelLoaded(model); };
+        auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
+        return [this, model, session, token] {
+            if (token.cancelled()) return;  // another was asked for meanwhile
+            // Until here the session was the one of the model that is shown.
+            m_thread.post([state = m_state, session] {
+                std::swap(state->session, *session);
+                session->reset();
+            });
+            Q_EMIT modelLoaded(model);
+        };
     });
 }
 

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/worker_thread.h"
 
+#include "base/handed_over.h"
+
 namespace quantloupe::ui {
 
-WorkerThread::WorkerThread(const QString& name) : m_context(new QObject) {
+WorkerThread::WorkerThread(const QString& name) : m_tasks(std::make_unique<TaskQueue>()) {
     m_thread.setObjectName(name);
     m_thread.setStackSize(16u << 20);  // shape inference and libgvc recurse
-    m_context->moveToThread(&m_thread);
+    m_tasks->moveToThread(&m_thread);
     m_thread.start();
 }
 
 WorkerThread::~WorkerThread() { stop(); }
 
 void WorkerThread::stop() {
-    if (!m_context) return;
+    if (!m_tasks) return;
     m_thread.quit();
     m_thread.wait();
-    delete m_context;  // its thread has ended; with it goes what was still queued
-    m_context = nullptr;
+    takeOver(m_tasks.get());
+    m_tasks.reset();  // its thread has ended; with it goes what was still queued
 }
 
 void WorkerThread::post(std::function<void()> task) {
-    if (m_context) QMetaObject::invokeMethod(m_context, std::move(task), Qt::QueuedConnection);
+    if (m_tasks) m_tasks->post(std::move(task));
 }
 
-void WorkerThread::reply(std::function<void()> task) {
-    QMetaObject::invokeMethod(this, std::move(task), Qt::QueuedConnection);
-}
+void WorkerThread::reply(std::function<void()> task) { m_replies.post(std::move(task)); }
 
 }  // namespace quantloupe::ui

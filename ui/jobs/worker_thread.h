@@ -3,16 +3,20 @@
 // A thread with a queue of functions, and the way back: what it posts to its owner runs on the owner's
 // thread, and is dropped once the owner is gone. The destructor waits for what is running: cancel it first.
 
-#include <QObject>
 #include <QThread>
 #include <functional>
+#include <memory>
+
+#include "jobs/task_queue.h"
 
 namespace quantloupe::ui {
 
-class WorkerThread : public QObject {
+class WorkerThread {
   public:
     explicit WorkerThread(const QString& name);
-    ~WorkerThread() override;
+    ~WorkerThread();
+    WorkerThread(const WorkerThread&) = delete;
+    WorkerThread& operator=(const WorkerThread&) = delete;
 
     /// Runs `task` on the worker, after all that was queued before.
     void post(std::function<void()> task);
@@ -23,7 +27,8 @@ class WorkerThread : public QObject {
 
   private:
     QThread m_thread;
-    QObject* m_context;  ///< lives in m_thread; its event queue is the task queue
+    std::unique_ptr<TaskQueue> m_tasks;  ///< lives in m_thread
+    TaskQueue m_replies;
 };
 
 }  // namespace quantloupe::ui
