@@ -26,12 +26,12 @@ class ExportsTest : public QObject {
 
     bool waitForEvaluation() {
         QSignalSpy finished(&m_document, &Document::evaluationFinished);
-        return finished.wait(120000);
+        return finished.wait(1800000);  // long under a sanitizer
     }
     bool exportTo(ExportKind kind, const std::filesystem::path& path) {
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
         startExport(m_document, kind, path);
-        return exported.wait(60000) && std::filesystem::exists(path);
+        return exported.wait(600000) && std::filesystem::exists(path);
     }
 
   private Q_SLOTS:
