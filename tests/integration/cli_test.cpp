@@ -82,7 +82,7 @@ class CliTest : public QObject {
         row("a command of the future", "tune MODEL --data x", "tune");
         row("no model", "inspect", "MODEL");
         row("two models", "inspect MODEL b.onnx", "b.onnx");
-        row("unknown option", "inspect MODEL --memory 100", "--memory");
+        row("unknown option", "inspect MODEL --colour red", "--colour");
         row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
             "--bias-correction");
         row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
