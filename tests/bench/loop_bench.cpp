@@ -104,6 +104,15 @@ void floatForward(benchmark::State& state) {
         benchmark::Counter(256.0 * double(state.iterations()), benchmark::Counter::kIsRate);
 }
 
+/// All 256 images through the quantized network (default preset, tail included), calibrated before.
+void quantizedForward(benchmark::State& state) {
+    const auto session = open();
+    session->outputs(plain());
+    for (auto _ : state) benchmark::DoNotOptimize(session->outputs(plain()));
+    state.counters["images"] =
+        benchmark::Counter(256.0 * double(state.iterations()), benchmark::Counter::kIsRate);
+}
+
 void layout(benchmark::State& state) {
     const LoadedModel model = loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx");
     for (auto _ : state) benchmark::DoNotOptimize(layoutPicture(*model.graph));
@@ -115,6 +124,7 @@ BENCHMARK(toggleToMetrics)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterat
 BENCHMARK(undo)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(metricsOfAllLayers)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(floatForward)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(quantizedForward)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(layout)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 }  // namespace
