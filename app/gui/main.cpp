@@ -5,9 +5,11 @@
 #include <QFileInfo>
 #include <QStyleFactory>
 #include <QTimer>
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 #include "main_window.h"
 #include "style/theme.h"
@@ -31,7 +33,7 @@ struct Arguments {
     std::exit(kExitUsage);
 }
 
-Arguments readArguments(const QApplication& application) {
+Arguments readArguments(const QCoreApplication& application) {
     QCommandLineParser parser;
     parser.setApplicationDescription(
         QStringLiteral("A loupe for quantized networks: see which layers quantization hurts and tune them."));
@@ -105,15 +107,28 @@ void screenshotWhenReady(MainWindow& window, const QString& path) {
     });
 }
 
+/// --help and --version need no display; a QApplication without one ends the program.
+bool onlyTells(int argc, char** argv) {
+    return std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
+        return argument == "-h" || argument == "--help" || argument == "--help-all" || argument == "-v" ||
+               argument == "--version";
+    });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    QCoreApplication::setApplicationName(QStringLiteral("quantloupe"));
+    QCoreApplication::setOrganizationName(QStringLiteral("quantloupe"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(QUANTLOUPE_VERSION));
+    if (argc > 1 && onlyTells(argc, argv)) {
+        const QCoreApplication application(argc, argv);
+        readArguments(application);
+        return 0;
+    }
     QApplication application(argc, argv);
     std::setlocale(LC_NUMERIC, "C");  // QApplication takes the desktop's: numbers in files must not follow it
-    QApplication::setApplicationName(QStringLiteral("quantloupe"));
-    QApplication::setOrganizationName(QStringLiteral("quantloupe"));
     QApplication::setApplicationDisplayName({});
-    QApplication::setApplicationVersion(QStringLiteral(QUANTLOUPE_VERSION));
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
     const Arguments arguments = readArguments(application);
 

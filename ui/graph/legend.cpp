@@ -2,6 +2,7 @@
 #include "graph/legend.h"
 
 #include <QPainter>
+#include <algorithm>
 
 namespace quantloupe::ui {
 
@@ -55,7 +56,7 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 
 QSize Legend::sizeHint() const {
     const int unit = fontMetrics().height();
-    int width = unit * 15 / 2;  // the scale
+    int width = unit * 10;  // the scale with the longest words
     for (const Entry& entry : kEntries)
         width += fontMetrics().horizontalAdvance(QLatin1String(entry.text)) + unit * 5 / 2;
     return {width + unit * 2, unit * 9 / 4};
@@ -73,17 +74,20 @@ void Legend::paintEvent(QPaintEvent*) {
 
     const MetricScale& scale = m_canvas->scale();
     if (scale.metric != Metric::None) {
-        const double barWidth = unit * 6.2, barHeight = unit * 0.45;
+        const QString worst = scale.any ? (scale.clipped ? scale.metric == Metric::Sqnr ? QStringLiteral("\u2264 ")
+                                                                                        : QStringLiteral("\u2265 ")
+                                                         : QString()) +
+                                              formatMetric(scale.worst, scale.metric)
+                                        : QString();
+        const double words = fontMetrics().horizontalAdvance(metricName(scale.metric)) +
+                             fontMetrics().horizontalAdvance(worst) + unit * 0.8;
+        const double barWidth = std::max(unit * 6.2, words), barHeight = unit * 0.45;
         const QRectF top(x, unit * 0.15, barWidth, unit);
         painter.setPen(colors.text);
         painter.drawText(top, Qt::AlignLeft | Qt::AlignVCenter, metricName(scale.metric));
         if (scale.any) {
             painter.setPen(colors.muted);
-            painter.drawText(top, Qt::AlignRight | Qt::AlignVCenter,
-                             (scale.clipped ? scale.metric == Metric::Sqnr ? QStringLiteral("\u2264 ")
-                                                                           : QStringLiteral("\u2265 ")
-                                            : QStringLiteral("\u2026 ")) +
-                                 formatMetric(scale.worst, scale.metric));
+            painter.drawText(top, Qt::AlignRight | Qt::AlignVCenter, worst);
         }
         const int steps = 24;
         for (int i = 0; i < steps; ++i)
