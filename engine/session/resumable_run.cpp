@@ -19,17 +19,17 @@ constexpr double kWorthwhile = 12;
 /// The densest of the tensors that together fit the budget: one run must not drive out what it has just written.
 std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> tensors, const ResumeOptions& options,
                                  std::size_t chunks) {
-    std::vector<double>::const_iterator density = options.shapes.density.begin();
-    std::stable_sort(tensors.begin(), tensors.end(), [&](TensorId a, TensorId b) {
-        return density[static_cast<std::ptrdiff_t>(a.index())] > density[static_cast<std::ptrdiff_t>(b.index())];
-    });
+    const std::vector<double>& density = options.shapes.density;
+    std::stable_sort(tensors.begin(), tensors.end(),
+                     [&](TensorId a, TensorId b) { return density[a.index()] > density[b.index()]; });
     std::vector<TensorId> accepted;
     std::size_t total = 0;
     for (const TensorId tensor : tensors) {
         const auto quantizer = spec.quantizers.find(tensor);
         const bool coded = spec.arithmetic == Arithmetic::Integer && quantizer != spec.quantizers.end() &&
                            fitsCodes(quantizer->second);
-        const std::size_t bytes = static_cast<std::size_t>(elementCount(options.shapes.dims->at(tensor))) * chunks * (coded ? 1 : 4);
+        const auto elements = static_cast<std::size_t>(elementCount(options.shapes.dims->at(tensor)));
+        const std::size_t bytes = elements * chunks * (coded ? 1 : 4);
         if (total + bytes > options.store.budget()) continue;
         total += bytes;
         accepted.push_back(tensor);
@@ -58,7 +58,8 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
         }
         const double bytes = 4.0 * static_cast<double>(elementCount(known->second));
         const auto images = static_cast<double>(known->second.empty() ? 1 : known->second[0]);
-        double seconds = static_cast<double>(costOf(*graph, node).macs) * images / kMacsPerSecond + bytes / 4 / kBytesPerSecond;
+        const double macs = static_cast<double>(costOf(*graph, node).macs) * images;
+        double seconds = macs / kMacsPerSecond + bytes / 4 / kBytesPerSecond;
         for (const TensorId in : node.inputs)
             if (in.valid()) seconds += pending[in.index()];
         const bool worthwhile = seconds > kWorthwhile * (bytes / 4) / kBytesPerSecond;
