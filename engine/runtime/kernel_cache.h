@@ -3,7 +3,6 @@
 // Kernels that hold prepared weights, by the version of what they were made from: programs of one network differ in a few
 // layers and share the others.
 
-#include <functional>
 #include <list>
 #include <memory>
 #include <unordered_map>

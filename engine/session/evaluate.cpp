@@ -27,8 +27,6 @@ class EvaluationRun {
 
     /// Keeps no activations and learns nothing.
     void asExperiment() { m_keep = false; }
-    const MeasuredState& state() const { return m_state; }
-    const Plan& plan() const { return *m_plan; }
 
     EvaluationPtr run(Depth depth) {
         states();

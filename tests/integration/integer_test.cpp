@@ -113,7 +113,7 @@ class IntegerTest : public QObject {
         std::size_t different = 0;
         for (std::size_t s = 0; s < exact.size(); ++s) different += exact[s] != simulated[s] ? 1 : 0;
         qInfo("%zu of 500 images get another class", different);
-        QVERIFY(different <= 1);  // 99.9 % of 500 is less than one image
+        QCOMPARE(different, 0u);  // 99.9 % of 500 leaves room for none
     }
 };
 
