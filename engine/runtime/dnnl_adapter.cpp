@@ -317,6 +317,18 @@ std::unique_ptr<Kernel> guarded(const char* what, Make make) {
 
 }  // namespace
 
+IsaCap dnnlIsaCap() {
+    switch (dnnl::get_effective_cpu_isa()) {
+        case dnnl::cpu_isa::sse41:
+        case dnnl::cpu_isa::avx: return IsaCap::BelowAvx2;
+        case dnnl::cpu_isa::avx2:
+        case dnnl::cpu_isa::avx512_mic:
+        case dnnl::cpu_isa::avx512_mic_4ops:
+        case dnnl::cpu_isa::avx512_core: return IsaCap::BelowVnni;
+        default: return IsaCap::None;
+    }
+}
+
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     return guarded("convolution", [&] { return std::make_unique<Convolution>(spec); });
 }

@@ -13,6 +13,10 @@
 
 namespace quantloupe {
 
+/// What oneDNN may use, by the processor and by ONEDNN_MAX_CPU_ISA; our own kernels keep to it.
+enum class IsaCap { BelowAvx2, BelowVnni, None };
+IsaCap dnnlIsaCap();
+
 struct ConvolutionSpec {
     TensorDesc input, output;  ///< float32, channels last
     Window window;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Matrix product of unsigned 8-bit codes and signed weights of up to 8 bits, summed exactly in 32 bits, for processors with
-// AVX2 but without VNNI. (There the 8-bit kernels of oneDNN 2.6 add pairs of products in 16 bits and saturate for weights
-// beyond 7 bits: the numbers would differ from what the target computes.)
+// Matrix product of unsigned 8-bit codes and signed weights of up to 8 bits, summed exactly in 32 bits.
 //
-// Inner loops over panels of 16 columns: vpmaddubsw makes 32 products an instruction and adds them in pairs in 16 bits; where
-// the weights allow it, 2 or 4 such results are added before they are widened. Weights that would leave 16 bits are taken
-// out of this loop and added by vpmaddwd, which is exact; a panel with too many of them runs in vpmaddwd alone. What a panel does is
-// decided from its weights once, so the sums are exact for any codes.
+// With VNNI one instruction adds four products in 32 bits. Without, vpmaddubsw adds pairs of products in 16 bits, and our loop
+// adds two such results before it widens them: 8-bit kernels built like that usually saturate (those of oneDNN 2.6 do, for weights
+// beyond 7 bits), and their numbers differ from what the target computes. Here the weights that would leave 16 bits are taken out
+// of the loop and added by vpmaddwd, which is exact; a panel of 16 columns with too many of them runs in vpmaddwd alone. What a
+// panel does is decided from its weights once, so the sums are exact for any codes.
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +28,7 @@ struct Requantization {
     bool toFloat = false;
 };
 
-/// True if this processor can run the kernels below.
+/// True if this processor can run the kernels below: runtime/integer_tiles.h.
 bool integerKernelsAvailable();
 
 class IntegerProduct {
@@ -40,7 +39,7 @@ class IntegerProduct {
 
     std::size_t depth() const { return m_depth; }
     std::size_t columns() const { return m_columns; }
-    /// The depth that rows must be readable for: a multiple of 4; what lies beyond depth() may have any value.
+    /// The depth that rows must be readable for: a multiple of 8; what lies beyond depth() may have any value.
     std::size_t paddedDepth() const { return m_padded; }
     /// For run().
     std::size_t scratchBytes() const;
@@ -59,7 +58,7 @@ class IntegerProduct {
         std::size_t offset;  ///< in m_words
     };
     struct Panel {
-        int together = 0;        ///< 1, 2, 4: results of vpmaddubsw added in 16 bits; 0: all in vpmaddwd
+        bool words = false;      ///< all in vpmaddwd
         std::size_t offset = 0;  ///< in m_bytes, or in m_words
         std::vector<Correction> corrections;
     };
@@ -71,6 +70,7 @@ class IntegerProduct {
     AlignedVector<std::int16_t> m_words;
     Requantization m_requantization;  ///< padded to whole panels
     bool m_anyWords = false;
+    bool m_saturating = false;  ///< the clamp is that of a byte
 };
 
 }  // namespace quantloupe
