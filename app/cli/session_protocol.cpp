@@ -23,7 +23,7 @@ Json failure(const std::string& text) {
 /// Infinite where the output does not differ: null, as in every other document.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json toJson(const LayerSweep& sweep) {
+Json toJson(const LayerSweep& sweep, const Graph& graph) {
     Json layers = Json::array();
     for (const LayerEffect& entry : sweep.layers) {
         Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
@@ -33,6 +33,7 @@ Json toJson(const LayerSweep& sweep) {
             layer["interval"] = {entry.paired->low, entry.paired->high};
         }
         if (entry.sqnrDb) layer["sqnr_db"] = finite(*entry.sqnrDb);
+        if (entry.movedWith.valid()) layer["moved_with"] = graph.node(entry.movedWith).name;
         layers.push_back(std::move(layer));
     }
     return {{"metric", sweep.metric}, {"baseline", finite(sweep.baseline)}, {"layers", std::move(layers)}};
@@ -122,7 +123,7 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     if (request.cold) m_session.clearCache();
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
-        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}));  // exact: all samples
+        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());  // exact: all samples
     m_history = std::move(history);
     m_current = current;
     return reply;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/units.h"
 
+#include <map>
 #include <set>
 
 namespace quantloupe {
@@ -159,5 +160,19 @@ class UnitFinder {
 }  // namespace
 
 UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) { return UnitFinder(prepared, skips).find(); }
+
+std::vector<std::size_t> scaleOwners(const UnitList& list) {
+    std::map<TensorId, std::size_t> makers;  // of quantized tensors, and whose scale those have
+    std::vector<std::size_t> owners;
+    for (std::size_t u = 0; u < list.units.size(); ++u) {
+        const Unit& unit = list.units[u];
+        std::size_t owner = u;
+        if (unit.quantized && unit.kind == UnitKind::PassesScale)
+            if (const auto maker = makers.find(unit.inputs[0]); maker != makers.end()) owner = maker->second;
+        if (unit.quantized) makers[unit.output] = owner;
+        owners.push_back(owner);
+    }
+    return owners;
+}
 
 }  // namespace quantloupe

@@ -42,4 +42,8 @@ struct UnitList {
 /// Finds the units and decides which are quantized. An activation is fused unless it alone was skipped.
 UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips);
 
+/// For each unit, the one whose scale its output has: itself, or, behind quantized operators that pass scales on, the quantized unit
+/// that their chain begins with.
+std::vector<std::size_t> scaleOwners(const UnitList& units);
+
 }  // namespace quantloupe

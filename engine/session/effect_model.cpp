@@ -22,13 +22,19 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     const double whole = noiseOf(*sweep.baselineSqnrDb);
     if (!(whole > 0)) return;
     Context& known = m_contexts[context];
-    for (const LayerEffect& layer : sweep.layers)
-        if (layer.sqnrDb) known.shares[layer.node] = {(whole - noiseOf(*layer.sqnrDb)) / whole, layer.change};
+    for (const LayerEffect& layer : sweep.layers) {
+        if (!layer.sqnrDb) continue;
+        // What was moved with another counts there.
+        known.shares[layer.node] =
+            layer.movedWith.valid() ? Share{} : Share{(whole - noiseOf(*layer.sqnrDb)) / whole, layer.change};
+    }
 }
 
-std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& before, const MeasuredState& after) const {
+std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& before,
+                                                           const MeasuredState& after) const {
     constexpr double kLeastNoise = 0.02;  // shares are estimates: their sum can pass the whole
-    if (before.context != after.context || !before.metric || before.quantized == after.quantized) return std::nullopt;
+    if (before.context != after.context || !before.metric || before.quantized == after.quantized)
+        return std::nullopt;
     const auto context = m_contexts.find(after.context);
     if (context == m_contexts.end()) return std::nullopt;
     const std::map<NodeId, Share>& shares = context->second.shares;
@@ -44,10 +50,12 @@ std::optional<std::array<double, 3>> EffectModel::features(const MeasuredState& 
         removed += was ? share.noise : -share.noise;
         gained += was ? share.gain : -share.gain;
     }
-    return std::array{removed, gained, std::log(std::max(noiseBefore, kLeastNoise) / std::max(noiseAfter, kLeastNoise))};
+    return std::array{removed, gained,
+                      std::log(std::max(noiseBefore, kLeastNoise) / std::max(noiseAfter, kLeastNoise))};
 }
 
-std::optional<ExpectedEffect> EffectModel::expect(const MeasuredState& before, const MeasuredState& after) const {
+std::optional<ExpectedEffect> EffectModel::expect(const MeasuredState& before,
+                                                  const MeasuredState& after) const {
     const auto known = features(before, after);
     if (!known) return std::nullopt;
     const Context& context = m_contexts.at(after.context);

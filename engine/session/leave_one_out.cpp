@@ -2,27 +2,29 @@
 #include "session/leave_one_out.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "config/layer_choices.h"
+#include "session/session_impl.h"
 #include "session/stopwatch.h"
 
 namespace quantloupe {
 namespace {
 
-/// Only `kept` of the quantized layers stays quantized.
-QuantizationConfig onlyLayer(const QuantizationConfig& config, const std::vector<std::string>& quantized,
-                             const std::string& kept) {
+/// Only `kept` of the quantized layers stay quantized.
+QuantizationConfig onlyLayers(const QuantizationConfig& config, const std::vector<std::string>& quantized,
+                              const std::vector<std::string>& kept) {
     std::vector<std::string> others;
     for (const std::string& name : quantized)
-        if (name != kept) others.push_back(name);
+        if (std::find(kept.begin(), kept.end(), name) == kept.end()) others.push_back(name);
     return withLayersSkipped(config, others);
 }
 
 class Sweep {
   public:
-    Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options, const CancelToken& cancel,
-          bool in)
+    Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options,
+          const CancelToken& cancel, bool in)
         : m_session(session), m_config(config), m_options(options), m_cancel(cancel), m_in(in) {}
 
     LayerSweep run() {
@@ -32,21 +34,26 @@ class Sweep {
         for (const LayerResult& layer : configured->layers)
             if (layer.state == LayerState::Quantized) {
                 m_names.push_back(layer.name);
-                m_sweep.layers.push_back({layer.node, layer.name, 0, 0, {}, {}, 0});
+                m_sweep.layers.push_back({layer.node, layer.name, 0, 0, {}, {}, 0, {}});
             }
+        findGroups();
         const QuantizationConfig base = m_in ? withLayersSkipped(m_config, m_names) : m_config;
         m_full = m_session.evaluate(base, Depth::Accuracy, {}, m_cancel);
         m_rough = m_session.evaluate(base, Depth::Rough, {}, m_cancel);
         m_sweep.baseline = taskMetric(*m_full->quantized, &m_sweep.metric);
         m_sweep.baselineSqnrDb = m_full->quantized->sqnrDb;
 
-        const bool twoPasses = m_options.settledBelow > 0 && m_rough->quantized->samples < m_full->quantized->samples &&
+        const bool twoPasses = m_options.settledBelow > 0 &&
+                               m_rough->quantized->samples < m_full->quantized->samples &&
                                m_sweep.layers.size() > m_options.settledBelow;
         if (twoPasses)
             for (LayerEffect& layer : m_sweep.layers) measure(layer, Depth::Rough);
-        const std::vector<bool> settled = twoPasses ? settledLayers() : std::vector<bool>(m_sweep.layers.size(), false);
+        shareResults();
+        const std::vector<bool> settled =
+            twoPasses ? settledLayers() : std::vector<bool>(m_sweep.layers.size(), false);
         for (std::size_t l = 0; l < settled.size(); ++l)
             if (!settled[l]) measure(m_sweep.layers[l], Depth::Accuracy);
+        shareResults();
         m_sweep.complete = true;
         m_sweep.seconds = watch.seconds();
         if (m_options.updated) m_options.updated(m_sweep);
@@ -54,9 +61,41 @@ class Sweep {
     }
 
   private:
+    void findGroups() {
+        const auto plan = m_session.internal().plan(m_config, {m_session.internal().workers, m_cancel, {}});
+        const std::vector<std::size_t> owners = scaleOwners(plan->units);
+        const auto sourceOf = [&](std::size_t unit) {
+            return plan->prepared->sourceOf[plan->units.units[unit].layer.index()];
+        };
+        for (std::size_t u = 0; u < owners.size(); ++u) {
+            if (!plan->units.units[u].quantized) continue;
+            m_groups[sourceOf(owners[u])].push_back(m_session.graph().node(sourceOf(u)).name);
+            if (owners[u] == u) continue;
+            const auto moved =
+                std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
+                             [&](const LayerEffect& layer) { return layer.node == sourceOf(u); });
+            if (moved != m_sweep.layers.end()) moved->movedWith = sourceOf(owners[u]);
+        }
+    }
+
+    /// Those that were moved with another get that one's numbers.
+    void shareResults() {
+        for (LayerEffect& layer : m_sweep.layers) {
+            if (!layer.movedWith.valid()) continue;
+            const LayerEffect own = layer;
+            layer = *std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
+                                  [&](const LayerEffect& other) { return other.node == own.movedWith; });
+            layer.node = own.node;
+            layer.name = own.name;
+            layer.movedWith = own.movedWith;
+        }
+    }
+
     void measure(LayerEffect& layer, Depth depth) {
+        if (layer.movedWith.valid()) return;
+        const std::vector<std::string>& group = m_groups.at(layer.node);
         const QuantizationConfig changed =
-            m_in ? onlyLayer(m_config, m_names, layer.name) : withLayersSkipped(m_config, {layer.name});
+            m_in ? onlyLayers(m_config, m_names, group) : withLayersSkipped(m_config, group);
         const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
         const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
         layer.value = taskMetric(*result->quantized);
@@ -70,14 +109,16 @@ class Sweep {
     std::vector<bool> settledLayers() const {
         const auto& layers = m_sweep.layers;
         std::vector<bool> settled(layers.size(), false);
-        if (!std::all_of(layers.begin(), layers.end(), [](const auto& layer) { return layer.paired.has_value(); }))
+        if (!std::all_of(layers.begin(), layers.end(),
+                         [](const auto& layer) { return layer.paired.has_value(); }))
             return settled;
         // Leave-one-in looks for losses, leave-one-out for gains.
         const auto floor = [&](const LayerEffect& l) { return m_in ? -l.paired->high : l.paired->low; };
         const auto ceiling = [&](const LayerEffect& l) { return m_in ? -l.paired->low : l.paired->high; };
         std::vector<double> floors;
         for (const LayerEffect& layer : layers) floors.push_back(floor(layer));
-        std::nth_element(floors.begin(), floors.begin() + static_cast<std::ptrdiff_t>(m_options.settledBelow) - 1,
+        std::nth_element(floors.begin(),
+                         floors.begin() + static_cast<std::ptrdiff_t>(m_options.settledBelow) - 1,
                          floors.end(), std::greater<>());
         const double bar = floors[m_options.settledBelow - 1];
         for (std::size_t l = 0; l < layers.size(); ++l) settled[l] = ceiling(layers[l]) < bar;
@@ -90,6 +131,7 @@ class Sweep {
     const CancelToken& m_cancel;
     bool m_in;
     std::vector<std::string> m_names;
+    std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale it is
     EvaluationPtr m_full, m_rough;
     LayerSweep m_sweep;
 };
@@ -117,8 +159,8 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
 }
 
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
-    if (!before.classes || !after.classes || !before.wanted || before.classes->size() != after.classes->size() ||
-        before.wanted->size() != before.classes->size())
+    if (!before.classes || !after.classes || !before.wanted ||
+        before.classes->size() != after.classes->size() || before.wanted->size() != before.classes->size())
         return std::nullopt;
     return comparePaired(findFlips(*before.classes, *after.classes, *before.wanted));
 }

@@ -23,6 +23,8 @@ struct LayerEffect {
     std::optional<double> sqnrDb;  ///< of the outputs, with the change
     std::optional<PairedComparison> paired;  ///< where the outputs are classes
     std::size_t samples = 0;  ///< that it was judged on
+    /// The layer whose scale this one passes on: the two were measured together, and this entry repeats that one's. Invalid: none.
+    NodeId movedWith;
 };
 
 struct LayerSweep {
@@ -39,7 +41,8 @@ struct SweepOptions {
     std::function<void(const LayerSweep&)> updated;  ///< after every layer, on the calling thread
 };
 
-/// Throws Error, Cancelled. The layers are those that the configuration quantizes, an activation with its host.
+/// Throws Error, Cancelled. The layers are those that the configuration quantizes, an activation with its host, and
+/// operators that pass a scale on together with the layer whose scale it is.
 LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                        const CancelToken& cancel = {});
 LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
