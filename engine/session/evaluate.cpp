@@ -192,9 +192,9 @@ class EvaluationRun {
         const ProgramSpec sourceSpec = floatSpec(source);
         const std::size_t all = batches.chunks();
         const std::size_t rough =
-            std::min(all, (session.options.roughSamples + batches.batch() - 1) / batches.batch());
+            std::min(all, (session.roughSamples + batches.batch() - 1) / batches.batch());
         const auto samplesIn = [&](std::size_t chunks) {
-            return chunks == all ? batches.samples() : std::min(session.options.roughSamples, batches.samples());
+            return chunks == all ? batches.samples() : std::min(session.roughSamples, batches.samples());
         };
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);

@@ -153,7 +153,10 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     }
     if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
         evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
-    const std::size_t rough = std::min(m_impl->options.roughSamples, evaluation->size());
+    const std::size_t wanted = m_impl->options.roughSamples > 0 ? m_impl->options.roughSamples
+                                                                : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
+    const std::size_t rough = std::min(wanted, evaluation->size());
+    m_impl->roughSamples = rough;
     m_impl->order = workOrder(evaluation->size(), rough);
     m_impl->evaluationData = subset(evaluation, m_impl->order);
     m_impl->calibrationData = calibration;

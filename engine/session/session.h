@@ -26,7 +26,7 @@ namespace quantloupe {
 struct SessionOptions {
     int threads = 0;            ///< workers; 0: as many as the machine has cores
     std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
-    std::size_t roughSamples = 100;  ///< of the first, rough number
+    std::size_t roughSamples = 0;  ///< of the first, rough number; 0: a sixteenth of them, 16 to 100
     std::optional<std::size_t> memory{};  ///< bytes for activations; empty: a quarter of the machine's memory
     Arithmetic arithmetic = bestArithmetic();
 };

@@ -34,6 +34,7 @@ struct Session::Impl {
     DatasetPtr evaluationData, calibrationData;  ///< evaluation in the order of work: the rough samples first
     std::vector<std::size_t> order;              ///< position in the original order of each evaluation sample
     std::string dataNotice;
+    std::size_t roughSamples = 0;                ///< the first of evaluationData
     std::size_t batch = 0;
     std::unique_ptr<SampleBatches> evaluationBatches;
     Version samplesVersion;              ///< of evaluationBatches
