@@ -133,11 +133,12 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
                              const std::optional<Preprocess>& preprocess) {
     m_evaluationToken.cancel();
     ++m_generation;
-    post(Failure::During::Data, [this, evaluation, calibration, preprocess](State& state) -> std::function<void()> {
-        if (!state.session) return {};
-        auto info = openDataOn(*state.session, evaluation, calibration, preprocess);
-        return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
-    });
+    post(Failure::During::Data,
+         [this, evaluation, calibration, preprocess](State& state) -> std::function<void()> {
+             if (!state.session) return {};
+             auto info = openDataOn(*state.session, evaluation, calibration, preprocess);
+             return [this, info = std::move(info)] { Q_EMIT dataOpened(info); };
+         });
 }
 
 void EvaluationJob::evaluate(const QuantizationConfig& config) {
@@ -196,7 +197,14 @@ void EvaluationJob::study(const QuantizationConfig& config) {
         try {
             token.check();
             if (!state->session || !state->session->hasData()) return;
-            state->session->study(config, 40, {}, token);
+            EvaluationObserver observer;
+            observer.progress = [this, generation](const Progress& progress) {
+                m_thread.reply([this, generation, progress] {
+                    if (generation == m_generation)
+                        Q_EMIT studied(QString::fromStdString(progress.stage), progress.done, progress.total);
+                });
+            };
+            state->session->study(config, 40, observer, token);
             EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
             m_thread.reply([this, generation, evaluation = std::move(evaluation)] {
                 if (generation == m_generation) Q_EMIT evaluated(evaluation);

@@ -71,6 +71,8 @@ class EvaluationJob : public QObject {
     void evaluationFinished(quantloupe::EvaluationPtr evaluation, double seconds);
     void evaluationCancelled();
     void progressed(QString stage, std::size_t done, std::size_t total);
+    /// The same of study(); what is shown stays usable meanwhile.
+    void studied(QString stage, std::size_t done, std::size_t total);
     void exported(QString text);
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);

@@ -43,7 +43,7 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     }
     const QVariant heat = index.data(LayerTableModel::HeatRole);
     const bool bar = column == LayerTableModel::LocalQs || column == LayerTableModel::CumulativeQs ||
-                     column == LayerTableModel::Sqnr;
+                     column == LayerTableModel::LeaveOneOut || column == LayerTableModel::Sqnr;
     if (bar) {
         const double width = unit * 1.7;
         if (heat.isValid()) {
@@ -57,7 +57,7 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
             painter->drawRoundedRect(
                 QRectF(track.topLeft(), QSizeF(std::max(2.5, width * heat.toDouble()), track.height())), 2,
                 2);
-            const bool own = state == LayerState::Quantized || column == LayerTableModel::CumulativeQs;
+            const bool own = state == LayerState::Quantized || column != LayerTableModel::LocalQs;
             text = own && !index.data(LayerTableModel::StaleRole).toBool() ? colors.text : colors.muted;
         }
         rect.setRight(rect.right() - width - unit * 0.45);

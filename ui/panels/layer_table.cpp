@@ -58,6 +58,12 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_view->installEventFilter(this);
     m_view->setAccessibleName(QStringLiteral("Layers"));
 
+    m_nothing = makeLabel(QStringLiteral("No layer fits the filter"), "muted", 1);
+    m_nothing->setAlignment(Qt::AlignCenter);
+    m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
+    auto* overlay = new QVBoxLayout(m_view->viewport());
+    overlay->addWidget(m_nothing);
+
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -89,15 +95,16 @@ void LayerTable::sizeColumns() {
     const int unit = fontMetrics().height();
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
-        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},       {Table::State, 6},
-        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 5.2}, {Table::Cosine, 5.2}, {Table::Sqnr, 6.6},
-        {Table::Macs, 5.2},    {Table::Parameters, 5.4}};
+        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},          {Table::State, 6},
+        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},
+        {Table::Sqnr, 6.6},    {Table::Macs, 5.2},       {Table::Parameters, 5.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
 }
 
 void LayerTable::updateCount() {
     const int all = m_model->rowCount(), seen = m_filter->rowCount();
+    m_nothing->setVisible(all > 0 && seen == 0);
     m_count->setText(all == 0      ? QString()
                      : seen == all ? QStringLiteral("%1 layers").arg(all)
                                    : QStringLiteral("%1 of %2 layers").arg(seen).arg(all));

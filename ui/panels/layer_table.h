@@ -44,6 +44,7 @@ class LayerTable : public QWidget {
     LayerFilter* m_filter;
     QTableView* m_view = nullptr;
     QLineEdit* m_filterLine;
+    QLabel* m_nothing = nullptr;  ///< over the empty table
     QLabel* m_count;
     bool m_syncing = false;
 };

@@ -58,6 +58,14 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
                                         ? QStringLiteral("%1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
                                         : stage);
             });
+    connect(document->job(), &EvaluationJob::studied, this,
+            [this](const QString& stage, std::size_t done, std::size_t total) {
+                if (m_busy) return;
+                m_right->setText(
+                    done < total
+                        ? QStringLiteral("while idle: %1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
+                        : m_measured);
+            });
     connect(document, &Document::evaluationFinished, this, [this](double seconds) {
         const Evaluation& evaluation = *m_document->evaluation();
         QString text = QStringLiteral("%1 in %2")
@@ -66,6 +74,7 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
                                 formatSeconds(seconds));
         if (evaluation.samples > 0) text += QStringLiteral(" \u00b7 %1 images").arg(evaluation.samples);
         text += QStringLiteral(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
+        m_measured = text;
         m_right->setText(text);
     });
     connect(document, &Document::modelChanged, this, &StatusLine::showIdle);

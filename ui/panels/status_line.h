@@ -17,7 +17,6 @@ class StatusLine : public QFrame {
     Q_OBJECT
   public:
     explicit StatusLine(Document* document, QWidget* parent = nullptr);
-    void setRight(const QString& text) { m_right->setText(text); }
 
   private:
     void setBusy(bool busy);
@@ -26,6 +25,7 @@ class StatusLine : public QFrame {
     Document* m_document;
     QProgressBar* m_bar;
     QLabel *m_text, *m_right;
+    QString m_measured;  ///< what the last evaluation took
     QPushButton* m_cancel;
     QTimer m_showBar, m_showCancel;
     bool m_busy = false;
