@@ -2,11 +2,13 @@
 #include "model/load_model.h"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/defs/schema.h>
 #include <onnx/onnx_pb.h>
 #include <onnx/shape_inference/implementation.h>
 
+#include <array>
+#include <fstream>
 #include <set>
 #include <unordered_set>
 
@@ -200,7 +202,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
 
 /// Subgraph-free statement of what is odd, without refusing: newer models must load with an older library.
 void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
-    if (model.graph->nodeCount() == 0) notices.push_back("the graph has no nodes");
+    if (model.graph->nodeCount() == 0) notices.emplace_back("the graph has no nodes");
     for (const TensorInfo& tensor : model.graph->tensors()) {
         if (!tensor.constant || tensor.constant->type() != DataType::Float32) continue;
         for (const float value : tensor.constant->floats()) {
@@ -213,15 +215,16 @@ void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
 
 }  // namespace
 
-LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder) {
+namespace {
+
+LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t size, std::string_view head,
+                  const std::filesystem::path& folder) {
     auto proto = std::make_shared<onnx::ModelProto>();
     if (size > 0x7fffffff)
         failInput("it is larger than the 2 GiB that an ONNX file can have; weights beyond that belong into external data");
-    const std::string_view head(static_cast<const char*>(data), std::min<std::size_t>(size, 64));
     if (size == 0) failInput("the file is empty");
     if (head.starts_with("version https://git-lfs"))
         failInput("this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
-    google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(size));
     google::protobuf::io::CodedInputStream coded(&stream);
     coded.SetTotalBytesLimit(0x7fffffff);
     const bool parsed = proto->ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
@@ -240,10 +243,37 @@ LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem
     return model;
 }
 
+}  // namespace
+
+LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder) {
+    google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(std::min<std::size_t>(size, 0x7fffffff)));
+    return parse(stream, size, {static_cast<const char*>(data), std::min<std::size_t>(size, 64)}, folder);
+}
+
+namespace {
+
+/// In blocks: the weights are in memory once, in the parsed message.
+LoadedModel parseFile(const std::filesystem::path& path) {
+    std::error_code error;
+    std::ifstream file(path, std::ios::binary);
+    if (!std::filesystem::is_regular_file(path, error) || !file) {  // a pipe has no size; for the rest this knows the words
+        const std::string bytes = readFile(path);
+        return parseModel(bytes.data(), bytes.size(), path.parent_path());
+    }
+    std::array<char, 64> head{};
+    file.read(head.data(), head.size());
+    const auto known = static_cast<std::size_t>(file.gcount());
+    file.clear();
+    file.seekg(0);
+    google::protobuf::io::IstreamInputStream stream(&file, 1 << 20);
+    return parse(stream, std::filesystem::file_size(path), {head.data(), known}, path.parent_path());
+}
+
+}  // namespace
+
 LoadedModel loadModel(const std::filesystem::path& path) {
     try {
-        const std::string bytes = readFile(path);
-        LoadedModel model = parseModel(bytes.data(), bytes.size(), path.parent_path());
+        LoadedModel model = parseFile(path);
         model.path = path;
         return model;
     } catch (Error& error) {
