@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Repeated blocks: parts of the network that were made by the same code.
+
+#include <string>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+struct Block {
+    std::string scope;          ///< "/features/features.3"
+    std::vector<NodeId> nodes;  ///< in graph order
+};
+
+/// The scope is the part of a name before its last slashes: the nodes of "/features/features.3" are those whose names begin with
+/// "/features/features.3/". All scopes of as many parts that are built like `scope`, itself first: the same operators with the same
+/// attributes in graph order, wired in the same way. Widths may differ, and with them the groups of a grouped convolution. A layer's own
+/// name stands for a block of that layer alone. Empty if no node lies in `scope`. O(nodes + edges).
+std::vector<Block> blocksLike(const Graph& graph, const std::string& scope);
+
+}  // namespace quantloupe
