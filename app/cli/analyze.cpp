@@ -51,7 +51,7 @@ void printLayers(const Evaluation& result, const Options& options) {
     if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
     if (layers.empty()) return;
 
-    fmt::print("\n{} by local sensitivity (QS), state, QS local and cumulative, SQNR local\n",
+    fmt::print("\n{} by local sensitivity (QS): state; QS of the weight, local, cumulative; SQNR local\n",
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
     for (const LayerResult* layer : layers) width = std::max(width, layer->name.size());
@@ -59,21 +59,23 @@ void printLayers(const Evaluation& result, const Options& options) {
         const auto number = [](const std::optional<TensorDifference>& d) {
             return d ? fmt::format("{:.4f}", d->qs) : std::string("-");
         };
-        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8}  {:>10}\n", layer->name, width, layer->op,
-                   layerStateName(layer->state), number(layer->local), number(layer->cumulative),
+        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", layer->name, width, layer->op,
+                   layerStateName(layer->state), number(layer->weight), number(layer->local), number(layer->cumulative),
                    layer->local ? decibels(layer->local->sqnrDb) : "-");
     }
 }
 
 void printReadable(const Evaluation& result, const Options& options) {
-    fmt::print("{}: {} samples evaluated, {} calibrate\n\n", options.model.filename().string(),
-               result.samples, result.calibrationSamples);
+    fmt::print("{}: {} {} evaluated, {} calibrate\n\n", options.model.filename().string(), result.samples,
+               result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
     fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
                "agreement", "SQNR", "max |diff|");
     printAccuracy("float", result.floating, true);
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
-    if (result.floating && !result.floating->top1)
+    if (result.randomInputs)
+        fmt::print("(random inputs: these numbers and those of the layers are of noise, only the weights' are real)\n");
+    else if (result.floating && !result.floating->top1)
         fmt::print("(the data has no labels: agreement is with the float model)\n");
 
     const StateCounts& counts = result.counts;
@@ -99,6 +101,7 @@ Json document(const Evaluation& result, const Options& options) {
     json["counts"] = toJson(result.counts);
     json["layers"] = Json::array();
     for (const LayerResult& layer : result.layers) json["layers"].push_back(toJson(layer));
+    json["random_inputs"] = result.randomInputs;
     json["samples"] = result.samples;
     json["calibration_samples"] = result.calibrationSamples;
     json["transforms"] = {{"folded_batch_norms", result.foldedBatchNorms},
@@ -112,7 +115,7 @@ Json document(const Evaluation& result, const Options& options) {
 }  // namespace
 
 void runAnalyze(const Options& options) {
-    OpenedSession opened = openSession(options);
+    OpenedSession opened = openSession(options, {.randomInputs = true});
     ProgressLine progress;
     const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());

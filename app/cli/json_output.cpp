@@ -68,6 +68,7 @@ Json toJson(const LayerResult& layer) {
                    {"io", layer.io},
                    {"reason", layer.reason},
                    {"host", layer.host.empty() ? Json(nullptr) : Json(layer.host)}};
+    object["weight"] = layer.weight ? toJson(*layer.weight) : Json(nullptr);
     object["local"] = layer.local ? toJson(*layer.local) : Json(nullptr);
     object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : Json(nullptr);
     object["macs"] = layer.macs;

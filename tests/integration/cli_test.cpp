@@ -86,7 +86,7 @@ class CliTest : public QObject {
         row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
             "--bias-correction");
         row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
-        row("no data", "analyze MODEL", "--data");
+        row("no data", "quantize MODEL -o x.onnx", "--data");
         row("no output", "transform MODEL", "--output");
         row("bits out of range", "inspect MODEL --weight-bits 9", "2 to 8");
         row("bits are no number", "inspect MODEL --weight-bits 4x", "4x");
