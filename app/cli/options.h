@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/quantization_config.h"
+#include "session/layer_metrics.h"
 
 namespace quantloupe::cli {
 
@@ -32,6 +33,11 @@ struct Options {
     bool quantized = false;  ///< run
     bool allLayers = false;  ///< analyze
     std::size_t worst = 10;  ///< analyze: layers in the readable table
+    LayerMetricsOptions metrics;              ///< analyze
+    std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
+    std::optional<std::string> layer, image;  ///< analyze
+    std::size_t bins = 64;                    ///< analyze: of the histograms of --layer
+    bool images = false;                      ///< analyze
     std::string dialect;     ///< export
     bool progress = false;   ///< session
     QuantizationConfig config;
@@ -73,6 +79,7 @@ class OptionReader {
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
 
     void addPlaces(const CommandOptions& has);
+    void addAnalysis();
     void addConfiguration();
     void addSkips();
     void addTo(bool dialect);

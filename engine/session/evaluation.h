@@ -69,6 +69,9 @@ struct Accuracy {
     std::optional<double> agreement;  ///< with the float model's top-1
     std::optional<double> sqnrDb;     ///< of the outputs, against the float model's; infinite = no difference
     std::optional<double> maxAbsDiff;
+    /// Where the first output is an image (rank 4): its mean squared error against the float model's, and the PSNR with
+    /// the span of the float model's values as peak (analysis/task_metrics.h).
+    std::optional<double> mse, psnrDb;
 };
 
 /// Change from the configuration before.
