@@ -47,9 +47,9 @@ Json toJson(const std::optional<TensorDifference>& difference) {
 
 void printTensor(const char* role, const TensorDetails& tensor) {
     fmt::print("\n{} {}\n", role, tensor.name);
-    fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {} clipped; {} codes occur ({:.2f} bits)\n",
+    fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes occur ({:.2f} bits)\n",
                tensor.bits, tensor.scale ? number(tensor.scale) : "one a channel", tensor.zeroPoint,
-               number(tensor.clipLow), number(tensor.clipHigh), percent(tensor.clippedFraction), tensor.distinctCodes,
+               number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100, tensor.distinctCodes,
                tensor.effectiveBits);
     const auto row = [](const char* name, const Distribution& d) {
         fmt::print("  {:<9} |{}| {} to {}, mean {}, std {}\n", name, bars(d), number(d.min()), number(d.max()),

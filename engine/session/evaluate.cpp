@@ -32,7 +32,7 @@ class EvaluationRun {
     EvaluationPtr run(Depth depth) {
         states();
         publish();  // the graph is shown at once, even if the network cannot run
-        fillWeightDifferences(m_session, *m_prepared, m_units, m_result.config, m_cancel, m_result.layers);
+        weightMetrics();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
         m_session.requireOperators();
         accuracies(depth);
@@ -298,6 +298,12 @@ class EvaluationRun {
         }
     }
 
+    void weightMetrics() {
+        const Stopwatch watch;
+        fillWeightDifferences(m_session, *m_prepared, m_units, m_result.config, m_cancel, m_result.layers);
+        m_result.seconds.metrics += watch.seconds();
+    }
+
     void metrics() {
         const Stopwatch watch;
         fillKnownMetrics();
@@ -316,7 +322,7 @@ class EvaluationRun {
                 m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
             fillKnownMetrics();
         }
-        m_result.seconds.metrics = watch.seconds();
+        m_result.seconds.metrics += watch.seconds();
     }
 
     Session::Impl& m_session;
