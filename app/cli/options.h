@@ -54,6 +54,9 @@ struct CommandOptions {
     bool progress = false;  ///< progress is shown only when it is asked for
 };
 
+/// Throws UsageError naming the option unless the value is a whole number in the range.
+long parseNumber(const std::string& option, const std::string& value, long least, long most);
+
 /// Gives a command its options and collects them while CLI11 parses. Keep it alive as long as the command.
 class OptionReader {
   public:

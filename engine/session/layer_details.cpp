@@ -173,8 +173,8 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
     const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
 
     const LayerResult& known = states->layers[node.index()];
-    LayerDetails details{node, known.name, known.op, known.state, known.reason, {}, {}, TensorDetails{{}, {0, 0, 1}, {0, 0, 1}},
-                         known.weight, {}, {}, {}};
+    LayerDetails details{node, known.name, known.op, known.state, known.reason, {}, {},
+                         TensorDetails{{}, {0, 0, 1}, {0, 0, 1}}, known.weight, {}, {}, {}};
     for (const LayerMetrics& entry : metrics) {
         if (entry.node != node) continue;
         details.local = entry.local;
