@@ -6,23 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis_extras.h"
 #include "commands.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
+#include "readable.h"
 
 namespace quantloupe::cli {
 namespace {
-
-std::string percent(const std::optional<double>& rate) {
-    return rate ? fmt::format("{:.2f} %", *rate * 100) : "-";
-}
-
-std::string decibels(const std::optional<double>& value) {
-    if (!value || std::isnan(*value)) return "-";
-    if (std::isinf(*value)) return *value > 0 ? "no difference" : "-inf";
-    return fmt::format("{:.2f} dB", *value);
-}
 
 void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference, int width = 10) {
     if (!accuracy) return;
@@ -36,6 +28,7 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
     if (!reference) {
         fmt::print("  {:>9}  {:>13}", percent(accuracy->agreement), decibels(accuracy->sqnrDb));
         if (accuracy->maxAbsDiff) fmt::print("  {:.3g}", *accuracy->maxAbsDiff);
+        if (accuracy->mse) fmt::print("  MSE {:.4g}, PSNR {}", *accuracy->mse, decibels(accuracy->psnrDb));
     }
     fmt::print("\n");
 }
@@ -51,29 +44,34 @@ void printLayers(const Evaluation& result, const Options& options) {
     if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
     if (layers.empty()) return;
 
-    fmt::print("\n{} by local sensitivity (QS), state, QS local and cumulative, SQNR local\n",
+    fmt::print("\n{} by local sensitivity (QS): state; QS of the weight, local, cumulative; SQNR local\n",
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
     for (const LayerResult* layer : layers) width = std::max(width, layer->name.size());
     for (const LayerResult* layer : layers) {
-        const auto number = [](const std::optional<TensorDifference>& d) {
-            return d ? fmt::format("{:.4f}", d->qs) : std::string("-");
-        };
-        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8}  {:>10}\n", layer->name, width, layer->op,
-                   layerStateName(layer->state), number(layer->local), number(layer->cumulative),
+        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", layer->name, width, layer->op,
+                   layerStateName(layer->state), qsOf(layer->weight), qsOf(layer->local), qsOf(layer->cumulative),
                    layer->local ? decibels(layer->local->sqnrDb) : "-");
+    }
+    if (!options.metrics.elementwise) return;
+    for (const auto& [what, member] : {std::pair{"local", &LayerResult::local}, {"cumulative", &LayerResult::cumulative}}) {
+        fmt::print("\n{}\n  {:<{}}  {}\n", what, "", width, differenceHeader());
+        for (const LayerResult* layer : layers)
+            fmt::print("  {:<{}}  {}\n", layer->name, width, differenceRow(layer->*member));
     }
 }
 
-void printReadable(const Evaluation& result, const Options& options) {
-    fmt::print("{}: {} samples evaluated, {} calibrate\n\n", options.model.filename().string(),
-               result.samples, result.calibrationSamples);
+void printAnalysis(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
+    fmt::print("{}: {} {} evaluated, {} calibrate\n\n", options.model.filename().string(), result.samples,
+               result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
     fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
                "agreement", "SQNR", "max |diff|");
     printAccuracy("float", result.floating, true);
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
-    if (result.floating && !result.floating->top1)
+    if (result.randomInputs)
+        fmt::print("(random inputs: these numbers and those of the layers are of noise, only the weights' are real)\n");
+    else if (result.floating && !result.floating->top1)
         fmt::print("(the data has no labels: agreement is with the float model)\n");
 
     const StateCounts& counts = result.counts;
@@ -81,6 +79,7 @@ void printReadable(const Evaluation& result, const Options& options) {
                counts.skipped, counts.floating, counts.folded, counts.fused);
     fmt::print("transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
                result.foldedBatchNorms, result.replacedClips, result.equalizationSets);
+    if (!extras.reasons.empty()) fmt::print("layer metrics: {}\n", describe(options.metrics));
     printLayers(result, options);
 
     const StageSeconds& s = result.seconds;
@@ -89,16 +88,25 @@ void printReadable(const Evaluation& result, const Options& options) {
         "{:.2f}, "
         "total {:.2f}\n",
         s.load, s.transform, s.calibrate, s.floating, s.quantized, s.metrics, s.total);
+
+    if (!extras.path.empty()) fmt::print("\nwhere the accuracy went:\n");
+    for (const AccuracyStep& step : extras.path) printAccuracy(step.name.c_str(), step.accuracy, false, 22);
+    printReadable(extras, options);
 }
 
-Json document(const Evaluation& result, const Options& options) {
+Json document(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
     Json json = {{"model", options.model.string()}};
     json["float"] = toJson(result.floating, Role::Floating);
     json["prepared"] = toJson(result.prepared, Role::Prepared);
     json["quantized"] = toJson(result.quantized, Role::Quantized);
     json["counts"] = toJson(result.counts);
     json["layers"] = Json::array();
-    for (const LayerResult& layer : result.layers) json["layers"].push_back(toJson(layer));
+    for (std::size_t l = 0; l < result.layers.size(); ++l) {
+        Json layer = toJson(result.layers[l]);
+        if (l < extras.reasons.size() && !extras.reasons[l].empty()) layer["metrics_reason"] = extras.reasons[l];
+        json["layers"].push_back(std::move(layer));
+    }
+    json["random_inputs"] = result.randomInputs;
     json["samples"] = result.samples;
     json["calibration_samples"] = result.calibrationSamples;
     json["transforms"] = {{"folded_batch_norms", result.foldedBatchNorms},
@@ -106,38 +114,27 @@ Json document(const Evaluation& result, const Options& options) {
                           {"equalization_sets", result.equalizationSets}};
     json["notices"] = result.notices;
     json["seconds"] = toJson(result.seconds);
+    addTo(json, extras, options);
     return json;
 }
 
 }  // namespace
 
 void runAnalyze(const Options& options) {
-    OpenedSession opened = openSession(options);
+    OpenedSession opened = openSession(options, {.randomInputs = true});
     ProgressLine progress;
     const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());
-    progress.clear();
     // The session was handed a loaded model and cannot know how long that took.
     Evaluation result = *evaluated;
     result.seconds.total += opened.loadSeconds - result.seconds.load;
     result.seconds.load = opened.loadSeconds;
+    const AnalysisExtras extras = gatherExtras(*opened.session, options, result, progress.observer());
+    progress.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);  // that was said before the run
-    std::vector<AccuracyStep> path;
-    if (options.path) path = opened.session->accuracyPath(options.config);
-    if (options.json) {
-        Json json = document(result, options);
-        for (const AccuracyStep& step : path) {
-            Json entry = toJson(step.accuracy, Role::Quantized);
-            entry["step"] = step.name;
-            json["path"].push_back(std::move(entry));
-        }
-        printJson(json);
-    } else {
-        printReadable(result, options);
-        if (!path.empty()) fmt::print("\nwhere the accuracy went:\n");
-        for (const AccuracyStep& step : path) printAccuracy(step.name.c_str(), step.accuracy, false, 22);
-    }
+    if (options.json) printJson(document(result, options, extras));
+    else printAnalysis(result, options, extras);
 }
 
 }  // namespace quantloupe::cli

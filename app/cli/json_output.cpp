@@ -15,9 +15,14 @@ void addReason(Json& object, const std::string& reason) {
     }
 }
 
-/// Sets a number, or null and the reason.
-void setNumber(Json& object, const std::string& key, const std::optional<double>& value,
-               const std::string& missing, const std::string& infinite) {
+constexpr const char* kNoLabels = "the data has no labels";
+constexpr const char* kNoDifference = "infinite: no difference";
+constexpr const char* kNotMeasured = "not measured";
+
+}  // namespace
+
+void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
+               const std::string& infinite) {
     if (value && std::isfinite(*value)) {
         object[key] = *value;
         return;
@@ -25,12 +30,6 @@ void setNumber(Json& object, const std::string& key, const std::optional<double>
     object[key] = nullptr;
     addReason(object, key + ": " + (!value ? missing : std::isnan(*value) ? "undefined" : infinite));
 }
-
-constexpr const char* kNoLabels = "the data has no labels";
-constexpr const char* kNoDifference = "infinite: no difference";
-constexpr const char* kNotMeasured = "not measured";
-
-}  // namespace
 
 void printJson(const Json& document) {
     const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
@@ -58,6 +57,23 @@ Json toJson(const TensorDifference& difference) {
     setNumber(object, "cosine", difference.cosine, kNotMeasured, "infinite");
     setNumber(object, "sqnr_db", difference.sqnrDb, kNotMeasured,
               difference.sqnrDb > 0 ? kNoDifference : "infinite: the float tensor is all zero");
+    const auto set = [&](const char* key, const std::optional<double>& value) { setNumber(object, key, value, kNotMeasured); };
+    set("max_abs", difference.maxAbsolute);
+    set("mean_abs", difference.meanAbsolute);
+    set("rms", difference.rootMeanSquare);
+    set("relative_euclidean", difference.relativeEuclidean);
+    set("absolute_l2", difference.absoluteL2);
+    set("mean", difference.testedMean);
+    set("std", difference.testedDeviation);
+    set("reference_mean", difference.referenceMean);
+    set("reference_std", difference.referenceDeviation);
+    if (difference.accumulatedRelative) {
+        set("accumulated_relative", difference.accumulatedRelative);
+        set("max_relative", difference.maxRelative);
+        set("mean_relative", difference.meanRelative);
+    }
+    if (difference.klDivergence) set("kl_divergence", difference.klDivergence);
+    if (!difference.note.empty()) object["note"] = difference.note;
     return object;
 }
 
@@ -68,6 +84,7 @@ Json toJson(const LayerResult& layer) {
                    {"io", layer.io},
                    {"reason", layer.reason},
                    {"host", layer.host.empty() ? Json(nullptr) : Json(layer.host)}};
+    object["weight"] = layer.weight ? toJson(*layer.weight) : Json(nullptr);
     object["local"] = layer.local ? toJson(*layer.local) : Json(nullptr);
     object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : Json(nullptr);
     object["macs"] = layer.macs;
@@ -87,6 +104,10 @@ Json toJson(const std::optional<Accuracy>& accuracy, Role role) {
             object, "sqnr_db", values.sqnrDb, kNotMeasured,
             values.sqnrDb && *values.sqnrDb < 0 ? "infinite: the float outputs are all zero" : kNoDifference);
         setNumber(object, "max_abs_diff", values.maxAbsDiff, kNotMeasured, "infinite");
+        if (values.mse) {
+            setNumber(object, "mse", values.mse, kNotMeasured);
+            setNumber(object, "psnr_db", values.psnrDb, kNotMeasured, kNoDifference);
+        }
     }
     if (role != Role::Prepared) {
         if (values.top1Interval) {

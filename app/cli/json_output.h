@@ -14,6 +14,10 @@ namespace quantloupe::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// Sets a number, or null and adds to "reason" beside it why: `missing` where there is none, `infinite` where it is that.
+void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
+               const std::string& infinite = "infinite");
+
 /// Prints the one document of a command.
 void printJson(const Json& document);
 

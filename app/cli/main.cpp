@@ -42,7 +42,7 @@ std::vector<Command> commands() {
                          {.data = Need::Required, .output = Need::Required, .quantized = true}, runRun));
     list.push_back(entry("analyze",
                          "Compare the quantized network with the float one, as a whole and layer by layer",
-                         {.data = Need::Required, .layerTable = true}, runAnalyze));
+                         {.data = Need::Optional, .layerTable = true}, runAnalyze));
     list.push_back(entry("transform", "Write the float model after its transforms",
                          {.output = Need::Required}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
@@ -52,7 +52,7 @@ std::vector<Command> commands() {
     list.push_back(entry("render", "Draw the coloured graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
     list.push_back(entry("session", "Answer requests, one JSON object a line on stdin, with one reply a line on stdout",
-                         {.data = Need::Required, .progress = true}, runSession));
+                         {.data = Need::Optional, .progress = true}, runSession));
     return list;
 }
 

@@ -30,7 +30,12 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
     OpenedSession opened;
     opened.session = std::make_unique<Session>(std::move(model), sessionOptions);
     opened.loadSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (options.data.empty() && options.calibrationData.empty()) return opened;
+    if (options.data.empty() && options.calibrationData.empty()) {
+        if (!how.randomInputs) return opened;
+        opened.session->useRandomInputs();
+        notice(opened.session->dataNotice());
+        return opened;
+    }
 
     const Preprocess preprocess = preprocessOf(options);
     const auto specs = inputSpecsOf(opened.session->graph());

@@ -12,6 +12,8 @@ namespace quantloupe::cli {
 struct OpenOptions {
     /// Without calibration data the evaluation data is not halved: nothing is calibrated.
     bool wholeData = false;
+    /// Without any data random inputs stand in for it.
+    bool randomInputs = false;
 };
 
 struct OpenedSession {

@@ -17,6 +17,10 @@
 namespace quantloupe::cli {
 namespace {
 
+constexpr long kMost = 1'000'000'000;
+
+}  // namespace
+
 long parseNumber(const std::string& option, const std::string& value, long least, long most) {
     long number = 0;
     const char* end = value.data() + value.size();
@@ -28,10 +32,6 @@ long parseNumber(const std::string& option, const std::string& value, long least
     }
     return number;
 }
-
-constexpr long kMost = 1'000'000'000;
-
-}  // namespace
 
 OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {
     m_command.add_option("MODEL", m_options.model, "The ONNX file")->required()->type_name("FILE");
@@ -142,6 +142,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         flag("--path", "Print where the accuracy went, step by step", [this] { m_options.path = true; });
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
         count("--worst", m_options.worst, "Print so many of the worst layers (10)");
+        addAnalysis();
     }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/quantization_config.h"
+#include "session/layer_metrics.h"
 
 namespace quantloupe::cli {
 
@@ -32,6 +33,11 @@ struct Options {
     bool quantized = false;  ///< run
     bool allLayers = false;  ///< analyze
     std::size_t worst = 10;  ///< analyze: layers in the readable table
+    LayerMetricsOptions metrics;              ///< analyze
+    std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
+    std::optional<std::string> layer, image;  ///< analyze
+    std::size_t bins = 64;                    ///< analyze: of the histograms of --layer
+    bool images = false;                      ///< analyze
     std::string dialect;     ///< export
     bool progress = false;   ///< session
     QuantizationConfig config;
@@ -47,6 +53,9 @@ struct CommandOptions {
     bool layerTable = false;
     bool progress = false;  ///< progress is shown only when it is asked for
 };
+
+/// Throws UsageError naming the option unless the value is a whole number in the range.
+long parseNumber(const std::string& option, const std::string& value, long least, long most);
 
 /// Gives a command its options and collects them while CLI11 parses. Keep it alive as long as the command.
 class OptionReader {
@@ -73,6 +82,7 @@ class OptionReader {
     CLI::Option* flag(const std::string& name, const std::string& what, std::function<void()> use);
 
     void addPlaces(const CommandOptions& has);
+    void addAnalysis();
     void addConfiguration();
     void addSkips();
     void addTo(bool dialect);

@@ -24,7 +24,7 @@ void printReply(const Json& reply) {
 }  // namespace
 
 void runSession(const Options& options) {
-    OpenedSession opened = openSession(options);
+    OpenedSession opened = openSession(options, {.randomInputs = true});
     std::optional<ProgressLine> progress;
     if (options.progress) progress.emplace();
     SessionProtocol protocol(*opened.session, options.config,

@@ -135,6 +135,7 @@ void SessionProtocol::describe(Json& reply, const Evaluation& evaluation, bool t
     reply["float"] = toJson(evaluation.floating, Role::Floating);
     reply["counts"] = toJson(evaluation.counts);
     reply["samples"] = evaluation.samples;
+    reply["random_inputs"] = evaluation.randomInputs;
     Json news = Json::array();
     for (const std::string& text : evaluation.notices)
         if (m_told.insert(text).second) news.push_back(text);

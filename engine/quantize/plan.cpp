@@ -133,6 +133,12 @@ Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const
     return PlanResolver(std::move(prepared), std::move(units), statistics, config, weights).resolve();
 }
 
+std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
+                                                         const QuantizationConfig& config, WeightCache& weights) {
+    const WeightScheme scheme = weightScheme(config, settingsOf(prepared, unit, config));
+    return weights.quantize(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis);
+}
+
 std::vector<TensorId> calibratedTensors(const UnitList& units) {
     std::set<TensorId> tensors;
     for (const Unit& unit : units.units) {

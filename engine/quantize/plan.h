@@ -56,6 +56,11 @@ std::vector<TensorId> calibratedTensors(const UnitList& units);
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
                  const QuantizationConfig& config, WeightCache& weights);
 
+/// The weight of a unit that has one as its scheme makes it, whether it is quantized now or not. Throws Error for NaN or
+/// infinity.
+std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
+                                                         const QuantizationConfig& config, WeightCache& weights);
+
 /// The state and reason of every source layer; metrics are left empty.
 std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips);
 

@@ -10,6 +10,7 @@
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
 #include "session/tensor_versions.h"
+#include "session/weight_sensitivity.h"
 
 namespace quantloupe {
 namespace {
@@ -30,8 +31,9 @@ class EvaluationRun {
 
     EvaluationPtr run(Depth depth) {
         states();
+        publish();  // the graph is shown at once, even if the network cannot run
+        weightMetrics();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
-        publish();  // the graph is shown even if the network cannot run
         m_session.requireOperators();
         accuracies(depth);
         if (depth <= Depth::Accuracy) return finish();
@@ -91,6 +93,7 @@ class EvaluationRun {
                                .add(std::string_view(configToJson(m_result.config)))
                                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
                                .finish();
+        m_result.randomInputs = m_session.randomInputs;
         m_state.context = contextOf(m_result.config);
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
@@ -295,6 +298,12 @@ class EvaluationRun {
         }
     }
 
+    void weightMetrics() {
+        const Stopwatch watch;
+        fillWeightDifferences(m_session, *m_prepared, m_units, m_result.config, m_cancel, m_result.layers);
+        m_result.seconds.metrics += watch.seconds();
+    }
+
     void metrics() {
         const Stopwatch watch;
         fillKnownMetrics();
@@ -313,7 +322,7 @@ class EvaluationRun {
                 m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
             fillKnownMetrics();
         }
-        m_result.seconds.metrics = watch.seconds();
+        m_result.seconds.metrics += watch.seconds();
     }
 
     Session::Impl& m_session;

@@ -49,6 +49,7 @@ struct LayerResult {
     std::string reason;  ///< why it is in this state; empty for plainly quantized layers
     std::string host;    ///< Folded, Fused: the layer it went into
     bool quantizable = false;  ///< Quantized or Skipped
+    std::optional<TensorDifference> weight;      ///< the quantized weight alone, which needs no data; skipped: as if quantized
     std::optional<TensorDifference> local;       ///< float input, only this unit quantized; skipped: as if quantized
     std::optional<TensorDifference> cumulative;  ///< whole quantized network against whole float network
     std::optional<double> leaveOneOut;           ///< of the task's metric: regained with this layer alone in float
@@ -68,6 +69,9 @@ struct Accuracy {
     std::optional<double> agreement;  ///< with the float model's top-1
     std::optional<double> sqnrDb;     ///< of the outputs, against the float model's; infinite = no difference
     std::optional<double> maxAbsDiff;
+    /// Where the first output is an image (rank 4): its mean squared error against the float model's, and the PSNR with
+    /// the span of the float model's values as peak (analysis/task_metrics.h).
+    std::optional<double> mse, psnrDb;
 };
 
 /// Change from the configuration before.
@@ -98,6 +102,7 @@ struct Evaluation {
     QuantizationConfig config;
     bool complete = false;
     bool rough = false;  ///< accuracies are of the first samples only
+    bool randomInputs = false;  ///< nobody gave data: ranges and metrics are of noise, and must be shown as such
     std::optional<Accuracy> floating, prepared, quantized;
     /// Where the outputs are classes, one a sample that `quantized` is of, in the session's order of work: the quantized
     /// network's class, and the wanted one (the label, or without labels the float model's class).

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/evaluation_passes.h"
 
+#include <cmath>
 #include <cstring>
 #include <limits>
-#include <set>
 
 #include "base/error.h"
+#include "session/unit_comparison.h"
 
 namespace quantloupe {
 namespace {
 
-/// The elements of the samples that are really there; the rest of the last chunk is padding.
-std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches, std::size_t chunk) {
-    const std::size_t count = desc.count();
-    if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch()) return count;
-    return count / batches.batch() * batches.samplesIn(chunk);
+/// The first output against the float network's, as an image.
+void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, std::size_t samples, Accuracy& accuracy) {
+    const std::size_t width = outputs.widths[0];
+    DifferenceSums difference;
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (std::size_t s = 0; s < samples; ++s) {
+        const float* floating = reference.row(s);
+        difference.add(floating, outputs.row(s), width);
+        for (std::size_t i = 0; i < width; ++i) {
+            low = floating[i] < low ? floating[i] : low;
+            high = floating[i] > high ? floating[i] : high;
+        }
+    }
+    const double span = static_cast<double>(high) - static_cast<double>(low);
+    if (!(span > 0) || !std::isfinite(span)) return;
+    const ImageQuality quality = imageQuality(difference, span);
+    accuracy.mse = quality.mse;
+    accuracy.psnrDb = quality.psnrDb;
 }
 
 }  // namespace
@@ -71,6 +85,8 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     accuracy.sqnrDb = difference.result().sqnrDb;
     accuracy.maxAbsDiff = difference.maxAbsolute;
 
+    if (outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
+
     // Classes: the first output, if a sample's is a vector.
     const bool classifies = outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
     if (!classifies) return accuracy;
@@ -99,67 +115,20 @@ UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& l
                              const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
                              const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
                              const RunControl& control) {
-    const std::vector<Unit>& units = plan.units.units;
-    std::set<TensorId> observed, tested;
-    for (const std::size_t u : cumulative) tested.insert(units[u].output);
-    observed = tested;
-    for (const std::size_t u : local) {
-        observed.insert(units[u].output);
-        observed.insert(units[u].inputs.begin(), units[u].inputs.end());
-    }
     const std::size_t chunks = batches.chunks();
-    const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
-    const auto resumed = [&](ProgramSpec spec) {
-        spec.kernels = kernels;
-        return resumedProgram(std::move(spec), options, chunks, 0, chunks);
-    };
-    std::vector<BoundProgram> programs{
-        resumed(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}))};
-    if (!tested.empty()) programs.push_back(resumed(plan.networkSpec(graphInputs, {tested.begin(), tested.end()})));
-    const Program& floating = *programs[0].program;
-    std::vector<std::shared_ptr<const Program>> alone;
-    for (const std::size_t u : local) {
-        std::map<TensorId, TensorDesc> unitInputs;
-        for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
-        ProgramSpec spec = plan.unitSpec(u, unitInputs);
-        spec.kernels = kernels;
-        spec.knownDims = options.shapes.dims;
-        alone.push_back(Program::compile(std::move(spec)));
-    }
-
     std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
-    const auto workers = static_cast<std::size_t>(control.workers.count());
-    std::vector<std::vector<Workspace>> aloneSpaces(workers);
-    runChunks(programs, batches, 0, chunks, control,
-              [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
-                  std::vector<float> converted;
-                  const auto compare = [&](TensorId tensor, const Workspace& workspace) {
-                      const TensorDesc& desc = floating.desc(tensor);
-                      const TensorDesc& other = workspace.program().desc(tensor);
-                      DifferenceSums sums;
-                      if (desc.type != DataType::Float32) return sums;
-                      const float* values = workspace.floats(tensor);
-                      if (other.layout != desc.layout && desc.dims.size() >= 3) {
-                          converted.resize(desc.count());
-                          convertLayout(other, values, desc.layout, converted.data());
-                          values = converted.data();
-                      }
-                      sums.add(workspaces[0].floats(tensor), values, presentElements(desc, batches, chunk));
-                      return sums;
-                  };
-                  for (const std::size_t u : cumulative)
-                      cumulativeSums[chunk].push_back(compare(units[u].output, workspaces[1]));
-                  std::vector<Workspace>& own = aloneSpaces[worker];
-                  if (own.empty())
-                      for (const auto& program : alone) own.emplace_back(program);
-                  for (std::size_t w = 0; w < local.size(); ++w) {
-                      control.cancel.check();
-                      const Unit& unit = units[local[w]];
-                      for (const TensorId in : unit.inputs) own[w].bind(in, workspaces[0].data(in));
-                      own[w].run(control.cancel);
-                      localSums[chunk].push_back(compare(unit.output, own[w]));
-                  }
-              });
+    const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t wanted) {
+        for (auto& chunk : sums) chunk.resize(wanted);
+        return [&sums](const ComparedTensor& tensor) {
+            sums[tensor.chunk][tensor.index].add(tensor.reference, tensor.tested, tensor.elements);
+        };
+    };
+    UnitComparison comparison{plan, batches, options, kernels};
+    comparison.local = local;
+    comparison.cumulative = cumulative;
+    comparison.compareLocal = into(localSums, local.size());
+    comparison.compareCumulative = into(cumulativeSums, cumulative.size());
+    compareUnits(comparison, control);
 
     // Merged in the order of the chunks: the sums do not depend on the number of workers.
     UnitDifferences result{std::vector<DifferenceSums>(local.size()), std::vector<DifferenceSums>(cumulative.size())};

@@ -2,12 +2,12 @@
 #include "session/session.h"
 
 #include <algorithm>
-#include <cstring>
 #include <numeric>
 
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
+#include "data/random_dataset.h"
 #include "quantize/qdq_writer.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
@@ -59,6 +59,7 @@ void Session::Impl::clear() {
     ranges.clear();
     weights.clear();
     outputs.clear();
+    weightDifferences.clear();
     local.clear();
     cumulative.clear();
     kernels->clear();
@@ -128,6 +129,7 @@ Session::~Session() = default;
 const Graph& Session::graph() const { return *m_impl->model.graph; }
 const LoadedModel& Session::model() const { return m_impl->model; }
 bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
+bool Session::randomInputs() const { return m_impl->randomInputs; }
 const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
 void Session::clearCache() { m_impl->clear(); }
 std::size_t Session::activationBytes() const { return m_impl->activations.bytes(); }
@@ -136,6 +138,7 @@ std::size_t Session::activationBudget() const { return m_impl->activations.budge
 void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->clear();
     m_impl->dataNotice.clear();
+    m_impl->randomInputs = false;
     m_impl->evaluationBatches.reset();
     m_impl->calibrationBatches.reset();
     m_impl->batch = 0;
@@ -162,6 +165,19 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->calibrationData = calibration;
 }
 
+void Session::useRandomInputs(std::size_t samples) {
+    constexpr std::size_t kSamples = 32;
+    constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;
+    if (samples == 0) samples = m_impl->options.samples > 0 ? m_impl->options.samples : kSamples;
+    setData(randomDataset(*m_impl->model.graph, samples, kEvaluationSeed),
+            randomDataset(*m_impl->model.graph, samples, kCalibrationSeed));
+    m_impl->randomInputs = true;
+    m_impl->dataNotice = fmt::format(
+        "no data was given: {} random inputs calibrate and {} evaluate; SQNR, agreement and sensitivities are of noise, "
+        "not of real data",
+        samples, samples);
+}
+
 std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& config) {
     return m_impl->prepare(config.transforms);
 }
@@ -172,43 +188,6 @@ GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelT
     if (m_impl->batch == 0) m_impl->batch = suitableBatch(m_impl->model.graph, m_impl->evaluationData);
     const RunControl control{m_impl->workers, cancel, {}};
     return writeQdq(*m_impl->plan(config, control), configToJson(config));
-}
-
-std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) {
-    Impl& impl = *m_impl;
-    impl.requireData();
-    impl.requireOperators();
-    if (impl.batch == 0) impl.batch = suitableBatch(impl.model.graph, impl.evaluationData);
-    const RunControl control{impl.workers, cancel, {}};
-    impl.openBatches();
-    const SampleBatches& batches = *impl.evaluationBatches;
-
-    std::shared_ptr<const Plan> plan;
-    GraphPtr graph = impl.model.graph;
-    if (config) {
-        plan = impl.plan(*config, control);
-        graph = plan->prepared->graph;
-    }
-    const std::vector<TensorId> observed(graph->outputs().begin(), graph->outputs().end());
-    ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
-    if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
-    NetworkOutputs result;
-    spec.kernels = impl.kernels;
-    runOutputs(Program::compile(std::move(spec)), *graph, batches, 0, batches.chunks(), control, result);
-
-    std::vector<ConstantPtr> arrays;
-    std::size_t column = 0;
-    for (std::size_t o = 0; o < observed.size(); ++o) {
-        const std::size_t width = result.widths[o];
-        std::vector<float> values(width * batches.samples());
-        for (std::size_t s = 0; s < batches.samples(); ++s)
-            std::copy_n(result.row(s) + column, width, values.begin() + static_cast<std::ptrdiff_t>(impl.order[s] * width));
-        Dims dims = result.descs[o].dims;
-        dims[0] = static_cast<std::int64_t>(batches.samples());
-        arrays.push_back(Constant::fromFloats(std::move(dims), std::move(values)));
-        column += width;
-    }
-    return arrays;
 }
 
 }  // namespace quantloupe

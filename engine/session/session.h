@@ -63,7 +63,11 @@ class Session {
 
     /// Without calibration data half of the data calibrates and the other half evaluates (see dataNotice()).
     void setData(DatasetPtr evaluation, DatasetPtr calibration = nullptr);
-    bool hasData() const;
+    /// Noise in place of data (data/random_dataset.h), `samples` to evaluate and as many others to calibrate; 0: those of
+    /// the options, or 32. Evaluation::randomInputs marks what comes of it. Throws Error for inputs that it cannot make.
+    void useRandomInputs(std::size_t samples = 0);
+    bool randomInputs() const;
+    bool hasData() const;  ///< random inputs count
     const std::string& dataNotice() const;
 
     /// Evaluates. Throws Error (an unknown operator, a rule that fits nothing, unreadable samples), Cancelled.

@@ -20,6 +20,8 @@ struct Session::Impl {
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
     /// What the samples of the evaluation look like to `graph`.
     ResumeOptions resumeOptions(const GraphPtr& graph);
+    /// Outputs of all evaluation samples, from the cache where they are complete; `plan` null: the source's.
+    std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
     void requireData() const;
@@ -35,6 +37,7 @@ struct Session::Impl {
     std::vector<std::size_t> order;              ///< position in the original order of each evaluation sample
     std::string dataNotice;
     std::size_t roughSamples = 0;                ///< the first of evaluationData
+    bool randomInputs = false;
     std::size_t batch = 0;
     std::unique_ptr<SampleBatches> evaluationBatches;
     Version samplesVersion;              ///< of evaluationBatches
@@ -51,6 +54,7 @@ struct Session::Impl {
     EffectModel effects;
     MeasuredState measured;                             ///< the last evaluation that was no experiment
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
+    ResultCache<DifferenceSums> weightDifferences{20000};  ///< by float and quantized weight
     ResultCache<DifferenceSums> local{20000};
     ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor
 };

@@ -66,6 +66,28 @@ class CliTest : public QObject {
         QVERIFY2(outcome.err.contains(mentions), qPrintable(all));
     }
 
+    /// analyze on some of the demo's images, as it comes from the command line; the document with --json.
+    static QStringList analyzeDemo(const char* options) {
+        QStringList arguments = QString::fromUtf8("analyze MODEL --config CONFIG --data VAL --calibration-data CALIBRATION "
+                                                  "--samples 20 --calibration-samples 8 ")
+                                    .append(QString::fromUtf8(options))
+                                    .split(QLatin1Char(' '), Qt::SkipEmptyParts);
+        arguments.replaceInStrings(QStringLiteral("MODEL"), demoModel());
+        arguments.replaceInStrings(QStringLiteral("CONFIG"), demo(QStringLiteral("demo.config.json")));
+        arguments.replaceInStrings(QStringLiteral("VAL"), demo(QStringLiteral("val")));
+        arguments.replaceInStrings(QStringLiteral("CALIBRATION"), demo(QStringLiteral("calibration")));
+        return arguments;
+    }
+    static QJsonObject documentOf(const Outcome& outcome) {
+        return QJsonDocument::fromJson(outcome.out.toUtf8()).object();
+    }
+    static QJsonObject layerOf(const QJsonObject& document, const QString& name) {
+        for (const auto& layer : document[QStringLiteral("layers")].toArray())
+            if (layer.toObject()[QStringLiteral("name")] == name) return layer.toObject();
+        return {};
+    }
+    const QString m_worst = QStringLiteral("/features/features.17/conv/conv.2/Conv");
+
   private Q_SLOTS:
     void initTestCase() { QVERIFY(m_folder.isValid()); }
 
@@ -86,7 +108,7 @@ class CliTest : public QObject {
         row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
             "--bias-correction");
         row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
-        row("no data", "analyze MODEL", "--data");
+        row("no data", "quantize MODEL -o x.onnx", "--data");
         row("no output", "transform MODEL", "--output");
         row("bits out of range", "inspect MODEL --weight-bits 9", "2 to 8");
         row("bits are no number", "inspect MODEL --weight-bits 4x", "4x");
@@ -102,6 +124,10 @@ class CliTest : public QObject {
         row("export without dialect", "export MODEL -o x.json", "--to DIALECT");
         row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to DIALECT");
         row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
+        row("unknown metrics", "analyze MODEL --metrics some", "basic, all");
+        row("unknown parts", "analyze MODEL --only biases", "weights");
+        row("unknown reference", "analyze MODEL --reference float", "source");
+        row("metrics are analyze's", "inspect MODEL --metrics all", "--metrics");
         row("render to a bitmap", "render MODEL -o x.png", ".svg");
     }
     void wrongUsageExitsWithTwo() {
@@ -234,6 +260,113 @@ class CliTest : public QObject {
         const QJsonObject quantized = document[QStringLiteral("quantized")].toObject();
         QCOMPARE(quantized[QStringLiteral("top1_interval")].toArray().size(), 2);
         QCOMPARE(document[QStringLiteral("layers")].toArray().size(), 152);
+    }
+
+    void withoutDataRandomInputsAreMarked() {
+        const QStringList arguments = {QStringLiteral("analyze"), demoModel(), QStringLiteral("--preset"),
+                                       QStringLiteral("w4a8"), QStringLiteral("--samples"), QStringLiteral("4")};
+        const Outcome readable = runCli(arguments);
+        QVERIFY2(readable.code == 0, qPrintable(readable.err));
+        QVERIFY2(readable.out.contains(QStringLiteral("4 random inputs evaluated")), qPrintable(readable.out));
+        QVERIFY(readable.out.contains(QStringLiteral("of noise")));
+        QVERIFY(readable.err.contains(QStringLiteral("no data was given")));
+        const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
+        QCOMPARE(document[QStringLiteral("random_inputs")], QJsonValue(true));
+        QVERIFY(document[QStringLiteral("quantized")].toObject()[QStringLiteral("sqnr_db")].isDouble());
+        QVERIFY(document[QStringLiteral("quantized")].toObject()[QStringLiteral("top1")].isNull());
+        const QJsonObject worst = layerOf(document, m_worst);
+        QVERIFY(worst[QStringLiteral("weight")].toObject()[QStringLiteral("qs")].toDouble() > 0.5);
+        QVERIFY(worst[QStringLiteral("local")].toObject()[QStringLiteral("qs")].isDouble());
+    }
+
+    void layersHaveAllMetricsWhereAskedFor() {
+        const Outcome plain = runCli(analyzeDemo("--json"));
+        const QJsonObject before = documentOf(plain);
+        QCOMPARE(before[QStringLiteral("random_inputs")], QJsonValue(false));
+        const QJsonObject local = layerOf(before, m_worst)[QStringLiteral("local")].toObject();
+        for (const char* key : {"qs", "cosine", "sqnr_db", "max_abs", "mean_abs", "rms", "relative_euclidean", "absolute_l2",
+                                "mean", "std", "reference_mean", "reference_std"})
+            QVERIFY2(local[QLatin1String(key)].isDouble(), key);
+        QVERIFY(!local.contains(QStringLiteral("kl_divergence")));
+        const QJsonObject all = documentOf(runCli(analyzeDemo("--json --metrics all")));
+        for (const char* of : {"local", "cumulative"})
+            for (const char* key : {"qs", "accumulated_relative", "max_relative", "mean_relative", "kl_divergence"})
+                QVERIFY2(layerOf(all, m_worst)[QLatin1String(of)].toObject()[QLatin1String(key)].isDouble(), key);
+        QCOMPARE(layerOf(all, m_worst)[QStringLiteral("local")].toObject()[QStringLiteral("qs")],
+                 local[QStringLiteral("qs")]);
+
+        // The 4-bit weights hurt, not the 8-bit activations.
+        const auto only = [&](const char* options) {
+            const QJsonObject document = documentOf(runCli(analyzeDemo(options)));
+            return layerOf(document, m_worst)[QStringLiteral("local")].toObject()[QStringLiteral("qs")].toDouble(-1);
+        };
+        QVERIFY(only("--json --only weights") > 0.9);
+        const double activations = only("--json --only activations");
+        QVERIFY2(activations > 0 && activations < 0.1, qPrintable(QString::number(activations)));
+    }
+
+    void oneLayerInDepth() {
+        const Outcome readable = runCli(analyzeDemo("--layer") + QStringList{m_worst});
+        QVERIFY2(readable.code == 0, qPrintable(readable.err));
+        for (const char* text : {"codes occur", "clips at", "10 of 320 channels"})
+            QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(readable.out));
+        const QJsonObject layer =
+            documentOf(runCli(analyzeDemo("--json --bins 16 --layer") + QStringList{m_worst}))[QStringLiteral("layer")]
+                .toObject();
+        QCOMPARE(layer[QStringLiteral("channels")].toArray().size(), 320);
+        const QJsonObject weight = layer[QStringLiteral("weight")].toObject();
+        QCOMPARE(weight[QStringLiteral("bits")].toInt(), 4);
+        QVERIFY(weight[QStringLiteral("distinct_codes")].toInt() <= 15);
+        const QJsonArray bins = weight[QStringLiteral("float")].toObject()[QStringLiteral("bins")].toArray();
+        QCOMPARE(bins.size(), 16);
+        double count = 0;
+        for (const auto& bin : bins) count += bin.toDouble();
+        QCOMPARE(count, 960.0 * 320);  // every weight is in a bin
+        const QString folded = QStringLiteral("/features/features.0/features.0.1/BatchNormalization");
+        verifyFailure(runCli(analyzeDemo("--layer") + QStringList{folded}), 1,
+                      QStringLiteral("is folded into '/features/features.0/features.0.0/Conv'"));
+    }
+    void samplesAndConfigurationsAreCompared() {
+        const QString finer = put(QStringLiteral("finer.json"), R"({"quantization": {"weight": {"bits": 8}}})");
+        const QString program = put(QStringLiteral("metric.sh"), "#!/bin/sh\necho measuring; wc -c < \"$1\"\n");
+        QFile::setPermissions(program, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
+        const QStringList arguments = analyzeDemo("--images --image 3 --against") +
+                                      QStringList{finer, QStringLiteral("--metric-program"), program};
+        const Outcome readable = runCli(arguments);
+        QVERIFY2(readable.code == 0, qPrintable(readable.err));
+        for (const char* text : {"samples changed their class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
+                                 "metric.sh: float "})
+            QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(QLatin1String(text) + readable.out));
+        const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
+        const QJsonObject against = document[QStringLiteral("against")].toObject();
+        QCOMPARE(against[QStringLiteral("fixed")].toArray().size() - against[QStringLiteral("broken")].toArray().size(),
+                 qRound(against[QStringLiteral("difference")].toDouble() * 20));
+        QVERIFY(against[QStringLiteral("difference")].toDouble() < 0);  // 4 bits against 8
+        const QJsonArray flipped =
+            document[QStringLiteral("images")].toObject()[QStringLiteral("flipped")].toArray();
+        const double agreement =
+            document[QStringLiteral("quantized")].toObject()[QStringLiteral("agreement")].toDouble();
+        QCOMPARE(flipped.size(), qRound((1 - agreement) * 20));
+        const QJsonObject image = document[QStringLiteral("image")].toObject();
+        QCOMPARE(image[QStringLiteral("index")].toInt(), 3);
+        QCOMPARE(image[QStringLiteral("layers")].toArray().size(), 65);
+        QVERIFY(image[QStringLiteral("first_divergence")].isObject());
+        QVERIFY(document[QStringLiteral("metric_program")].toObject()[QStringLiteral("float")].toDouble() > 800);
+        verifyFailure(runCli(analyzeDemo("--image nothing.jpg")), 1, QStringLiteral("nothing.jpg"));
+    }
+
+    void theSourceCanBeTheReference() {
+        const Outcome outcome =
+            runCli(analyzeDemo("--json --reference source --cle aimet --replace-relu6 between --high-bias-fold"));
+        QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
+        const QJsonObject document = documentOf(outcome);
+        QCOMPARE(document[QStringLiteral("layer_metrics")].toObject()[QStringLiteral("reference")].toString(),
+                 QStringLiteral("source"));
+        int without = 0;
+        for (const auto& layer : document[QStringLiteral("layers")].toArray())
+            if (layer.toObject()[QStringLiteral("metrics_reason")].toString().contains(QStringLiteral("high-bias fold")))
+                ++without;
+        QVERIFY(without > 0);
     }
 
     void halvingTheDataIsSaid() {

@@ -50,6 +50,21 @@ class SessionProcessTest : public QObject {
         QCOMPARE(m_process->exitCode(), 0);
     }
 
+    void withoutDataRepliesAreMarked() {
+        QVERIFY(ask(R"({"do":"evaluate"})")["random_inputs"] == QJsonValue(false));
+        cleanup();
+        m_process = std::make_unique<QProcess>();
+        m_process->start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
+                         {"session", demo("mobilenetv2_cifar10.onnx"), "--samples", "4"});
+        const QJsonObject first = ask(R"({"do":"evaluate","layers":true})");
+        QVERIFY(first["random_inputs"] == QJsonValue(true));
+        QCOMPARE(first["samples"].toInt(), 4);
+        QVERIFY(first["layers"].toArray()[0].toObject()["weight"].toObject()["qs"].isDouble());
+        const QJsonObject skipped = ask(request("skip", kWorst));
+        QVERIFY(skipped["random_inputs"] == QJsonValue(true));
+        QVERIFY(skipped["quantized"].toObject()["sqnr_db"].toDouble() > first["quantized"].toObject()["sqnr_db"].toDouble());
+    }
+
     void numbersAreThoseOfAnalyze() {
         QProcess analyze;
         analyze.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layer_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "readable.h"
+
+namespace quantloupe::cli {
+namespace {
+
+Json toJson(const Distribution& distribution) {
+    Json object = {{"bins", distribution.bins()},
+                   {"below", distribution.below()},
+                   {"above", distribution.above()},
+                   {"not_finite", distribution.notFinite()},
+                   {"count", distribution.count()}};
+    for (const auto& [key, value] : {std::pair{"min", distribution.min()}, std::pair{"max", distribution.max()},
+                                     std::pair{"mean", distribution.mean()}, std::pair{"std", distribution.deviation()}})
+        setNumber(object, key, value, "there are no values");
+    return object;
+}
+
+Json toJson(const TensorDetails& tensor) {
+    return {{"name", tensor.name},
+            {"bits", tensor.bits},
+            {"scale", tensor.scale ? Json(*tensor.scale) : Json(nullptr)},
+            {"zero_point", tensor.zeroPoint},
+            {"clip", {tensor.clipLow, tensor.clipHigh}},
+            {"clipped_fraction", tensor.clippedFraction},
+            {"distinct_codes", tensor.distinctCodes},
+            {"effective_bits", tensor.effectiveBits},
+            {"histogram_range", {tensor.floating.low(), tensor.floating.high()}},
+            {"float", toJson(tensor.floating)},
+            {"quantized", toJson(tensor.quantized)}};
+}
+
+Json toJson(const std::optional<ChannelRange>& range) {
+    return range && !range->empty() ? Json{range->min, range->max} : Json(nullptr);
+}
+
+Json toJson(const std::optional<TensorDifference>& difference) {
+    return difference ? cli::toJson(*difference) : Json(nullptr);
+}
+
+void printTensor(const char* role, const TensorDetails& tensor) {
+    fmt::print("\n{} {}\n", role, tensor.name);
+    fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes occur ({:.2f} bits)\n",
+               tensor.bits, tensor.scale ? number(tensor.scale) : "one a channel", tensor.zeroPoint,
+               number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100, tensor.distinctCodes,
+               tensor.effectiveBits);
+    const auto row = [](const char* name, const Distribution& d) {
+        fmt::print("  {:<9} |{}| {} to {}, mean {}, std {}\n", name, bars(d), number(d.min()), number(d.max()),
+                   number(d.mean()), number(d.deviation()));
+    };
+    row("float", tensor.floating);
+    row("quantized", tensor.quantized);
+}
+
+std::string text(const std::optional<ChannelRange>& range) {
+    if (!range || range->empty()) return "-";
+    return fmt::format("{:.4g} to {:.4g}", range->min, range->max);
+}
+
+}  // namespace
+
+Json toJson(const LayerDetails& details) {
+    Json json = {{"name", details.name},
+                 {"op", details.op},
+                 {"state", layerStateName(details.state)},
+                 {"reason", details.reason},
+                 {"weight_difference", toJson(details.weightDifference)},
+                 {"local", toJson(details.local)},
+                 {"cumulative", toJson(details.cumulative)},
+                 {"weight", details.weight ? toJson(*details.weight) : Json(nullptr)},
+                 {"inputs", Json::array()},
+                 {"output", toJson(details.output)},
+                 {"channels", Json::array()}};
+    for (const TensorDetails& input : details.inputs) json["inputs"].push_back(toJson(input));
+    for (const ChannelDetails& channel : details.channels)
+        json["channels"].push_back({{"weight_before", toJson(channel.weightBefore)},
+                                    {"weight_after", toJson(channel.weightAfter)},
+                                    {"weight_scale", channel.weightScale ? Json(*channel.weightScale) : Json(nullptr)},
+                                    {"weight", toJson(channel.weight)},
+                                    {"local", toJson(channel.local)},
+                                    {"cumulative", toJson(channel.cumulative)}});
+    return json;
+}
+
+void printReadable(const LayerDetails& details, std::size_t worst) {
+    fmt::print("\nlayer {} ({}, {}{}{})\n", details.name, details.op, layerStateName(details.state),
+               details.reason.empty() ? "" : ": ", details.reason);
+    fmt::print("  {:<10} {}\n", "", differenceHeader());
+    fmt::print("  {:<10} {}\n", "weight", differenceRow(details.weightDifference));
+    fmt::print("  {:<10} {}\n", "local", differenceRow(details.local));
+    fmt::print("  {:<10} {}\n", "cumulative", differenceRow(details.cumulative));
+    if (details.weight) printTensor("weight", *details.weight);
+    for (const TensorDetails& input : details.inputs) printTensor("input", input);
+    printTensor("output", details.output);
+
+    const auto& channels = details.channels;
+    std::vector<std::size_t> order(channels.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto qs = [&](std::size_t c) { return channels[c].local ? channels[c].local->qs : -1.0; };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return qs(a) > qs(b); });
+    if (order.size() > worst) order.resize(worst);
+    fmt::print("\n{} of {} channels, worst first: weight before and after the transforms; QS of the weight, local, "
+               "cumulative\n",
+               order.size(), channels.size());
+    for (const std::size_t c : order)
+        fmt::print("  {:>5}  {:<24} {:<24} {:>8} {:>8} {:>8}\n", c, text(channels[c].weightBefore),
+                   text(channels[c].weightAfter), qsOf(channels[c].weight), qsOf(channels[c].local),
+                   qsOf(channels[c].cumulative));
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// analyze --layer: everything about one layer.
+
+#include "json_output.h"
+#include "session/layer_details.h"
+
+namespace quantloupe::cli {
+
+Json toJson(const LayerDetails& details);
+/// The `worst` channels by local sensitivity.
+void printReadable(const LayerDetails& details, std::size_t worst);
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sample_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "readable.h"
+
+namespace quantloupe::cli {
+namespace {
+
+const char* nameOf(FlippedSample::Kind kind) {
+    switch (kind) {
+        case FlippedSample::Kind::Broken: return "broken";
+        case FlippedSample::Kind::Fixed: return "fixed";
+        case FlippedSample::Kind::Other: return "other";
+    }
+    return "other";
+}
+
+const char* nameOf(DivergenceKind kind) {
+    switch (kind) {
+        case DivergenceKind::Jump: return "jump";
+        case DivergenceKind::Drift: return "drift";
+        case DivergenceKind::NotFinite: return "not_finite";
+    }
+    return "jump";
+}
+
+const char* nameOf(ChangeVerdict verdict) {
+    switch (verdict) {
+        case ChangeVerdict::NoChange: return "no_change";
+        case ChangeVerdict::WithinNoise: return "within_noise";
+        case ChangeVerdict::Gain: return "gain";
+        case ChangeVerdict::Loss: return "loss";
+    }
+    return "no_change";
+}
+
+Json toJson(const std::optional<std::int32_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json toJson(const std::vector<SampleId>& samples) {
+    Json list = Json::array();
+    for (const SampleId& sample : samples) list.push_back({{"index", sample.index}, {"name", sample.name}});
+    return list;
+}
+
+void printSamples(const char* what, const std::vector<SampleId>& samples) {
+    for (const SampleId& sample : samples) fmt::print("  {:<7} {:>6}  {}\n", what, sample.index, sample.name);
+}
+
+}  // namespace
+
+Json toJson(const FlippedSamples& flipped) {
+    Json list = Json::array();
+    for (const FlippedSample& flip : flipped.samples)
+        list.push_back({{"index", flip.sample.index},
+                        {"name", flip.sample.name},
+                        {"change", nameOf(flip.kind)},
+                        {"wanted", toJson(flip.wanted)},
+                        {"float", flip.floating},
+                        {"quantized", flip.quantized}});
+    Json json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
+    if (!flipped.classNames.empty()) json["class_names"] = flipped.classNames;
+    return json;
+}
+
+void printReadable(const FlippedSamples& flipped) {
+    const auto name = [&](const std::optional<std::int32_t>& index) {
+        if (!index) return std::string("-");
+        const auto i = static_cast<std::size_t>(*index);
+        return *index >= 0 && i < flipped.classNames.size() ? flipped.classNames[i] : std::to_string(*index);
+    };
+    const auto count = [&](FlippedSample::Kind kind) {
+        return std::count_if(flipped.samples.begin(), flipped.samples.end(), [&](const auto& s) { return s.kind == kind; });
+    };
+    fmt::print("\n{} of {} samples changed their class: {} broken, {} fixed, {} other\n", flipped.samples.size(),
+               flipped.evaluated, count(FlippedSample::Kind::Broken), count(FlippedSample::Kind::Fixed),
+               count(FlippedSample::Kind::Other));
+    if (flipped.samples.empty()) return;
+    std::size_t width = 4, classes = 9;
+    for (const FlippedSample& flip : flipped.samples) {
+        width = std::max(width, flip.sample.name.size());
+        for (const auto& text : {name(flip.wanted), name(flip.floating), name(flip.quantized)})
+            classes = std::max(classes, text.size());
+    }
+    const auto row = [&](const auto& index, const auto& sample, const auto& change, const auto& wanted,
+                         const auto& floating, const auto& quantized) {
+        fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, wanted, classes, floating,
+                   classes, quantized);
+    };
+    row("", "name", "", "wanted", "float", "quantized");
+    for (const FlippedSample& flip : flipped.samples)
+        row(flip.sample.index, flip.sample.name, nameOf(flip.kind), name(flip.wanted), name(flip.floating),
+            name(flip.quantized));
+}
+
+Json toJson(const SampleDivergence& divergence) {
+    Json json = {{"index", divergence.sample.index},
+                 {"name", divergence.sample.name},
+                 {"wanted", toJson(divergence.wanted)},
+                 {"float", toJson(divergence.floating)},
+                 {"quantized", toJson(divergence.quantized)},
+                 {"first_divergence", nullptr},
+                 {"text", describe(divergence)},
+                 {"layers", Json::array()}};
+    if (const auto& first = divergence.first) {
+        Json object = {{"name", divergence.layers[first->layer].name}, {"kind", nameOf(first->kind)}};
+        setNumber(object, "qs", first->error, "not measured");
+        object["largest_before"] = first->largestBefore;
+        json["first_divergence"] = std::move(object);
+    }
+    for (const SampleDivergence::Layer& layer : divergence.layers) {
+        Json entry = {{"name", layer.name}, {"op", layer.op}, {"state", layerStateName(layer.state)}};
+        entry["cumulative"] = cli::toJson(layer.difference);
+        json["layers"].push_back(std::move(entry));
+    }
+    return json;
+}
+
+void printReadable(const SampleDivergence& divergence) {
+    fmt::print("\nsample {}, {}", divergence.sample.index, divergence.sample.name);
+    if (divergence.floating && divergence.quantized)
+        fmt::print(": class {} in float, {} quantized{}", *divergence.floating, *divergence.quantized,
+                   divergence.wanted ? fmt::format(", {} wanted", *divergence.wanted) : "");
+    fmt::print("\n{}\n", describe(divergence));
+    std::size_t width = 5;
+    double largest = 0;
+    for (const auto& layer : divergence.layers) {
+        width = std::max(width, layer.name.size());
+        if (layer.difference.qs < 1e9) largest = std::max(largest, layer.difference.qs);
+    }
+    for (std::size_t l = 0; l < divergence.layers.size(); ++l) {
+        const auto& layer = divergence.layers[l];
+        const bool first = divergence.first && divergence.first->layer == l;
+        constexpr double kLongest = 40;
+        const double share = largest > 0 && layer.difference.qs < 1e9 ? layer.difference.qs / largest : 0;
+        fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", layer.name, width, layerStateName(layer.state),
+                   qsOf(layer.difference), std::string(static_cast<std::size_t>(share * kLongest + 0.5), '*'));
+    }
+}
+
+Json toJson(const ConfigComparison& comparison) {
+    Json json = {{"text", comparison.text}};
+    json["before"] = cli::toJson(comparison.before->quantized, Role::Quantized);
+    json["after"] = cli::toJson(comparison.after->quantized, Role::Quantized);
+    if (comparison.sqnrGain) json["sqnr_gain_db"] = *comparison.sqnrGain;
+    if (!comparison.paired) return json;
+    const PairedComparison& paired = *comparison.paired;
+    json["metric"] = comparison.after->quantized->top1 ? "top1" : "agreement";
+    json["difference"] = paired.difference;
+    json["interval"] = {paired.low, paired.high};
+    json["p_value"] = paired.pValue;
+    json["verdict"] = nameOf(paired.verdict);
+    json["samples"] = paired.samples;
+    json["fixed"] = toJson(comparison.fixed);
+    json["broken"] = toJson(comparison.broken);
+    return json;
+}
+
+void printReadable(const ConfigComparison& comparison, const std::string& against) {
+    fmt::print("\nagainst {}: {}\n", against, comparison.text);
+    if (!comparison.paired) return;
+    const PairedComparison& paired = *comparison.paired;
+    const bool labels = comparison.after->quantized->top1.has_value();
+    const auto rate = [&](const EvaluationPtr& e) { return percent(labels ? e->quantized->top1 : e->quantized->agreement); };
+    fmt::print("  {}: {} before, {} now; difference {:+.2f} points, exact 95 % interval {:+.2f} to {:+.2f}, p = {:.3g}\n",
+               labels ? "top-1" : "agreement", rate(comparison.before), rate(comparison.after), paired.difference * 100,
+               paired.low * 100, paired.high * 100, paired.pValue);
+    printSamples("fixed", comparison.fixed);
+    printSamples("broken", comparison.broken);
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// analyze --images, --image and --against: single samples, and what changed for which.
+
+#include "json_output.h"
+#include "session/compare_configs.h"
+#include "session/sample_divergence.h"
+
+namespace quantloupe::cli {
+
+Json toJson(const FlippedSamples& flipped);
+Json toJson(const SampleDivergence& divergence);
+Json toJson(const ConfigComparison& comparison);
+void printReadable(const FlippedSamples& flipped);
+void printReadable(const SampleDivergence& divergence);
+void printReadable(const ConfigComparison& comparison, const std::string& against);
+
+}  // namespace quantloupe::cli

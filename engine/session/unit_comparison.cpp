@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/unit_comparison.h"
+
+#include <set>
+
+#include "analysis/channel_layout.h"
+
+namespace quantloupe {
+namespace {
+
+bool batched(const TensorDesc& desc, const SampleBatches& batches) {
+    return !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
+}
+
+ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
+    if (parts == QuantizedParts::Both) return spec;
+    if (parts == QuantizedParts::Weights) spec.quantizers.clear();
+    else spec.constants.clear();
+    spec.codes.clear();
+    spec.arithmetic = Arithmetic::Simulation;
+    return spec;
+}
+
+void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors, float* values) {
+    const ChannelLayout layout = channelLayout(desc);
+    for (std::size_t o = 0; o < layout.outer; ++o)
+        for (std::size_t c = 0; c < layout.channels; ++c)
+            for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
+}
+
+}  // namespace
+
+std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches, std::size_t chunk) {
+    const std::size_t count = desc.count();
+    return batched(desc, batches) ? count / batches.batch() * batches.samplesIn(chunk) : count;
+}
+
+void compareUnits(const UnitComparison& wanted, const RunControl& control) {
+    const Plan& plan = wanted.plan;
+    const SampleBatches& batches = wanted.batches;
+    const std::vector<Unit>& units = plan.units.units;
+    std::set<TensorId> observed, tested, sources;
+    for (const std::size_t u : wanted.cumulative) tested.insert(units[u].output);
+    observed = tested;
+    for (const std::size_t u : wanted.local) {
+        observed.insert(units[u].output);
+        observed.insert(units[u].inputs.begin(), units[u].inputs.end());
+    }
+    const std::size_t chunks = batches.chunks();
+    const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
+    std::vector<BoundProgram> programs;
+    const auto addProgram = [&](ProgramSpec spec, const ResumeOptions& options) {
+        spec.kernels = wanted.kernels;
+        programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
+        return programs.size() - 1;
+    };
+    addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}), wanted.options);
+    std::size_t quantizedAt = 0, sourceAt = 0;
+    if (!tested.empty())
+        quantizedAt = addProgram(
+            withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), wanted.parts), wanted.options);
+    if (wanted.source != nullptr) {
+        for (const auto* list : {&wanted.local, &wanted.cumulative})
+            for (const std::size_t u : *list)
+                if (wanted.source->units[u].tensor.valid()) sources.insert(wanted.source->units[u].tensor);
+        const GraphPtr& source = plan.prepared->source;
+        if (!sources.empty())
+            sourceAt = addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
+                                  *wanted.sourceOptions);
+    }
+    const Program& floating = *programs[0].program;
+    std::vector<std::shared_ptr<const Program>> alone;
+    for (const std::size_t u : wanted.local) {
+        std::map<TensorId, TensorDesc> unitInputs;
+        for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
+        ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), wanted.parts);
+        spec.kernels = wanted.kernels;
+        spec.knownDims = wanted.options.shapes.dims;
+        alone.push_back(Program::compile(std::move(spec)));
+    }
+
+    std::vector<std::vector<Workspace>> aloneSpaces(static_cast<std::size_t>(control.workers.count()));
+    runChunks(
+        programs, batches, 0, chunks, control,
+        [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
+            std::vector<float> converted;
+            const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
+                                     const std::function<void(const ComparedTensor&)>& use) {
+                const TensorId tensor = units[u].output;
+                const SourceTensor* source = wanted.source == nullptr ? nullptr : &wanted.source->units[u];
+                if (source != nullptr && !source->tensor.valid()) return;
+                const Workspace& referring = source == nullptr ? workspaces[0] : workspaces[sourceAt];
+                const TensorId reference = source == nullptr ? tensor : source->tensor;
+                const TensorDesc& desc = referring.program().desc(reference);
+                const TensorDesc& other = workspace.program().desc(tensor);
+                if (desc.type != DataType::Float32) return;
+                const float* values = workspace.floats(tensor);
+                const bool rescaled = source != nullptr && !source->factors.empty();
+                if ((other.layout != desc.layout && desc.dims.size() >= 3) || rescaled) {
+                    converted.resize(desc.count());
+                    convertLayout(other, values, desc.layout, converted.data());
+                    if (rescaled) multiplyChannels(desc, source->factors, converted.data());
+                    values = converted.data();
+                }
+                use({index, chunk, worker, referring.floats(reference), values, desc,
+                     presentElements(desc, batches, chunk), batched(desc, batches) ? batches.samplesIn(chunk) : 1,
+                     workspaces[0]});
+            };
+            for (std::size_t i = 0; i < wanted.cumulative.size(); ++i)
+                compare(i, wanted.cumulative[i], workspaces[quantizedAt], wanted.compareCumulative);
+            std::vector<Workspace>& own = aloneSpaces[worker];
+            if (own.empty())
+                for (const auto& program : alone) own.emplace_back(program);
+            for (std::size_t i = 0; i < wanted.local.size(); ++i) {
+                control.cancel.check();
+                for (const TensorId in : units[wanted.local[i]].inputs) own[i].bind(in, workspaces[0].data(in));
+                own[i].run(control.cancel);
+                compare(i, wanted.local[i], own[i], wanted.compareLocal);
+            }
+        });
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Noise in place of data: what it is made of, and that it is the same every time.
+#include "data/random_dataset.h"
+
+#include <QtTest>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "base/error.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+std::string graph(const std::string& inputs, const std::string& body) {
+    return "<ir_version: 8, opset_import: [\"\" : 13]> g (" + inputs + ") => (float[N,4] Y) " + body;
+}
+
+template <typename T>
+std::vector<T> valuesOf(const SampleTensor& tensor) {
+    std::vector<T> values(tensor.bytes.size() / sizeof(T));
+    std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+    return values;
+}
+
+QString errorOf(const std::string& text) {
+    try {
+        randomDataset(*test::textModel(text).graph, 1, 1);
+    } catch (const Error& error) {
+        return QString::fromUtf8(error.what());
+    }
+    return {};
+}
+
+}  // namespace
+
+class RandomDatasetTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void floatsAreStandardNormal() {
+        const auto model = test::textModel(graph("float[N,3,100,100] X", "{ Y = Relu(X) }"));
+        const auto data = randomDataset(*model.graph, 4, 1);
+        QCOMPARE(data->size(), std::size_t{4});
+        QVERIFY(!data->hasLabels());
+        double sum = 0, squares = 0, fourth = 0;
+        std::size_t count = 0, beyond = 0;
+        for (std::size_t s = 0; s < 4; ++s) {
+            const auto tensors = data->sample(s);
+            QCOMPARE(tensors.size(), std::size_t{1});
+            QCOMPARE(tensors[0].dims, (Dims{3, 100, 100}));
+            for (const double x : valuesOf<float>(tensors[0])) {
+                sum += x;
+                squares += x * x;
+                fourth += x * x * x * x;
+                ++count;
+                if (std::abs(x) > 1.959964) ++beyond;
+            }
+        }
+        const auto n = static_cast<double>(count);  // 120,000: four standard errors of each moment
+        QVERIFY2(std::abs(sum / n) < 0.012, qPrintable(QString::number(sum / n)));
+        QVERIFY2(std::abs(squares / n - 1) < 0.017, qPrintable(QString::number(squares / n)));
+        QVERIFY2(std::abs(fourth / n - 3) < 0.12, qPrintable(QString::number(fourth / n)));
+        QVERIFY2(std::abs(static_cast<double>(beyond) / n - 0.05) < 0.0026, qPrintable(QString::number(beyond)));
+    }
+
+    void theSameEveryTime() {
+        const auto model = test::textModel(graph("float[N,16] X", "{ Y = Relu(X) }"));
+        const auto one = randomDataset(*model.graph, 8, 1), again = randomDataset(*model.graph, 8, 1);
+        const auto other = randomDataset(*model.graph, 8, 2);
+        QCOMPARE(one->version(), again->version());
+        QVERIFY(one->version() != other->version());
+        std::set<float> firsts;
+        for (std::size_t s = 8; s-- > 0;) {  // whatever the order they are asked in
+            const auto values = valuesOf<float>(one->sample(s)[0]);
+            QCOMPARE(values, valuesOf<float>(again->sample(s)[0]));
+            QVERIFY(values != valuesOf<float>(other->sample(s)[0]));
+            firsts.insert(values[0]);
+        }
+        QCOMPARE(firsts.size(), std::size_t{8});
+    }
+
+    void integersThatAModelUnderstands() {
+        const auto model = test::textModel(
+            graph("int64[N,32] ids, int64[N,32] attention_mask, int32[N,32] flags, uint8[N,64] pixels, bool[N,2] on, "
+                  "float[N,sequence,2] rest",
+                  "<float[3,2] table = {1, 2, 3, 4, 5, 6}> { E = Gather(table, ids) Y = Relu(rest) }"));
+        const auto tensors = randomDataset(*model.graph, 3, 1)->sample(1);
+        QCOMPARE(tensors.size(), std::size_t{6});
+        const auto distinct = [](const auto& values) { return std::set<std::int64_t>(values.begin(), values.end()); };
+        QCOMPARE(distinct(valuesOf<std::int64_t>(tensors[0])), (std::set<std::int64_t>{0, 1, 2}));  // rows of the table
+        QCOMPARE(distinct(valuesOf<std::int64_t>(tensors[1])), (std::set<std::int64_t>{1}));
+        QCOMPARE(distinct(valuesOf<std::int32_t>(tensors[2])), (std::set<std::int64_t>{0, 1}));
+        const auto pixels = valuesOf<std::uint8_t>(tensors[3]);
+        QVERIFY(*std::max_element(pixels.begin(), pixels.end()) > 200);
+        QCOMPARE(distinct(valuesOf<std::uint8_t>(tensors[4])), (std::set<std::int64_t>{1}));
+        QCOMPARE(tensors[5].dims, (Dims{1, 2}));  // a free dimension is 1
+    }
+
+    void whatCannotBeMadeIsNamed() {
+        QVERIFY2(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }")).contains("'X' is float16"),
+                 qPrintable(errorOf(graph("float16[N,4] X", "{ Y = Cast<to = 1>(X) }"))));
+        QVERIFY(errorOf(graph("float X", "{ Y = Relu(X) }")).contains("shape of its input 'X'"));
+    }
+};
+
+QTEST_GUILESS_MAIN(RandomDatasetTest)
+#include "random_dataset_test.moc"
