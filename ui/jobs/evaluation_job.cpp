@@ -62,6 +62,17 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     return info;
 }
 
+/// Without data, noise serves for SQNR and sensitivities; some networks take inputs of which none can be made.
+bool dataForEvaluation(Session& session) {
+    if (session.hasData()) return true;
+    try {
+        session.useRandomInputs();
+        return true;
+    } catch (const Error&) {
+        return false;
+    }
+}
+
 }  // namespace
 
 EvaluationJob::EvaluationJob(QObject* parent)
@@ -170,7 +181,7 @@ void EvaluationJob::evaluate(const QuantizationConfig& config) {
         try {
             token.check();
             if (state->session) {
-                const Depth depth = state->session->hasData() ? Depth::Metrics : Depth::States;
+                const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
                 EvaluationPtr last = state->session->evaluate(config, depth, observer, token);
                 const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9;
                 after = [this, last = std::move(last), seconds] { Q_EMIT evaluationFinished(last, seconds); };
@@ -196,7 +207,7 @@ void EvaluationJob::study(const QuantizationConfig& config) {
     m_thread.post([this, state = m_state, config, token, generation] {
         try {
             token.check();
-            if (!state->session || !state->session->hasData()) return;
+            if (!state->session || !state->session->hasData() || state->session->randomInputs()) return;
             EvaluationObserver observer;
             observer.progress = [this, generation](const Progress& progress) {
                 m_thread.reply([this, generation, progress] {

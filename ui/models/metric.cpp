@@ -26,6 +26,8 @@ QString metricName(Metric metric) {
             return QStringLiteral("QS local");
         case Metric::CumulativeQs:
             return QStringLiteral("QS cumulative");
+        case Metric::WeightQs:
+            return QStringLiteral("QS weight");
         case Metric::LeaveOneOut:
             return QStringLiteral("Leave-one-out");
         case Metric::Sqnr:
@@ -48,6 +50,8 @@ QString metricMeaning(Metric metric) {
             return QStringLiteral(
                 "Quantization sensitivity with the whole network quantized: relative error that has "
                 "gathered up to this layer");
+        case Metric::WeightQs:
+            return QStringLiteral("Relative error of the layer's weight alone: needs no data");
         case Metric::LeaveOneOut:
             return QStringLiteral(
                 "What the accuracy regains, in points, if this layer alone is kept in float; measured while "
@@ -71,6 +75,9 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
         case Metric::CumulativeQs:
             if (layer.cumulative) return layer.cumulative->qs;
             break;
+        case Metric::WeightQs:
+            if (layer.weight) return layer.weight->qs;
+            break;
         case Metric::LeaveOneOut:
             return layer.leaveOneOut;
         case Metric::Sqnr:
@@ -89,6 +96,7 @@ QString formatMetric(double value, Metric metric) {
             return {};
         case Metric::LocalQs:
         case Metric::CumulativeQs:
+        case Metric::WeightQs:
             return formatQs(value);
         case Metric::LeaveOneOut:
             return formatPoints(value);

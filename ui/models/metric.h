@@ -12,9 +12,10 @@
 
 namespace quantloupe::ui {
 
-enum class Metric { None, LocalQs, CumulativeQs, LeaveOneOut, Sqnr, Macs };
-inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs, Metric::CumulativeQs,
-                                        Metric::LeaveOneOut, Metric::Sqnr,    Metric::Macs};
+enum class Metric { None, LocalQs, CumulativeQs, WeightQs, LeaveOneOut, Sqnr, Macs };
+inline constexpr std::array kMetrics = {Metric::None,     Metric::LocalQs,     Metric::CumulativeQs,
+                                        Metric::WeightQs, Metric::LeaveOneOut, Metric::Sqnr,
+                                        Metric::Macs};
 
 /// "QS local".
 QString metricName(Metric metric);

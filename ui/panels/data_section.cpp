@@ -98,7 +98,7 @@ void DataSection::refresh() {
         m_thumbnails->hide();
         m_path->setFullText(QStringLiteral("No data yet"));
         m_description->setText(m_document->hasModel()
-                                   ? QStringLiteral("Drop a folder of images, .npy or .npz to measure")
+                                   ? QStringLiteral("Until then random inputs; drop a folder of images, .npy or .npz to measure")
                                    : QStringLiteral("Open a model first"));
         m_notice->hide();
         return;

@@ -13,7 +13,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::LeaveOneOut, Metric::Sqnr};
+constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::WeightQs, Metric::LeaveOneOut,
+                              Metric::Sqnr};
 
 QString shapeText(const TensorInfo& tensor) {
     QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : QStringLiteral("unknown");

@@ -72,7 +72,10 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
                            .arg(evaluation.quantized ? QStringLiteral("last edit measured")
                                                      : QStringLiteral("states found"),
                                 formatSeconds(seconds));
-        if (evaluation.samples > 0) text += QStringLiteral(" \u00b7 %1 images").arg(evaluation.samples);
+        if (evaluation.samples > 0)
+            text += (evaluation.randomInputs ? QStringLiteral(" \u00b7 %1 random inputs")
+                                             : QStringLiteral(" \u00b7 %1 images"))
+                        .arg(evaluation.samples);
         text += QStringLiteral(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
         m_measured = text;
         m_right->setText(text);

@@ -18,6 +18,15 @@ const QString kUnknown = QStringLiteral("\u2013");
 Headline headlineOf(const Evaluation* evaluation, bool hasData) {
     Headline line;
     line.floatValue = line.value = kUnknown;
+    if (evaluation && evaluation->randomInputs && evaluation->quantized && evaluation->quantized->sqnrDb) {
+        line.known = true;
+        line.floatNote = QStringLiteral("no data");
+        line.value = formatDecibel(*evaluation->quantized->sqnrDb);
+        line.note = QStringLiteral("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
+        line.toolTip = QStringLiteral("Nobody gave data: ranges, sensitivities and this number are of noise.\n"
+                                      "Open a folder of samples to see the accuracy.");
+        return line;
+    }
     if (!hasData) {
         line.floatNote = line.note = QStringLiteral("needs data");
         return line;
