@@ -10,31 +10,26 @@ Histogram::Histogram(float low, float high, std::size_t bins) : m_counts(bins, 0
         low -= 0.5f;
         high += 0.5f;
     }
-    const float step = (high - low) / static_cast<float>(bins);
-    m_edges.resize(bins + 1);
-    for (std::size_t i = 0; i < bins; ++i) {
-        const float offset = static_cast<float>(i) * step;  // two roundings, as NumPy does it
-        m_edges[i] = offset + low;
-    }
-    m_edges[bins] = high;
+    m_low = low;
+    m_high = high;
+    m_step = (high - low) / static_cast<float>(bins);
     m_perWidth = static_cast<float>(bins) / (high - low);
 }
 
 std::size_t Histogram::binOf(float value) const {
-    const float position = (value - m_edges.front()) * m_perWidth;
+    const float position = (value - m_low) * m_perWidth;
     std::size_t bin = std::min(static_cast<std::size_t>(std::max(position, 0.0f)), m_counts.size() - 1);
     const float inside = position - static_cast<float>(bin);
     if (inside < 0.02f || inside > 0.98f) {  // rounding may have chosen the neighbour
-        while (bin > 0 && value < m_edges[bin]) --bin;
-        while (bin + 1 < m_counts.size() && value >= m_edges[bin + 1]) ++bin;
+        while (bin > 0 && value < edge(bin)) --bin;
+        while (bin + 1 < m_counts.size() && value >= edge(bin + 1)) ++bin;
     }
     return bin;
 }
 
 void Histogram::add(std::span<const float> values) {
-    const float low = m_edges.front(), high = m_edges.back();
     for (const float value : values)
-        if (value >= low && value <= high) ++m_counts[binOf(value)];
+        if (value >= m_low && value <= m_high) ++m_counts[binOf(value)];
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -46,7 +41,9 @@ Histogram Histogram::coarsened(std::size_t bins) const {
     const std::size_t factor = m_counts.size() / bins;
     result.m_counts.assign(bins, 0);
     for (std::size_t i = 0; i < bins * factor; ++i) result.m_counts[i / factor] += m_counts[i];
-    for (std::size_t i = 0; i <= bins; ++i) result.m_edges.push_back(m_edges[i * factor]);
+    result.m_low = m_low;
+    result.m_high = m_high;
+    result.m_step = m_step * static_cast<float>(factor);
     result.m_perWidth = m_perWidth / static_cast<float>(factor);
     return result;
 }
@@ -54,7 +51,9 @@ Histogram Histogram::coarsened(std::size_t bins) const {
 Histogram Histogram::folded() const {
     const std::size_t half = m_counts.size() / 2;
     Histogram result;
-    result.m_edges.assign(m_edges.begin() + static_cast<std::ptrdiff_t>(half), m_edges.end());
+    result.m_low = edge(half);
+    result.m_high = m_high;
+    result.m_step = m_step;
     result.m_counts.assign(m_counts.begin() + static_cast<std::ptrdiff_t>(half), m_counts.end());
     for (std::size_t i = 0; i < half; ++i) result.m_counts[half - 1 - i] += m_counts[i];
     result.m_perWidth = m_perWidth;

@@ -29,21 +29,23 @@ class Histogram {
 
     bool empty() const { return m_counts.empty(); }
     std::size_t bins() const { return m_counts.size(); }
-    float edge(std::size_t i) const { return m_edges[i]; }
-    float low() const { return m_edges.front(); }
-    float high() const { return m_edges.back(); }
+    float edge(std::size_t i) const {
+        if (i == m_counts.size()) return m_high;
+        const float offset = static_cast<float>(i) * m_step;  // two roundings, as NumPy does it
+        return offset + m_low;
+    }
+    float low() const { return m_low; }
+    float high() const { return m_high; }
     const std::vector<std::uint64_t>& counts() const { return m_counts; }
     std::uint64_t total() const;
     /// The bin of a value within the range.
     std::size_t binOf(float value) const;
     /// Takes `count` values away that were added.
     void remove(float value, std::uint64_t count) { m_counts[binOf(value)] -= count; }
-    void setCounts(std::vector<std::uint64_t> counts) { m_counts = std::move(counts); }
 
   private:
-    std::vector<float> m_edges;
     std::vector<std::uint64_t> m_counts;
-    float m_perWidth = 0;
+    float m_low = 0, m_high = 0, m_step = 0, m_perWidth = 0;
 };
 
 }  // namespace quantloupe

@@ -31,7 +31,7 @@ CalibrationResult solvePercentile(const TensorStatistics& statistics, const Acti
     const auto bins = static_cast<std::size_t>(parameters.bins.value_or(2048));
     CalibrationResult result;
     if (scheme.symmetric) {
-        const Histogram folded = distribution.symmetric.coarsened(2 * bins > distribution.symmetric.bins() ? bins : 2 * bins).folded();
+        const Histogram folded = distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
         const float bound = folded.edge(binReaching(folded, part));
         result.quantizer = quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
         return result;

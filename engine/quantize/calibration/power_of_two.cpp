@@ -26,7 +26,7 @@ TensorQuantizer powerOfTwoQuantizer(float min, float max, const ActivationScheme
     TensorQuantizer quantizer = quantizerForRange(min, max, scheme);  // for the codes
     quantizer.scale = scaleOf(position);
     if (!scheme.symmetric)
-        quantizer.zeroPoint = std::clamp(static_cast<int>(std::nearbyint(quantizer.quantMin - std::min(min, 0.0f) / quantizer.scale)),
+        quantizer.zeroPoint = std::clamp(static_cast<int>(std::nearbyint(static_cast<float>(quantizer.quantMin) - std::min(min, 0.0f) / quantizer.scale)),
                                          quantizer.quantMin, quantizer.quantMax);
     return quantizer;
 }
