@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the scale of a weight is chosen.
-//     min_max  symmetric: absmax / (2^(bits-1) - 1); affine: (max - min) / (2^bits - 1) with the range widened to hold 0
+//     min_max  symmetric and restricted: absmax / (2^(bits-1) - 1); symmetric and full: the smallest scale that reaches both
+//              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits - 1), the range widened to
+//              hold 0
 //     arq      AMCT: as min_max, but absmax / 2^(bits-1) where the smallest weight has the larger magnitude
 //     mse      of the min_max scale times 1.00, 0.99 ... 0.01 the one with the smallest sum of squared errors, the larger of equals
 // With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it, arq rounds its own.
@@ -55,7 +57,10 @@ class ScaleFinder {
             const TensorQuantizer q = quantizerForRange(ratio * m_min, ratio * m_max, {m_scheme.bits, m_scheme.isSigned});
             return {q.scale, q.zeroPoint};
         }
-        const double scale = static_cast<double>(ratio * std::max(m_max, -m_min)) / ((1 << (m_scheme.bits - 1)) - 1);
+        const int largest = (1 << (m_scheme.bits - 1)) - 1;
+        double scale = static_cast<double>(ratio * std::max(m_max, -m_min)) / largest;
+        if (!m_scheme.restricted)
+            scale = std::max(static_cast<double>(ratio * m_max) / largest, static_cast<double>(ratio * -m_min) / (largest + 1));
         return {scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale), m_middle};
     }
 

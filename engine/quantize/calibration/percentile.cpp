@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range that holds the given part of all values; the rest is cut in equal parts on both sides (affine) or from |x|
-// (symmetric). Computed on a histogram as ONNX Runtime's calibrate.py does it: over [-absmax, absmax], and the bounds are edges of
-// bins, never beyond what was seen.
-// Difference for symmetric schemes: ONNX Runtime's histogram of |x| starts at the smallest |x|, ours at 0.
-// Cost: one histogram. Weakness: the bounds are as coarse as the bins, so one huge outlier makes all bins wide.
+// The range whose bound the given part of all magnitudes |x| keeps: [-t, t], and never beyond what was seen, so that a tensor
+// without negative values has [0, t]. Computed as ONNX Runtime's calibrate.py does it unless told otherwise, on a histogram of |x|;
+// t is an edge of a bin.
+// Difference: ONNX Runtime's histogram starts at the smallest |x|, ours at 0.
+// Cost: one histogram. Weaknesses: the bound is as coarse as the bins, so one huge outlier makes all bins wide; a lopsided tensor is cut
+// more on its longer side alone.
 #include <algorithm>
 
 #include "quantize/calibration/calibration_method.h"
@@ -29,18 +30,10 @@ CalibrationResult solvePercentile(const TensorStatistics& statistics, const Acti
     const ValueDistribution& distribution = *statistics.distribution;
     const double part = parameters.percentile.value_or(0.99999);
     const auto bins = static_cast<std::size_t>(parameters.bins.value_or(2048));
+    const Histogram folded = distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
+    const float bound = folded.edge(binReaching(folded, part));
     CalibrationResult result;
-    if (scheme.symmetric) {
-        const Histogram folded = distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
-        const float bound = folded.edge(binReaching(folded, part));
-        result.quantizer = quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
-        return result;
-    }
-    const Histogram histogram = distribution.symmetric.coarsened(bins);
-    const double cut = (100.0 - 100.0 * part) / 200.0;  // in percent first: ONNX Runtime's rounding
-    const float low = histogram.edge(binReaching(histogram, cut));
-    const float high = histogram.edge(binReaching(histogram, 1.0 - cut));
-    result.quantizer = quantizerForRange(std::max(low, statistics.min), std::min(high, statistics.max), scheme);
+    result.quantizer = quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
     return result;
 }
 

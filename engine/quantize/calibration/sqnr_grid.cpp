@@ -17,8 +17,11 @@ SqnrGrid::SqnrGrid(float min, float max) {
 
 void SqnrGrid::add(std::span<const float> values) {
     for (const float value : values) {
-        const float bucket = std::round(value / m_width - m_offset);
-        if (bucket >= 0 && bucket < static_cast<float>(kBuckets)) ++m_counts[static_cast<std::size_t>(bucket)];
+        const float position = value / m_width - m_offset;
+        if (!(position > -0.5f && position < static_cast<float>(kBuckets))) continue;
+        auto bucket = static_cast<std::int32_t>(position);  // towards zero, so 0 from -0.5 on
+        if (position - static_cast<float>(bucket) >= 0.5f) ++bucket;
+        if (bucket < kBuckets) ++m_counts[static_cast<std::size_t>(bucket)];
     }
 }
 

@@ -4,7 +4,9 @@
 //     delta  scale;  offset  code of the smallest value, <= 0;  steps = 2^bits - 1
 // Affine: 17 scales (1/16 to 17/16 of the full range's) times 21 offsets, pulled into the observed range; and the observed range
 // itself. Symmetric: 101 scales from 1/100 to 101/100. The last of each is larger than the full range, against rounding.
-// Source: Qualcomm AIMET, TfEnhancedEncodingAnalyzer (behaviour; float32 as there). Cost: 360 * 512.
+// Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (behaviour; float32 as there). The released aimet-onnx 2.42 computes
+// something else: its weights' scales differ by 0.8 % in the median, its activations are clipped further (docs/calibration.md).
+// Cost: 360 * 512.
 // Weaknesses: the histogram's range is set by the first sample, tripled; coarse for long tails; grids of 16 steps.
 #include <algorithm>
 #include <cmath>

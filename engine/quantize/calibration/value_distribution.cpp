@@ -6,6 +6,8 @@
 #include <functional>
 #include <limits>
 
+#include "runtime/simd.h"
+
 namespace quantloupe {
 namespace {
 
@@ -24,6 +26,26 @@ float interpolated(const Histogram& histogram, std::uint64_t rank) {
         below += here;
     }
     return histogram.high();
+}
+
+struct Bounds {
+    float min, max, largest, smallest;
+};
+
+struct BlockCounts {
+    std::uint32_t atMin = 0, atZero = 0, atMax = 0, inTail = 0;
+};
+
+QUANTLOUPE_SIMD BlockCounts countBlock(const float* values, std::size_t count, const Bounds& bounds) {
+    BlockCounts counts;
+    for (std::size_t i = 0; i < count; ++i) {
+        const float x = values[i];
+        counts.atMin += x == bounds.min ? 1u : 0u;
+        counts.atZero += x == 0 ? 1u : 0u;
+        counts.atMax += x == bounds.max ? 1u : 0u;
+        counts.inTail += (x > bounds.largest ? 1u : 0u) + (x < bounds.smallest ? 1u : 0u);
+    }
+    return counts;
 }
 
 template <typename Before>
@@ -75,21 +97,21 @@ void DistributionGatherer::add(std::span<const float> values) {
     result.symmetric.add(values);
     result.range.add(values);
     if (!result.grid.empty()) result.grid.add(values);
-    std::uint64_t atMin = 0, atZero = 0, atMax = 0;
-    for (const float x : values) {
-        atMin += x == result.min;
-        atZero += x == 0;
-        atMax += x == result.max;
-    }
-    result.atMin += atMin;
-    result.atZero += atZero;
-    result.atMax += atMax;
-    result.count += values.size();
-    for (const float x : values) {
-        if (x > m_largestBound) result.largest.push_back(x);
-        if (x < m_smallestBound) result.smallest.push_back(x);
+    constexpr std::size_t kBlock = 512;
+    for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
+        const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
+        const BlockCounts counts = countBlock(block.data(), block.size(), {result.min, result.max, m_largestBound, m_smallestBound});
+        result.atMin += counts.atMin;
+        result.atZero += counts.atZero;
+        result.atMax += counts.atMax;
+        if (counts.inTail == 0) continue;
+        for (const float x : block) {
+            if (x > m_largestBound) result.largest.push_back(x);
+            if (x < m_smallestBound) result.smallest.push_back(x);
+        }
         if (result.largest.size() >= 4 * kTail || result.smallest.size() >= 4 * kTail) trimTails();
     }
+    result.count += values.size();
     if (m_keepSamples) result.samples.insert(result.samples.end(), values.begin(), values.end());
 }
 
