@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "quantize/channel_walk.h"
 #include "quantize/weight_scale.h"
 
 namespace quantloupe {
@@ -43,25 +44,6 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 }
 
 namespace {
-
-/// outer x channels x inner of a constant along an axis; one channel for axis -1.
-struct ChannelWalk {
-    std::size_t outer = 1, channels = 1, inner = 1;
-    ChannelWalk(const Dims& dims, int axis) {
-        for (std::size_t d = 0; d < dims.size(); ++d) {
-            const auto extent = static_cast<std::size_t>(dims[d]);
-            const int position = static_cast<int>(d);
-            (axis < 0 || position > axis ? inner : position == axis ? channels : outer) *= extent;
-        }
-    }
-    template <typename F>
-    void forEach(F f) const {
-        std::size_t i = 0;
-        for (std::size_t o = 0; o < outer; ++o)
-            for (std::size_t c = 0; c < channels; ++c)
-                for (std::size_t k = 0; k < inner; ++k) f(i++, c);
-    }
-};
 
 /// Rounds all values with the scales and zero points that are set, and tells what was lost.
 void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk) {
