@@ -31,7 +31,9 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
         quantizer.scale = scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale);
         return quantizer;
     }
-    const double scale = static_cast<double>(max - min) / (codes - 1);
+    float width = max - min;
+    if (!std::isfinite(width)) width = std::numeric_limits<float>::max();
+    const double scale = static_cast<double>(width) / (codes - 1);
     if (scale < std::numeric_limits<float>::min()) {
         quantizer.scale = 1.0f;
         quantizer.zeroPoint = quantizer.quantMin;

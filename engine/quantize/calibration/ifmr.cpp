@@ -11,6 +11,8 @@
 // Source: Huawei AMCT (documentation and published behaviour). Cost: candidates * N on the values; where there are more than
 // ValueDistribution keeps, candidates * bins on a histogram, which the result marks as approximate (its loss is within 1 % of the
 // exact algorithm's on normal, exponential and clipped data). Weakness: only the upper bound is searched.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "quantize/calibration/amct_scale.h"

@@ -3,6 +3,8 @@
 // same ratio. Computed on a histogram with the closed form of histogram_loss.h, with the zero point rounded as it will be.
 // Source: common practice (pytorch-quantization's "mse" calibrator, min-MSE clipping in ACIQ, Banner et al. 2019); no one tool's
 // numbers. Cost: candidates * bins. Weakness: the error of the tensor is not the error of the network.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "quantize/calibration/calibration_method.h"

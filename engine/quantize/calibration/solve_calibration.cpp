@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "quantize/calibration/calibration_method.h"
@@ -54,6 +55,11 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
     }
     if (needsDistribution(method) && !statistics.distribution) fail(ErrorKind::Internal, "a distribution was not gathered");
     CalibrationResult result = solve(statistics, scheme, method, parameters);
+    // Values at the very ends of float32 have no histogram.
+    if (!std::isfinite(result.quantizer.scale) || result.quantizer.scale < std::numeric_limits<float>::min()) {
+        result = solveMinMax(statistics, scheme);
+        result.notice = "its values are too small or too large for the method; it has the range of min_max";
+    }
     if (scheme.powerOfTwo) roundToPowerOfTwo(result.quantizer, scheme);
     return result;
 }
