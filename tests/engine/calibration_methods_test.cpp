@@ -321,6 +321,23 @@ class CalibrationMethodsTest : public QObject {
         QCOMPARE(weightCodes(scheme).first, method == "arq" || !restricted ? -128 : -127);
     }
 
+    void weightsThatVanishAreMarked() {
+        QVERIFY(quantizeWeight(*Constant::fromFloats({3}, {1e-39f, -2e-39f, 0}), {}, 0).vanished);
+        QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {1e-30f, 0, 0}), {}, 0).vanished);
+        QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {0, 0, 0}), {}, 0).vanished);
+    }
+
+    /// int8 with a power of two of its own; groups of a transposed convolution share the weight's scales.
+    void otherBiases() {
+        const ConstantQuantizer own = quantizeBias(*Constant::fromFloats({3}, {1, -0.5f, 0.25f}), 8, 0.5f, {0.1f, 0.2f, 0.3f});
+        QCOMPARE(own.axis, -1);
+        QVERIFY(!own.inProductScale);
+        QCOMPARE(own.scales, std::vector<float>{0.015625f});  // 1 / 64 holds all three exactly
+        const ConstantQuantizer groups = quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
+        QCOMPARE(groups.scales, (std::vector<float>{0.5f, 0.25f, 0.5f, 0.25f}));
+        QCOMPARE(groups.codes, (std::vector<std::int32_t>{2, 4, 2, 4}));
+    }
+
     void weightMseIsNotWorseThanMinMax() {
         std::mt19937 random(m_seed);
         std::normal_distribution<float> normal;

@@ -55,7 +55,7 @@ QuantizationConfig fullConfig() {
     c.calibration.parameters.bins = 1024;
     LayerSettings& layer = c.layers["/features/features.3/conv"];
     layer.quantize = true;
-    layer.comment = "the NPU has no \"float\" path ü";
+    layer.comment = std::string("the NPU has no \"float\" path ü");
     layer.weightBits = 8;
     layer.weightPerChannel = false;
     layer.weightSigned = false;
