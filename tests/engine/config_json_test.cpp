@@ -318,7 +318,8 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.rules == fullConfig().rules);
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
-                 std::string("there is no preset 'w3'; there are: default, w4a8"));
+                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, quark-xint8, "
+                             "quark-a8w8, aimet-default, tensorrt-int8"));
     }
 
     void refusesKeys_data() {
