@@ -295,7 +295,7 @@ class ConfigJsonTest : public QObject {
         expected.transforms.skipFolding = {"Conv_1"};
         expected.rules = {{SkipKind::Type, {}, {}, {}, "Add", {}}};
         expected.layers["features.3/conv.weight"].weightBits = 5;
-        expected.layers["features.3/conv.weight"].comment = "7";
+        expected.layers["features.3/conv.weight"].comment = std::string("7");
         expected.layers["b"].quantize = false;
         expected.layers["c"].activationSymmetric = true;
         expected.calibration.method = CalibrationMethod::Ifmr;
