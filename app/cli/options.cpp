@@ -11,6 +11,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "config/config_choices.h"
 #include "config/config_json.h"
 #include "config/presets.h"
 
@@ -176,16 +177,18 @@ void OptionReader::addConfiguration() {
          });
     number("--calibration-samples", 1, kMost, "Calibrate with so many samples, spread evenly",
            [](QuantizationConfig& c, int n) { c.calibration.samples = n; });
-    number("--weight-bits", 2, 8, "Bits of weights, 2 to 8",
+    number("--weight-bits", 2, 16, "Bits of weights, 2 to 16",
            [](QuantizationConfig& c, int n) { c.quantization.weight.bits = n; });
-    number("--activation-bits", 8, 8, "Bits of activations: 8",
+    number("--activation-bits", 2, 16, "Bits of activations, 2 to 16",
            [](QuantizationConfig& c, int n) { c.quantization.activation.bits = n; });
     toggle("per-channel", "Weights with a scale for each output channel",
            [](QuantizationConfig& c, bool on) { c.quantization.weight.perChannel = on; });
     toggle("symmetric", "Activations with zero point 0",
            [](QuantizationConfig& c, bool on) { c.quantization.activation.symmetric = on; });
-    choice("--calibration", {"min_max"}, "How activation ranges are found",
-           [](QuantizationConfig& c, std::size_t) { c.calibration.method = CalibrationMethod::MinMax; });
+    std::vector<std::string> methods;
+    for (const auto& [name, method] : kCalibrationMethods.available) methods.emplace_back(name);
+    choice("--calibration", methods, "How activation ranges are found; --set calibration.parameters.KEY=VALUE for more",
+           [](QuantizationConfig& c, std::size_t i) { c.calibration.method = kCalibrationMethods.available[i].second; });
     toggle("fold-bn", "Fold batch norms into the layers before them",
            [](QuantizationConfig& c, bool on) { c.transforms.foldBatchNorm = on; });
     choice("--replace-relu6", {"none", "between", "all"},

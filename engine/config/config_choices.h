@@ -14,9 +14,23 @@ inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
     {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}, {}};
 
 inline const Choices<CalibrationMethod> kCalibrationMethods = {
-    {{"min_max", CalibrationMethod::MinMax}},
-    {"moving_average", "percentile", "entropy", "mse", "tf_enhanced", "power_of_two_min_mse",
-     "power_of_two_non_overflow", "ifmr", "hfmg"}};
+    {{"min_max", CalibrationMethod::MinMax},
+     {"moving_average", CalibrationMethod::MovingAverage},
+     {"percentile", CalibrationMethod::Percentile},
+     {"entropy", CalibrationMethod::Entropy},
+     {"mse", CalibrationMethod::Mse},
+     {"tf_enhanced", CalibrationMethod::TfEnhanced},
+     {"power_of_two_non_overflow", CalibrationMethod::PowerOfTwoNonOverflow},
+     {"power_of_two_min_mse", CalibrationMethod::PowerOfTwoMinMse},
+     {"ifmr", CalibrationMethod::Ifmr},
+     {"hfmg", CalibrationMethod::Hfmg}},
+    {}};
+
+inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
+    {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}, {}};
+
+inline const Choices<WeightMethod> kWeightMethods = {
+    {{"min_max", WeightMethod::MinMax}, {"arq", WeightMethod::Arq}, {"mse", WeightMethod::Mse}}, {}};
 
 inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"until", SkipKind::Until},

@@ -1,31 +1,96 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/presets.h"
 
+#include <functional>
+
 #include "base/error.h"
 
 namespace quantloupe {
+namespace {
+
+struct Preset {
+    PresetInfo info;
+    std::function<void(QuantizationConfig&)> apply;
+};
+
+void quantizeAll(QuantizationConfig& config) { config.skipTail = false; }
+
+const std::vector<Preset>& all() {
+    static const std::vector<Preset> kAll = {
+        {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the model's tail stays in float"},
+         [](QuantizationConfig&) {}},
+        {{"w4a8", "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.weight.bits = 4;
+         }},
+        {{"onnxruntime-s8s8", "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"}, quantizeAll},
+        {{"onnxruntime-u8s8", "ONNX Runtime's quantize_static: uint8 affine activations, int8 weights per tensor, min_max"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.isSigned = false;
+         }},
+        {{"quark-xint8",
+          "Quark's XINT8 without its equalization and its model of the DPU: powers of two, uint8 symmetric activations by min-MSE, "
+          "int8 weights and biases"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.isSigned = false;
+             c.quantization.activation.symmetric = true;
+             c.quantization.weight.powerOfTwo = true;
+             c.quantization.weight.method = WeightMethod::Mse;
+             c.quantization.biasBits = 8;
+             c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
+         }},
+        {{"quark-a8w8", "Quark's A8W8 without its equalization: int8 symmetric activations, int8 weights per tensor, min_max"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.symmetric = true;
+         }},
+        {{"aimet-default",
+          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max (calibrated on "
+          "the float network)"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.isSigned = false;
+             c.quantization.weight.perChannel = true;
+             c.quantization.weight.restricted = false;
+             c.quantization.biasBits = kFloatBias;
+         }},
+        {{"tensorrt-int8", "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per channel"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.symmetric = true;
+             c.quantization.weight.perChannel = true;
+             c.calibration.method = CalibrationMethod::Entropy;
+             c.calibration.parameters.bins = 2048;
+         }},
+    };
+    return kAll;
+}
+
+}  // namespace
 
 const std::vector<PresetInfo>& presets() {
-    static const std::vector<PresetInfo> kPresets = {
-        {"default",
-         "8-bit weights, symmetric, per tensor; 8-bit affine activations; the model's tail stays in float"},
-        {"w4a8",
-         "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
-    };
-    return kPresets;
+    static const std::vector<PresetInfo> kInfos = [] {
+        std::vector<PresetInfo> infos;
+        for (const Preset& preset : all()) infos.push_back(preset.info);
+        return infos;
+    }();
+    return kInfos;
 }
 
 QuantizationConfig presetConfig(std::string_view name) {
-    QuantizationConfig config;
-    config.preset = name;
-    if (name == "default") return config;
-    if (name == "w4a8") {
-        config.quantization.weight.bits = 4;
-        config.skipTail = false;
-        return config;
-    }
     std::string names;
-    for (const PresetInfo& preset : presets()) names += (names.empty() ? "" : ", ") + preset.name;
+    for (const Preset& preset : all()) {
+        if (preset.info.name == name) {
+            QuantizationConfig config;
+            config.preset = name;
+            preset.apply(config);
+            return config;
+        }
+        names += (names.empty() ? "" : ", ") + preset.info.name;
+    }
     failInput("there is no preset '{}'; there are: {}", name, names);
 }
 

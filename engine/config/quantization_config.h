@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "config/calibration_config.h"
+
 namespace quantloupe {
 
 enum class EqualizationProfile { Off, Aimet };
@@ -32,31 +34,39 @@ struct TransformOptions {
 };
 
 struct ActivationScheme {
-    int bits = 8;
+    int bits = 8;            ///< 2 to 16
     bool isSigned = true;
-    bool symmetric = false;
+    bool symmetric = false;  ///< zero point 0, or in the middle of unsigned codes
+    bool powerOfTwo = false;  ///< the scale is rounded to a power of two
     bool operator==(const ActivationScheme&) const = default;
 };
 
+enum class WeightMethod {
+    MinMax,  ///< symmetric: absmax over the largest code; affine: the range that holds 0
+    Arq,     ///< AMCT's: absmax / 2^(bits-1) where the smallest weight has the larger magnitude
+    Mse,     ///< the scale, of 100 below MinMax's, with the smallest squared error
+};
+
 struct WeightScheme {
-    int bits = 8;           ///< 2 to 8
+    int bits = 8;           ///< 2 to 16
     bool restricted = true;  ///< symmetric codes -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1), too
     bool perChannel = false;
+    bool isSigned = true;
+    bool symmetric = true;
+    bool powerOfTwo = false;  ///< scales are powers of two; with Mse of Quark's five candidates
+    WeightMethod method = WeightMethod::MinMax;
     bool operator==(const WeightScheme&) const = default;
 };
+
+/// Of biases: 32 bits in units of input scale times weight scale; 16 or 8 bits with a power-of-two scale of their own, as Quark's NPU
+/// mode has them; kFloatBias: not quantized.
+inline constexpr int kFloatBias = 0;
 
 struct QuantizationOptions {
     ActivationScheme activation;
     WeightScheme weight;
+    int biasBits = 32;  ///< 8, 16, 32 or kFloatBias
     bool operator==(const QuantizationOptions&) const = default;
-};
-
-enum class CalibrationMethod { MinMax };
-
-struct CalibrationOptions {
-    CalibrationMethod method = CalibrationMethod::MinMax;
-    int samples = 256;  ///< spread evenly over the calibration data
-    bool operator==(const CalibrationOptions&) const = default;
 };
 
 enum class SkipKind { Node, Until, Downstream, Type, Pattern };
@@ -78,7 +88,15 @@ struct LayerSettings {
     std::string comment;
     std::optional<int> weightBits;
     std::optional<bool> weightPerChannel;
-    std::optional<bool> activationSymmetric;
+    std::optional<bool> weightSigned, weightSymmetric, weightRestricted, weightPowerOfTwo;
+    std::optional<WeightMethod> weightMethod;
+    std::optional<int> biasBits;
+    // Of the tensor that the layer makes.
+    std::optional<int> activationBits;
+    std::optional<bool> activationSigned, activationSymmetric, activationPowerOfTwo;
+    std::optional<CalibrationMethod> calibrationMethod;
+    /// Each that is set beats the network's; one that the layer's method does not know has no effect.
+    CalibrationParameters calibrationParameters;
     bool operator==(const LayerSettings&) const = default;
     bool empty() const { return *this == LayerSettings{}; }
 };

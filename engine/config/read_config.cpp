@@ -2,6 +2,7 @@
 // The configuration's JSON, read. Strict: what this version would not obey is refused, by name.
 
 #include "base/atomic_file.h"
+#include "config/calibration_json.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
 #include "config/presets.h"
@@ -60,23 +61,33 @@ void readTransforms(ObjectReader reader, TransformOptions& options) {
     reader.finish();
 }
 
+void readBits(ObjectReader& reader, std::string_view key, int& bits) { reader.integer(key, bits, 2, 16); }
+
+void readBiasBits(ObjectReader& reader, int& bits) {
+    const Json* value = reader.find("bias_bits");
+    if (value == nullptr) return;
+    if (*value == "float") bits = kFloatBias;
+    else if (*value == 8 || *value == 16 || *value == 32) bits = value->get<int>();
+    else failInput("{}: must be 8, 16, 32 or 'float', not {}", reader.pathOf("bias_bits"), describeValue(*value));
+}
+
 void readQuantization(ObjectReader reader, QuantizationOptions& options) {
     reader.only("placement", "inputs_and_outputs");
-    reader.only("bias_bits", 32);
+    readBiasBits(reader, options.biasBits);
     ObjectReader activation = reader.object("activation");
-    activation.only("bits", 8);
+    readBits(activation, "bits", options.activation.bits);
     activation.boolean("signed", options.activation.isSigned);
     activation.boolean("symmetric", options.activation.symmetric);
-    activation.only("power_of_two", false);
+    activation.boolean("power_of_two", options.activation.powerOfTwo);
     activation.finish();
     ObjectReader weight = reader.object("weight");
-    weight.integer("bits", options.weight.bits, 2, 8);
-    weight.only("signed", true);
-    weight.only("symmetric", true);
+    readBits(weight, "bits", options.weight.bits);
+    weight.boolean("signed", options.weight.isSigned);
+    weight.boolean("symmetric", options.weight.symmetric);
     weight.boolean("restricted", options.weight.restricted);
     weight.boolean("per_channel", options.weight.perChannel);
-    weight.only("power_of_two", false);
-    weight.only("method", "min_max");
+    weight.boolean("power_of_two", options.weight.powerOfTwo);
+    weight.choice("method", options.weight.method, kWeightMethods);
     weight.finish();
     reader.finish();
 }
@@ -84,7 +95,7 @@ void readQuantization(ObjectReader reader, QuantizationOptions& options) {
 void readCalibration(ObjectReader reader, CalibrationOptions& options) {
     reader.choice("method", options.method, kCalibrationMethods);
     reader.integer("samples", options.samples, 1, 1'000'000);
-    reader.only("parameters", Json::object());
+    readCalibrationParameters(reader.object("parameters"), options.parameters);
     reader.finish();
 }
 
@@ -145,35 +156,37 @@ void readSkip(ObjectReader reader, QuantizationConfig& config) {
     reader.finish();
 }
 
-/// null clears, so that a key can be unset.
-template <typename Value, typename Read>
-void readOptional(ObjectReader& reader, std::string_view key, std::optional<Value>& target, Read read) {
-    const Json* value = reader.find(key);
-    if (value == nullptr || value->is_null()) return;
-    Value result{};
-    read(key, result);
-    target = result;
-}
-
 LayerSettings readLayer(ObjectReader reader) {
     LayerSettings settings;
     readOptional(reader, "quantize", settings.quantize, [&](auto key, bool& v) { reader.boolean(key, v); });
     reader.text("comment", settings.comment);
+    const auto flag = [](ObjectReader& part, std::string_view key, std::optional<bool>& target) {
+        readOptional(part, key, target, [&](auto k, bool& v) { part.boolean(k, v); });
+    };
+    const auto bits = [](ObjectReader& part, std::string_view key, std::optional<int>& target) {
+        readOptional(part, key, target, [&](auto k, int& v) { readBits(part, k, v); });
+    };
+    readOptional(reader, "bias_bits", settings.biasBits, [&](auto, int& v) { readBiasBits(reader, v); });
     ObjectReader weight = reader.object("weight");
-    readOptional(weight, "bits", settings.weightBits,
-                 [&](auto key, int& v) { weight.integer(key, v, 2, 8); });
-    readOptional(weight, "per_channel", settings.weightPerChannel,
-                 [&](auto key, bool& v) { weight.boolean(key, v); });
+    bits(weight, "bits", settings.weightBits);
+    flag(weight, "signed", settings.weightSigned);
+    flag(weight, "symmetric", settings.weightSymmetric);
+    flag(weight, "restricted", settings.weightRestricted);
+    flag(weight, "per_channel", settings.weightPerChannel);
+    flag(weight, "power_of_two", settings.weightPowerOfTwo);
+    readOptional(weight, "method", settings.weightMethod,
+                 [&](auto key, WeightMethod& v) { weight.choice(key, v, kWeightMethods); });
     weight.finish();
     ObjectReader activation = reader.object("activation");
-    readOptional(activation, "symmetric", settings.activationSymmetric,
-                 [&](auto key, bool& v) { activation.boolean(key, v); });
+    bits(activation, "bits", settings.activationBits);
+    flag(activation, "signed", settings.activationSigned);
+    flag(activation, "symmetric", settings.activationSymmetric);
+    flag(activation, "power_of_two", settings.activationPowerOfTwo);
     activation.finish();
-    // Only the network's method exists: a layer may name it, which changes nothing.
     ObjectReader calibration = reader.object("calibration");
-    CalibrationMethod method = CalibrationMethod::MinMax;
-    calibration.choice("method", method, kCalibrationMethods);
-    calibration.only("parameters", Json::object());
+    readOptional(calibration, "method", settings.calibrationMethod,
+                 [&](auto key, CalibrationMethod& v) { calibration.choice(key, v, kCalibrationMethods); });
+    readCalibrationParameters(calibration.object("parameters"), settings.calibrationParameters);
     calibration.finish();
     reader.finish();
     return settings;

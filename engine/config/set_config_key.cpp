@@ -10,16 +10,37 @@ namespace quantloupe {
 namespace {
 
 /// What a layer can have, longest first: the name before it may hold dots itself.
-constexpr std::string_view kLayerKeys[] = {"calibration.parameters",
-                                           "calibration.method",
-                                           "activation.symmetric",
-                                           "weight.per_channel",
-                                           "weight.bits",
-                                           "calibration",
-                                           "activation",
-                                           "quantize",
-                                           "comment",
-                                           "weight"};
+constexpr std::string_view kLayerKeys[] = {
+    "calibration.parameters.averaging_constant",
+    "calibration.parameters.num_quantized_bins",
+    "calibration.parameters.max_percentile",
+    "calibration.parameters.min_percentile",
+    "calibration.parameters.search_range",
+    "calibration.parameters.search_step",
+    "calibration.parameters.num_of_bins",
+    "calibration.parameters.percentile",
+    "calibration.parameters.num_bins",
+    "calibration.parameters.mode",
+    "calibration.parameters",
+    "activation.power_of_two",
+    "calibration.method",
+    "activation.symmetric",
+    "weight.power_of_two",
+    "activation.signed",
+    "weight.per_channel",
+    "weight.restricted",
+    "weight.symmetric",
+    "activation.bits",
+    "weight.method",
+    "weight.signed",
+    "weight.bits",
+    "calibration",
+    "activation",
+    "bias_bits",
+    "quantize",
+    "comment",
+    "weight",
+};
 
 std::vector<std::string> split(std::string_view path) {
     std::vector<std::string> parts;

@@ -6,6 +6,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "config/calibration_json.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
 
@@ -30,22 +31,24 @@ OrderedJson transformsJson(const TransformOptions& options) {
             {"high_bias_fold", options.highBiasFold}};
 }
 
+OrderedJson biasBitsJson(int bits) { return bits == kFloatBias ? OrderedJson("float") : OrderedJson(bits); }
+
 OrderedJson quantizationJson(const QuantizationOptions& options) {
     return {{"placement", "inputs_and_outputs"},
-            {"bias_bits", 32},
+            {"bias_bits", biasBitsJson(options.biasBits)},
             {"activation",
              {{"bits", options.activation.bits},
               {"signed", options.activation.isSigned},
               {"symmetric", options.activation.symmetric},
-              {"power_of_two", false}}},
+              {"power_of_two", options.activation.powerOfTwo}}},
             {"weight",
              {{"bits", options.weight.bits},
-              {"signed", true},
-              {"symmetric", true},
+              {"signed", options.weight.isSigned},
+              {"symmetric", options.weight.symmetric},
               {"restricted", options.weight.restricted},
               {"per_channel", options.weight.perChannel},
-              {"power_of_two", false},
-              {"method", "min_max"}}}};
+              {"power_of_two", options.weight.powerOfTwo},
+              {"method", choiceName(kWeightMethods, options.weight.method)}}}};
 }
 
 OrderedJson ruleJson(const SkipRule& rule) {
@@ -76,9 +79,24 @@ OrderedJson layerJson(const LayerSettings& settings) {
     OrderedJson json = OrderedJson::object();
     if (settings.quantize) json["quantize"] = *settings.quantize;
     if (!settings.comment.empty()) json["comment"] = settings.comment;
-    if (settings.weightBits) json["weight"]["bits"] = *settings.weightBits;
-    if (settings.weightPerChannel) json["weight"]["per_channel"] = *settings.weightPerChannel;
-    if (settings.activationSymmetric) json["activation"]["symmetric"] = *settings.activationSymmetric;
+    if (settings.biasBits) json["bias_bits"] = biasBitsJson(*settings.biasBits);
+    const auto put = [&json](const char* part, const char* key, const auto& value) {
+        if (value) json[part][key] = *value;
+    };
+    put("weight", "bits", settings.weightBits);
+    put("weight", "signed", settings.weightSigned);
+    put("weight", "symmetric", settings.weightSymmetric);
+    put("weight", "restricted", settings.weightRestricted);
+    put("weight", "per_channel", settings.weightPerChannel);
+    put("weight", "power_of_two", settings.weightPowerOfTwo);
+    if (settings.weightMethod) json["weight"]["method"] = choiceName(kWeightMethods, *settings.weightMethod);
+    put("activation", "bits", settings.activationBits);
+    put("activation", "signed", settings.activationSigned);
+    put("activation", "symmetric", settings.activationSymmetric);
+    put("activation", "power_of_two", settings.activationPowerOfTwo);
+    if (settings.calibrationMethod) json["calibration"]["method"] = choiceName(kCalibrationMethods, *settings.calibrationMethod);
+    if (settings.calibrationParameters != CalibrationParameters{})
+        json["calibration"]["parameters"] = calibrationParametersJson(settings.calibrationParameters);
     return json;
 }
 
@@ -97,7 +115,7 @@ std::string configToJson(const QuantizationConfig& config) {
     json["quantization"] = quantizationJson(config.quantization);
     json["calibration"] = {{"method", choiceName(kCalibrationMethods, config.calibration.method)},
                            {"samples", config.calibration.samples},
-                           {"parameters", OrderedJson::object()}};
+                           {"parameters", calibrationParametersJson(config.calibration.parameters)}};
     json["refine"] = {{"bias_correction", "off"}, {"rounding", "nearest"}, {"migration", 0.0}};
     json["skip"]["tail"] = config.skipTail;
     json["skip"]["rules"] = std::move(rules);

@@ -2,8 +2,10 @@
 #include "quantize/calibrate.h"
 
 #include <cmath>
+#include <map>
 
 #include "base/error.h"
+#include "quantize/calibration/position_votes.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
@@ -37,38 +39,133 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
     *poison = sums[0];
 }
 
+/// The values of each sample of a chunk, those of padding left out; all as one where the tensor has no batch dimension.
+std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values, const SampleBatches& batches,
+                                              std::size_t chunk) {
+    const std::size_t count = desc.count();
+    if (count == 0) return {};
+    if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch()) return {{values, count}};
+    const std::size_t each = count / batches.batch();
+    std::vector<std::span<const float>> samples;
+    for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s) samples.emplace_back(values + s * each, each);
+    return samples;
+}
+
+std::string makerOf(const Prepared& prepared, TensorId tensor) {
+    const NodeId producer = prepared.graph->tensor(tensor).producer;
+    if (!producer.valid()) return "an input of the model";
+    return fmt::format("made by '{}'", prepared.graph->node(producer).name);
+}
+
+struct SampleRange {
+    float min = 0, max = 0;
+};
+
+/// Chunks at a time whose ranges wait to be put in order.
+constexpr std::size_t kRound = 1024;
+
+/// Runs all chunks, some at a time, and tells progress over all of them.
+void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches, const RunControl& control,
+                 const std::function<void(std::size_t, std::vector<Workspace>&)>& use,
+                 const std::function<void(std::size_t, std::size_t)>& finished) {
+    for (std::size_t begin = 0; begin < batches.chunks(); begin += kRound) {
+        const std::size_t end = std::min(begin + kRound, batches.chunks());
+        RunControl part{control.workers, control.cancel, {}};
+        if (control.progress)
+            part.progress = [&](std::size_t done, std::size_t) {
+                control.progress(begin * batches.batch() + done, batches.samples());
+            };
+        runChunks({program}, batches, begin, end, part,
+                  [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) { use(chunk, workspaces); });
+        if (finished) finished(begin, end);
+    }
+}
+
 }  // namespace
 
-Statistics calibrateMinMax(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
+Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
                            const RunControl& control) {
     const auto program = Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
-    std::vector<std::vector<TensorRange>> perChunk(batches.chunks());
-    runChunks({program}, batches, 0, batches.chunks(), control,
-              [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
-                  for (const TensorId tensor : tensors) {
-                      TensorRange range;
-                      float poison = 0;
-                      const std::size_t count = program->desc(tensor).count();
-                      if (count > 0)
-                          minMax(workspaces[0].floats(tensor), count, &range.min, &range.max, &poison);
-                      if (std::isnan(poison))
-                          failInput("the tensor '{}' holds NaN or infinity for the samples from '{}' on; such a model "
-                                    "cannot be calibrated",
-                                    prepared.graph->tensor(tensor).name,
-                                    batches.dataset().sampleName(chunk * batches.batch()));
-                      perChunk[chunk].push_back(range);
-                  }
-              });
+    std::vector<TensorStatistics> all(tensors.size());
+    std::vector<std::vector<std::vector<SampleRange>>> perChunk(std::min(kRound, batches.chunks()));
+    const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
+        std::vector<std::vector<SampleRange>> ranges(tensors.size());
+        for (std::size_t t = 0; t < tensors.size(); ++t) {
+            const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk);
+            for (std::size_t s = 0; s < samples.size(); ++s) {
+                SampleRange range;
+                float poison = 0;
+                if (!samples[s].empty()) minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
+                if (std::isnan(poison))
+                    failInput("the tensor '{}' ({}) holds NaN or infinity for the sample '{}'; such a model cannot be calibrated: "
+                              "look at that sample, or leave it out",
+                              prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
+                              batches.dataset().sampleName(chunk * batches.batch() + s));
+                ranges[t].push_back(range);
+            }
+        }
+        perChunk[chunk % kRound] = std::move(ranges);
+    };
+    runInRounds(program, batches, control, observe, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t chunk = begin; chunk < end; ++chunk)
+            for (std::size_t t = 0; t < tensors.size(); ++t)
+                for (const SampleRange& range : perChunk[chunk - begin][t]) {
+                    TensorStatistics& known = all[t];
+                    const bool first = known.history.samples() == 0;
+                    known.min = first ? range.min : std::min(known.min, range.min);
+                    known.max = first ? range.max : std::max(known.max, range.max);
+                    if (known.firstMin == 0 && known.firstMax == 0) {
+                        known.firstMin = range.min;
+                        known.firstMax = range.max;
+                    }
+                    known.history.add(range.min, range.max);
+                }
+    });
     Statistics statistics;
     for (std::size_t t = 0; t < tensors.size(); ++t) {
-        TensorRange range = perChunk[0][t];
-        for (const auto& chunk : perChunk) {
-            range.min = std::min(range.min, chunk[t].min);
-            range.max = std::max(range.max, chunk[t].max);
-        }
-        statistics[tensors[t]] = range;
+        const TensorDesc& desc = program->desc(tensors[t]);
+        const bool batched = !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
+        all[t].count = desc.count() / (batched ? batches.batch() : 1) * all[t].history.samples();
+        statistics[tensors[t]] = std::move(all[t]);
     }
     return statistics;
+}
+
+void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& wanted, const StatisticsNeeds& needs,
+                             const SampleBatches& batches, const RunControl& control, Statistics& statistics) {
+    std::vector<TensorId> tensors;
+    for (const TensorId tensor : wanted) {
+        const TensorStatistics& known = statistics.at(tensor);
+        bool missing = needs.distribution && !known.distribution;
+        for (const int bits : needs.voteBits) missing = missing || !known.votes.contains(bits);
+        if (missing) tensors.push_back(tensor);
+    }
+    if (tensors.empty()) return;
+
+    const auto program = Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
+    std::vector<std::unique_ptr<DistributionGatherer>> gatherers;
+    std::vector<VoteCounter> votes(tensors.size());
+    for (const TensorId tensor : tensors) {
+        const TensorStatistics& known = statistics.at(tensor);
+        gatherers.push_back(needs.distribution && !known.distribution
+                                ? std::make_unique<DistributionGatherer>(known.min, known.max, known.firstMin, known.firstMax, known.count)
+                                : nullptr);
+    }
+    const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            const std::size_t t = (i + chunk) % tensors.size();  // workers keep out of each other's way
+            for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk)) {
+                if (gatherers[t]) gatherers[t]->add(values);
+                for (const int bits : needs.voteBits) votes[t].add(bits, values);
+            }
+        }
+    };
+    runInRounds(program, batches, control, observe, {});
+    for (std::size_t t = 0; t < tensors.size(); ++t) {
+        TensorStatistics& known = statistics.at(tensors[t]);
+        if (gatherers[t]) known.distribution = std::make_shared<const ValueDistribution>(gatherers[t]->finish());
+        for (const int bits : needs.voteBits) known.votes[bits] = votes[t].of(bits);
+    }
 }
 
 }  // namespace quantloupe

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/plan.h"
 
+#include <map>
 #include <set>
+
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 
@@ -14,15 +17,6 @@ const LayerSettings* settingsOf(const Prepared& prepared, const Unit& unit, cons
     return found == config.layers.end() ? nullptr : &found->second;
 }
 
-WeightScheme weightScheme(const QuantizationConfig& config, const LayerSettings* settings) {
-    WeightScheme scheme = config.quantization.weight;
-    if (settings != nullptr) {
-        scheme.bits = settings->weightBits.value_or(scheme.bits);
-        scheme.perChannel = settings->weightPerChannel.value_or(scheme.perChannel);
-    }
-    return scheme;
-}
-
 void addTo(VersionBuilder& builder, const TensorQuantizer& q) {
     builder.add(q.scale).add(q.zeroPoint).add(q.quantMin).add(q.quantMax);
 }
@@ -30,8 +24,8 @@ void addTo(VersionBuilder& builder, const TensorQuantizer& q) {
 class PlanResolver {
   public:
     PlanResolver(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, WeightCache& weights)
-        : m_statistics(statistics), m_config(config), m_weights(weights) {
+                 const QuantizationConfig& config, QuantizerCache& cache)
+        : m_statistics(statistics), m_config(config), m_cache(cache) {
         m_plan.prepared = std::move(prepared);
         m_plan.units = std::move(units);
     }
@@ -40,8 +34,9 @@ class PlanResolver {
         // A layer's own activation setting is that of the tensor it makes.
         for (const Unit& unit : m_plan.units.units)
             if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
-                if (settings->activationSymmetric) m_symmetric[unit.output] = *settings->activationSymmetric;
+                m_settings[unit.output] = settings;
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
+        tellOfCalibration();
         VersionBuilder builder;
         builder.add(m_plan.prepared->version);
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
@@ -58,9 +53,11 @@ class PlanResolver {
         const auto range = m_statistics.find(tensor);
         if (range == m_statistics.end())
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
-        ActivationScheme scheme = m_config.quantization.activation;
-        if (const auto own = m_symmetric.find(tensor); own != m_symmetric.end()) scheme.symmetric = own->second;
-        return m_known.emplace(tensor, quantizerForRange(range->second.min, range->second.max, scheme)).first->second;
+        const auto own = m_settings.find(tensor);
+        const CalibrationResult& result =
+            m_results.emplace(tensor, m_cache.activation(range->second, tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second)))
+                .first->second;
+        return m_known.emplace(tensor, result.quantizer).first->second;
     }
 
     void resolveUnit(const Unit& unit) {
@@ -77,18 +74,24 @@ class PlanResolver {
         addTo(builder, quantizers.output);
         if (unit.weight.valid()) {
             const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
-            const WeightScheme scheme = weightScheme(m_config, settings);
+            const WeightScheme scheme = weightSchemeOf(m_config, settings);
+            const int biasBits = biasBitsOf(m_config, settings);
             try {
-                quantizers.weight = m_weights.quantize(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
-                if (unit.bias.valid())
+                quantizers.weight = m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
+                if (unit.bias.valid() && biasBits != kFloatBias)
                     quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
-                        *graph.constantOf(unit.bias), quantizers.inputs[0].scale, quantizers.weight->scales));
+                        *graph.constantOf(unit.bias), biasBits, quantizers.inputs[0].scale, quantizers.weight->scales));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
             }
             builder.add(graph.constantOf(unit.weight)->version());
-            builder.add(scheme.bits).add(scheme.perChannel).add(scheme.restricted);
+            quantloupe::addTo(builder, scheme);
+            builder.add(biasBits);
+            if (quantizers.weight->vanished && unit.quantized)
+                m_plan.notices.push_back(fmt::format("layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
+                                                     "channel, or keep it in float",
+                                                     node.name, scheme.bits));
             if (quantizers.bias) {
                 builder.add(graph.constantOf(unit.bias)->version());
                 if (quantizers.bias->saturated > 0 && unit.quantized)
@@ -106,37 +109,47 @@ class PlanResolver {
         m_plan.quantizers.push_back(std::move(quantizers));
     }
 
+    /// One notice for all tensors that it is true of.
+    void tellOfCalibration() {
+        std::map<std::string, std::vector<std::string>> said;
+        std::size_t approximate = 0;
+        for (const auto& [tensor, result] : m_results) {
+            if (!m_plan.tensors.contains(tensor)) continue;
+            if (result.approximate) ++approximate;
+            if (!result.notice.empty()) said[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
+        }
+        for (auto& [notice, tensors] : said) {
+            constexpr std::size_t kNamed = 3;
+            const std::size_t all = tensors.size();
+            if (all > kNamed) tensors.resize(kNamed);
+            m_plan.notices.push_back(fmt::format("calibration of '{}'{}: {}", fmt::join(tensors, "', '"),
+                                                 all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
+        }
+        if (approximate > 0)
+            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were found on histograms, not on every single value",
+                                                 approximate));
+    }
+
     const Statistics& m_statistics;
     const QuantizationConfig& m_config;
-    WeightCache& m_weights;
+    QuantizerCache& m_cache;
     Plan m_plan;
     std::unordered_map<TensorId, TensorQuantizer> m_known;
-    std::unordered_map<TensorId, bool> m_symmetric;
+    std::map<TensorId, CalibrationResult> m_results;
+    std::unordered_map<TensorId, const LayerSettings*> m_settings;
 };
 
 }  // namespace
 
-std::shared_ptr<const ConstantQuantizer> WeightCache::quantize(const Constant& weight, const WeightScheme& scheme,
-                                                               int axis) {
-    const Version version = VersionBuilder()
-                                .add(weight.version())
-                                .add(scheme.bits)
-                                .add(scheme.restricted)
-                                .add(scheme.perChannel ? axis : -1)
-                                .finish();
-    if (const auto* known = m_known.find(version)) return *known;
-    return m_known.store(version, std::make_shared<const ConstantQuantizer>(quantizeWeight(weight, scheme, axis)));
-}
-
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, WeightCache& weights) {
-    return PlanResolver(std::move(prepared), std::move(units), statistics, config, weights).resolve();
+                 const QuantizationConfig& config, QuantizerCache& cache) {
+    return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache).resolve();
 }
 
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
-                                                         const QuantizationConfig& config, WeightCache& weights) {
-    const WeightScheme scheme = weightScheme(config, settingsOf(prepared, unit, config));
-    return weights.quantize(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis);
+                                                         const QuantizationConfig& config, QuantizerCache& cache) {
+    const WeightScheme scheme = weightSchemeOf(config, settingsOf(prepared, unit, config));
+    return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis);
 }
 
 std::vector<TensorId> calibratedTensors(const UnitList& units) {
@@ -157,7 +170,8 @@ void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own
     }
     if (own.bias) {
         spec.constants[unit.bias] = own.bias->dequantized;
-        spec.codes[unit.bias] = own.bias;
+        // In a scale of its own the integer kernels cannot add it: without codes they leave the unit to the float simulation.
+        if (own.bias->inProductScale) spec.codes[unit.bias] = own.bias;
     }
 }
 

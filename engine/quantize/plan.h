@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/result_cache.h"
 #include "quantize/calibrate.h"
 #include "quantize/quantizer.h"
+#include "quantize/quantizer_cache.h"
 #include "quantize/units.h"
 #include "session/evaluation.h"
 
@@ -20,16 +20,6 @@ struct UnitQuantizers {
     std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
     std::shared_ptr<const ConstantQuantizer> bias;  ///< likewise
     Version version;  ///< of all of these
-};
-
-/// Quantized weights of the last few schemes: an edit elsewhere does not round them again.
-class WeightCache {
-  public:
-    std::shared_ptr<const ConstantQuantizer> quantize(const Constant& weight, const WeightScheme& scheme, int axis);
-    void clear() { m_known.clear(); }
-
-  private:
-    ResultCache<std::shared_ptr<const ConstantQuantizer>> m_known{256};
 };
 
 struct Plan {
@@ -52,14 +42,15 @@ struct Plan {
 std::vector<TensorId> calibratedTensors(const UnitList& units);
 
 /// Placement inputs_and_outputs: every tensor that a quantized unit reads or makes is quantized, for all its readers (as ONNX
-/// Runtime's quantizer does it). `statistics` must hold calibratedTensors(). Throws Error naming the layer.
+/// Runtime's quantizer does it). `statistics` must hold calibratedTensors() with what statisticsNeeds() asks for. Throws Error naming the
+/// layer.
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, WeightCache& weights);
+                 const QuantizationConfig& config, QuantizerCache& cache);
 
 /// The weight of a unit that has one as its scheme makes it, whether it is quantized now or not. Throws Error for NaN or
 /// infinity.
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
-                                                         const QuantizationConfig& config, WeightCache& weights);
+                                                         const QuantizationConfig& config, QuantizerCache& cache);
 
 /// The state and reason of every source layer; metrics are left empty.
 std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips);

@@ -7,12 +7,14 @@
 
 #include "base/error.h"
 #include "model/graph_builder.h"
+#include "model/raise_opset.h"
+#include "quantize/channel_walk.h"
 
 namespace quantloupe {
 namespace {
 
 template <typename T>
-ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int32_t>& codes) {
+ConstantPtr packed(DataType type, const Dims& dims, const std::vector<std::int32_t>& codes) {
     std::vector<std::byte> bytes(codes.size() * sizeof(T));
     for (std::size_t i = 0; i < codes.size(); ++i) {
         const T code = static_cast<T>(codes[i]);
@@ -21,6 +23,28 @@ ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int
     return Constant::fromBytes(type, dims, std::move(bytes));
 }
 
+ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int32_t>& codes) {
+    switch (type) {
+        case DataType::Int8: return packed<std::int8_t>(type, dims, codes);
+        case DataType::UInt8: return packed<std::uint8_t>(type, dims, codes);
+        case DataType::Int16: return packed<std::int16_t>(type, dims, codes);
+        case DataType::UInt16: return packed<std::uint16_t>(type, dims, codes);
+        default: return packed<std::int32_t>(DataType::Int32, dims, codes);
+    }
+}
+
+/// The smallest type that holds the codes.
+DataType typeFor(int quantMin, int quantMax) {
+    if (quantMin >= 0) return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
+    if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
+    return quantMin >= -32768 && quantMax <= 32767 ? DataType::Int16 : DataType::Int32;
+}
+
+bool is16(DataType type) { return type == DataType::Int16 || type == DataType::UInt16; }
+
+/// Integers of 16 bits have a domain of their own before ONNX has them.
+constexpr std::int64_t kOpset16Bits = 21, kOpsetPerChannel = 13, kOpsetPlain = 10;
+
 class QdqWriter {
   public:
     explicit QdqWriter(const Plan& plan) : m_plan(plan), m_graph(*plan.prepared->graph), m_builder(m_graph) {
@@ -28,15 +52,16 @@ class QdqWriter {
     }
 
     GraphPtr write(const std::string& configJson) {
-        checkOpset();
+        raiseOpset();
         const auto count = m_graph.nodeCount();
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
             const Unit& unit = m_plan.units.units[u];
             if (!unit.quantized) continue;
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
-            if (quantizers.weight)
-                addConstant(unit, unit.weight, *quantizers.weight, DataType::Int8);
-            if (quantizers.bias) addConstant(unit, unit.bias, *quantizers.bias, DataType::Int32);
+            if (quantizers.weight) addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
+            // A bias of 16 bits goes into int32, too, which every opset dequantizes.
+            if (quantizers.bias)
+                addConstant(unit, unit.bias, *quantizers.bias, quantizers.bias->bits == 8 ? DataType::Int8 : DataType::Int32);
         }
         // In the order of the tensors, so that the file is the same every time.
         std::vector<TensorId> tensors;
@@ -48,17 +73,28 @@ class QdqWriter {
     }
 
   private:
-    void checkOpset() const {
-        bool perChannel = false;
-        for (std::size_t u = 0; u < m_plan.units.units.size(); ++u)
-            perChannel = perChannel || (m_plan.units.units[u].quantized && m_plan.quantizers[u].weight &&
-                                        m_plan.quantizers[u].weight->axis >= 0);
-        const std::int64_t needed = perChannel ? 13 : 10;
-        if (m_graph.opset() < needed)
-            fail(ErrorKind::Unsupported,
-                 "the model is of opset {}, but QuantizeLinear{} came with opset {}; export the model again with opset 13 "
-                 "or later",
-                 m_graph.opset(), perChannel ? " per channel" : "", needed);
+    static DataType typeOf(const ConstantQuantizer& quantizer) { return typeFor(quantizer.quantMin, quantizer.quantMax); }
+
+    void raiseOpset() {
+        std::int64_t needed = kOpsetPlain;
+        const char* why = "";
+        for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
+            const auto& weight = m_plan.quantizers[u].weight;
+            if (!m_plan.units.units[u].quantized || !weight) continue;
+            if (is16(typeOf(*weight))) needed = kOpset16Bits;
+            else if (weight->axis >= 0) needed = std::max(needed, kOpsetPerChannel);
+        }
+        for (const auto& [tensor, quantizer] : m_plan.tensors)
+            if (is16(typeFor(quantizer.quantMin, quantizer.quantMax))) needed = kOpset16Bits;
+        if (needed == kOpset16Bits) why = " of 16 bits";
+        else if (needed == kOpsetPerChannel) why = " per channel";
+        if (m_graph.opset() >= needed) return;
+        try {
+            quantloupe::raiseOpset(m_builder, m_graph, needed);
+        } catch (Error& error) {
+            error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{} came with opset {}", m_graph.opset(), why, needed));
+            throw;
+        }
     }
 
     std::string uniqueNode(std::string name) {
@@ -76,16 +112,15 @@ class QdqWriter {
         const Dims& dims = m_graph.constantOf(tensor)->dims();
         const bool perChannel = quantizer.axis >= 0;
         const Dims scaleDims = perChannel ? Dims{static_cast<std::int64_t>(quantizer.scales.size())} : Dims{};
-        const std::vector<std::int32_t> zeros(quantizer.scales.size(), 0);
-        const bool wide = type == DataType::Int32;
+        std::vector<std::int32_t> stored(quantizer.codes.size());
+        const ChannelWalk walk(dims, quantizer.axis);
+        walk.forEach([&](std::size_t i, std::size_t c) { stored[i] = quantizer.codes[i] + quantizer.zeroPoints[perChannel ? c : 0]; });
         Node node;
         node.name = uniqueNode(name + "_DequantizeLinear");
         node.op = "DequantizeLinear";
-        node.inputs = {newConstant(name + "_quantized", wide ? integers<std::int32_t>(type, dims, quantizer.codes)
-                                                             : integers<std::int8_t>(type, dims, quantizer.codes)),
+        node.inputs = {newConstant(name + "_quantized", integers(type, dims, stored)),
                        newConstant(name + "_scale", Constant::fromFloats(scaleDims, quantizer.scales)),
-                       newConstant(name + "_zero_point", wide ? integers<std::int32_t>(type, scaleDims, zeros)
-                                                              : integers<std::int8_t>(type, scaleDims, zeros))};
+                       newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints))};
         node.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_dequantized"))};
         if (perChannel) node.attributes.set("axis", std::int64_t{quantizer.axis});
         const TensorId dequantized = node.outputs[0];
@@ -96,12 +131,9 @@ class QdqWriter {
 
     void addPair(TensorId tensor, const TensorQuantizer& quantizer, std::size_t originalNodes) {
         const TensorInfo info = m_graph.tensor(tensor);
-        const bool isSigned = quantizer.quantMin < 0;
-        const DataType type = isSigned ? DataType::Int8 : DataType::UInt8;
-        const std::vector<std::int32_t> zero{quantizer.zeroPoint};
+        const DataType type = typeFor(quantizer.quantMin, quantizer.quantMax);
         const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
-        const TensorId zeroPoint = newConstant(
-            info.name + "_zero_point", isSigned ? integers<std::int8_t>(type, {}, zero) : integers<std::uint8_t>(type, {}, zero));
+        const TensorId zeroPoint = newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
         const auto fresh = [&](const char* suffix) { return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix)); };
 
         TensorId before = tensor;
@@ -121,6 +153,7 @@ class QdqWriter {
                 std::replace(inputs.begin(), inputs.end(), tensor, after);
             }
         }
+        before = addClip(info.name, before, quantizer, type);
         Node quantize;
         quantize.name = uniqueNode(info.name + "_QuantizeLinear");
         quantize.op = "QuantizeLinear";
@@ -133,6 +166,28 @@ class QdqWriter {
         dequantize.inputs = {codes, scale, zeroPoint};
         dequantize.outputs = {after};
         m_builder.addNode(std::move(dequantize));
+    }
+
+    /// The type saturates at its own ends; where the codes end earlier, a Clip in front does it. Returns what to quantize.
+    TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer, DataType type) {
+        const int codes = quantizer.quantMax - quantizer.quantMin + 1;
+        if (codes == (is16(type) ? 65536 : 256)) return before;
+        const FakeQuant range = quantizer.fakeQuant();
+        Node clip;
+        clip.name = uniqueNode(name + "_Clip");
+        clip.op = "Clip";
+        if (m_builder.facts().opsets[""] >= 11) {
+            clip.inputs = {before, newConstant(name + "_clip_min", Constant::fromFloats({}, {range.low * range.scale})),
+                           newConstant(name + "_clip_max", Constant::fromFloats({}, {range.high * range.scale}))};
+        } else {
+            clip.inputs = {before};
+            clip.attributes.set("min", range.low * range.scale);
+            clip.attributes.set("max", range.high * range.scale);
+        }
+        clip.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_clipped"))};
+        const TensorId clipped = clip.outputs[0];
+        m_builder.addNode(std::move(clip));
+        return clipped;
     }
 
     const Plan& m_plan;

@@ -9,9 +9,10 @@
 
 namespace quantloupe {
 
-/// Weights become int8 codes (also those of fewer bits: their codes are then within the smaller range) behind a
-/// DequantizeLinear, biases int32 codes; a quantized activation goes through a pair that all its readers read. Graph inputs and
-/// outputs keep their names. Metadata tells the configuration. Throws Error for an opset below 10, or below 13 with scales per channel.
+/// Weights become integer codes of the smallest type that holds them (2 to 8 bits: int8 or uint8) behind a DequantizeLinear, biases int32
+/// or int8; a quantized activation goes through a pair that all its readers read, behind a Clip where it has fewer codes than its type.
+/// Graph inputs and outputs keep their names. Metadata tells the configuration. The opset is raised where scales per channel (13) or
+/// 16-bit types (21) need it; throws Error where that cannot be done.
 GraphPtr writeQdq(const Plan& plan, const std::string& configJson);
 
 }  // namespace quantloupe

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 #include "base/error.h"
+#include "quantize/channel_walk.h"
+#include "quantize/weight_scale.h"
 
 namespace quantloupe {
 
@@ -28,7 +31,9 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
         quantizer.scale = scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale);
         return quantizer;
     }
-    const double scale = static_cast<double>(max - min) / (codes - 1);
+    float width = max - min;
+    if (!std::isfinite(width)) width = std::numeric_limits<float>::max();
+    const double scale = static_cast<double>(width) / (codes - 1);
     if (scale < std::numeric_limits<float>::min()) {
         quantizer.scale = 1.0f;
         quantizer.zeroPoint = quantizer.quantMin;
@@ -42,65 +47,74 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 
 namespace {
 
-/// outer x channels x inner of a constant along an axis; one channel for axis -1.
-struct ChannelWalk {
-    std::size_t outer = 1, channels = 1, inner = 1;
-    ChannelWalk(const Dims& dims, int axis) {
-        for (std::size_t d = 0; d < dims.size(); ++d) {
-            const auto extent = static_cast<std::size_t>(dims[d]);
-            const int position = static_cast<int>(d);
-            (axis < 0 || position > axis ? inner : position == axis ? channels : outer) *= extent;
-        }
-    }
-    template <typename F>
-    void forEach(F f) const {
-        std::size_t i = 0;
-        for (std::size_t o = 0; o < outer; ++o)
-            for (std::size_t c = 0; c < channels; ++c)
-                for (std::size_t k = 0; k < inner; ++k) f(i++, c);
-    }
-};
+/// Rounds all values with the scales and zero points that are set, and tells what was lost.
+void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk) {
+    const std::span<const float> values = constant.floats();
+    quantizer.codes.resize(values.size());
+    std::vector<float> dequantized(values.size());
+    bool anyCode = false, anyValue = false;
+    walk.forEach([&](std::size_t i, std::size_t c) {
+        const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]),
+                                      static_cast<float>(quantizer.quantMin - quantizer.zeroPoints[c]),
+                                      static_cast<float>(quantizer.quantMax - quantizer.zeroPoints[c]));
+        quantizer.codes[i] = static_cast<std::int32_t>(code);
+        dequantized[i] = code * quantizer.scales[c];
+        anyCode = anyCode || code != 0;
+        anyValue = anyValue || values[i] != 0;
+    });
+    quantizer.vanished = anyValue && !anyCode;
+    quantizer.dequantized = Constant::fromFloats(constant.dims(), std::move(dequantized));
+}
 
 }  // namespace
 
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis) {
     ConstantQuantizer quantizer;
+    quantizer.bits = scheme.bits;
     quantizer.axis = scheme.perChannel ? channelAxis : -1;
-    quantizer.quantMax = (1 << (scheme.bits - 1)) - 1;
-    quantizer.quantMin = -quantizer.quantMax - (scheme.restricted ? 0 : 1);
+    std::tie(quantizer.quantMin, quantizer.quantMax) = weightCodes(scheme);
     const std::span<const float> values = weight.floats();
     const ChannelWalk walk(weight.dims(), quantizer.axis);
-    std::vector<float> absmax(walk.channels, 0.0f);
+    std::vector<std::vector<float>> channels(walk.channels);
+    for (auto& channel : channels) channel.reserve(walk.outer * walk.inner);
     walk.forEach([&](std::size_t i, std::size_t c) {
         if (!std::isfinite(values[i]))
             failInput("the weight holds NaN or infinity and cannot be quantized; keep the layer in float");
-        absmax[c] = std::max(absmax[c], std::fabs(values[i]));
+        channels[c].push_back(values[i]);
     });
-    for (const float range : absmax) {
-        const double scale = static_cast<double>(range) / quantizer.quantMax;
-        quantizer.scales.push_back(scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale));
+    for (const auto& channel : channels) {
+        const WeightScale found = weightScale(channel, scheme);
+        quantizer.scales.push_back(found.scale);
+        quantizer.zeroPoints.push_back(found.zeroPoint);
     }
-    quantizer.codes.resize(values.size());
-    std::vector<float> dequantized(values.size());
-    walk.forEach([&](std::size_t i, std::size_t c) {
-        const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]),
-                                      static_cast<float>(quantizer.quantMin), static_cast<float>(quantizer.quantMax));
-        quantizer.codes[i] = static_cast<std::int32_t>(code);
-        dequantized[i] = code * quantizer.scales[c];
-    });
-    quantizer.dequantized = Constant::fromFloats(weight.dims(), std::move(dequantized));
+    roundAll(quantizer, weight, walk);
     return quantizer;
 }
 
-ConstantQuantizer quantizeBias(const Constant& bias, float inputScale, const std::vector<float>& weightScales) {
+ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale, const std::vector<float>& weightScales) {
+    if (bits < 32) {
+        WeightScheme own;
+        own.bits = bits;
+        own.powerOfTwo = true;
+        own.method = WeightMethod::Mse;
+        ConstantQuantizer quantizer = quantizeWeight(bias, own, 0);
+        quantizer.inProductScale = false;
+        return quantizer;
+    }
     constexpr double kLargest = std::numeric_limits<std::int32_t>::max();
     ConstantQuantizer quantizer;
+    quantizer.bits = 32;
     quantizer.quantMin = std::numeric_limits<std::int32_t>::min();
     quantizer.quantMax = std::numeric_limits<std::int32_t>::max();
     const std::span<const float> values = bias.floats();
-    const bool perChannel = weightScales.size() > 1 && weightScales.size() == values.size();
+    const bool perChannel = weightScales.size() > 1 && values.size() % weightScales.size() == 0;
     quantizer.axis = perChannel ? static_cast<int>(bias.dims().size()) - 1 : -1;  // [1, N] is a bias of a Gemm, too
-    for (const float scale : weightScales) quantizer.scales.push_back(inputScale * scale);
+    if (perChannel)
+        for (std::size_t i = 0; i < values.size(); ++i)
+            quantizer.scales.push_back(inputScale * weightScales[i % weightScales.size()]);
+    else
+        for (const float scale : weightScales) quantizer.scales.push_back(inputScale * scale);
+    quantizer.zeroPoints.assign(quantizer.scales.size(), 0);
     std::vector<float> dequantized(values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
         const float scale = quantizer.scales[perChannel ? i : 0];

@@ -26,18 +26,23 @@ struct TensorQuantizer {
 /// (ONNX Runtime's arithmetic). A range of width 0 gives scale 1.
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme);
 
-/// Of a weight or bias: per tensor (one scale) or along an axis.
+/// Of a weight or bias: per tensor (one scale) or along an axis. A value is code * scale; the code that is stored is code + zero point
+/// and lies in quantMin..quantMax.
 struct ConstantQuantizer : ConstantCodes {
+    int bits = 8;
     int quantMin = -127, quantMax = 127;
+    std::vector<std::int32_t> zeroPoints;  ///< one a scale
     ConstantPtr dequantized;
-    std::size_t saturated = 0;  ///< bias values beyond int32
+    std::size_t saturated = 0;   ///< bias values beyond int32
+    bool inProductScale = true;  ///< of a bias: its scale is that of input times weight
+    bool vanished = false;       ///< every code is 0, but not every value
 };
 
-/// Symmetric, scale = absmax / (2^(bits-1) - 1); full range (not restricted) lets the code -2^(bits-1) occur, too. An all-zero tensor
-/// or channel gets scale 1. Throws Error for NaN or infinity.
+/// By the scheme's method (weight_scale.h). An all-zero tensor or channel gets scale 1. Throws Error for NaN or infinity.
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis);
 
-/// int32 with scale = input scale * weight scale, a list along the last axis if the weight has one.
-ConstantQuantizer quantizeBias(const Constant& bias, float inputScale, const std::vector<float>& weightScales);
+/// 32 bits: scale = input scale * weight scale, a list along the last axis if the weight has one (repeated for each group of a transposed
+/// convolution). 16 or 8 bits: symmetric with a power of two of its own, of Quark's five candidates.
+ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale, const std::vector<float>& weightScales);
 
 }  // namespace quantloupe

@@ -47,7 +47,7 @@ class UnitFinder {
             reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
             return;
         }
-        if (isOneOf(node.op, {"Conv", "Gemm", "MatMul"})) reason = weighted(node, unit);
+        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
         else if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) reason = arithmetic(node, unit);
         else if (isOneOf(node.op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
             reason = passing(node, unit);
@@ -97,7 +97,9 @@ class UnitFinder {
         unit.weight = node.input(1);
         unit.inputs = {node.input(0)};
         unit.weightAxis = 0;
-        if (product) unit.weightAxis = 1;
+        // Of a transposed convolution: [inputs, outputs / group, kernel...], the groups share the scales.
+        const bool transposed = node.op == "ConvTranspose";
+        if (product || transposed) unit.weightAxis = 1;
         if (node.op == "Gemm") {
             if (node.attributes.integer("transA", 0) != 0) return "its input is transposed (transA)";
             if (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1)
@@ -107,8 +109,8 @@ class UnitFinder {
         if (!product && node.input(2).valid()) {
             if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
             if (m_graph.tensor(node.input(2)).consumers.size() > 1) return "its bias is shared with another layer";
-            const std::int64_t outputs =
-                m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)];
+            const std::int64_t outputs = m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
+                                         (transposed ? node.attributes.integer("group", 1) : 1);
             if (m_graph.constantOf(node.input(2))->size() != outputs)
                 return "its bias does not have one value for each output channel";
             unit.bias = node.input(2);

@@ -13,7 +13,7 @@
 namespace quantloupe {
 
 enum class UnitKind {
-    Weighted,      ///< Conv, Gemm, MatMul with a constant weight
+    Weighted,      ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
     Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool...: own range for the output
     PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape...: the output has its input's quantizer;
                    ///< quantized only if its input is (as ONNX Runtime's quantizer does it)

@@ -209,10 +209,13 @@ class EvaluationRun {
         const auto graph = m_prepared;
         const Statistics& ranges =
             session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
-        auto plan = std::make_shared<Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.weights));
+        auto plan = std::make_shared<Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.quantizers));
         plan->arithmetic = session.options.arithmetic;
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
+        if (const int asked = m_result.config.calibration.samples; session.calibrationSamples < static_cast<std::size_t>(asked))
+            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were asked for, but there are no more",
+                                                   session.calibrationSamples, asked));
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
 

@@ -57,7 +57,7 @@ void Session::Impl::requireOperators() const {
 void Session::Impl::clear() {
     prepared.clear();
     ranges.clear();
-    weights.clear();
+    quantizers.clear();
     outputs.clear();
     weightDifferences.clear();
     local.clear();
@@ -108,7 +108,8 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
     std::vector<TensorId> missing;
     for (const TensorId tensor : tensors)
         if (!known.contains(tensor)) missing.push_back(tensor);
-    if (!missing.empty()) known.merge(calibrateMinMax(graph, missing, *calibrationBatches, control));
+    if (!missing.empty()) known.merge(calibrateRanges(graph, missing, *calibrationBatches, control));
+    addMissingDistributions(graph, tensors, statisticsNeeds(config), *calibrationBatches, control, known);
     return known;
 }
 
@@ -116,7 +117,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     const auto graph = prepare(config.transforms);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
-    auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, weights));
+    auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, quantizers));
     plan->arithmetic = options.arithmetic;
     return plan;
 }

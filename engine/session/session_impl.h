@@ -46,7 +46,7 @@ struct Session::Impl {
 
     ResultCache<std::pair<TransformOptions, std::shared_ptr<const Prepared>>> prepared{8};
     ResultCache<Statistics> ranges{8};
-    WeightCache weights;
+    QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph

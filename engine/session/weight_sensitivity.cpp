@@ -14,7 +14,7 @@ void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, con
         const Constant& weight = *prepared.graph->constantOf(unit.weight);
         std::shared_ptr<const ConstantQuantizer> quantized;
         try {
-            quantized = quantizedWeight(prepared, unit, config, session.weights);
+            quantized = quantizedWeight(prepared, unit, config, session.quantizers);
         } catch (const Error&) {
             continue;
         }

@@ -49,7 +49,30 @@ QuantizationConfig fullConfig() {
                {SkipKind::Downstream, {}, "d", {}, {}, {}},
                {SkipKind::Type, {}, {}, {}, "Add", {}},
                {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"}};
-    c.layers["/features/features.3/conv"] = {true, "the NPU has no \"float\" path ü", 8, false, true};
+    c.quantization.biasBits = kFloatBias;
+    c.calibration.method = CalibrationMethod::Percentile;
+    c.calibration.parameters.percentile = 0.9999;
+    c.calibration.parameters.bins = 1024;
+    LayerSettings& layer = c.layers["/features/features.3/conv"];
+    layer.quantize = true;
+    layer.comment = std::string("the NPU has no \"float\" path ü");
+    layer.weightBits = 8;
+    layer.weightPerChannel = false;
+    layer.weightSigned = false;
+    layer.weightSymmetric = false;
+    layer.weightRestricted = false;
+    layer.weightPowerOfTwo = true;
+    layer.weightMethod = WeightMethod::Mse;
+    layer.biasBits = 16;
+    layer.activationBits = 16;
+    layer.activationSigned = false;
+    layer.activationSymmetric = true;
+    layer.activationPowerOfTwo = false;
+    layer.calibrationMethod = CalibrationMethod::Ifmr;
+    layer.calibrationParameters.maxPercentile = 0.99999;
+    layer.calibrationParameters.searchRange = {0.7, 1.3};
+    layer.calibrationParameters.searchStep = 0.6;  // as wide as the range, in decimal
+    layer.calibrationParameters.mode = PowerOfTwoMode::MostCommon;
     c.layers["b"].quantize = false;
     c.layers["empty"] = {};
     return c;
@@ -163,30 +186,40 @@ class ConfigJsonTest : public QObject {
         row(R"({"transforms": []})", "transforms: must be an object, not a list");
         row(R"({"transforms": {"fold_batch_norm": 1}})",
             "transforms.fold_batch_norm: must be true or false, not 1");
-        row(R"({"quantization": {"weight": {"bits": 9}}})",
-            "quantization.weight.bits: 9 is out of range; available: 2 to 8");
+        row(R"({"quantization": {"weight": {"bits": 17}}})",
+            "quantization.weight.bits: 17 is out of range; available: 2 to 16");
         row(R"({"quantization": {"weight": {"bits": 2.5}}})",
             "quantization.weight.bits: must be a whole number, not 2.5");
         row(R"({"quantization": {"weight": {"bits": 1e300}}})",
             "quantization.weight.bits: 1e+300 is out of range");
-        row(R"({"quantization": {"weight": {"signed": false}}})",
-            "quantization.weight.signed false is not available in this version; available: true");
-        row(R"({"quantization": {"weight": {"method": "arq"}}})",
-            "quantization.weight.method 'arq' is not available");
-        row(R"({"quantization": {"activation": {"bits": 4}}})",
-            "quantization.activation.bits 4 is not available in this version; available: 8");
-        row(R"({"quantization": {"activation": {"power_of_two": true}}})", "not available in this version");
+        row(R"({"quantization": {"weight": {"method": "ark"}}})",
+            "quantization.weight.method: 'ark' is unknown (did you mean 'arq'?); available: min_max, arq, mse");
+        row(R"({"quantization": {"activation": {"bits": 1}}})",
+            "quantization.activation.bits: 1 is out of range; available: 2 to 16");
         row(R"({"quantization": {"placement": "weighted_inputs"}})",
             "quantization.placement 'weighted_inputs' is not available in this version; available: "
             "inputs_and_outputs");
-        row(R"({"quantization": {"bias_bits": 16}})", "quantization.bias_bits 16 is not available");
-        row(R"({"calibration": {"method": "ifmr"}})",
-            "calibration.method 'ifmr' is not available in this version; available: min_max");
+        row(R"({"quantization": {"bias_bits": 12}})", "quantization.bias_bits: must be 8, 16, 32 or 'float', not 12");
+        row(R"({"calibration": {"method": "percentil"}})", "calibration.method: 'percentil' is unknown (did you mean 'percentile'?)");
         row(R"({"calibration": {"method": "minmax"}})",
             "calibration.method: 'minmax' is unknown (did you mean 'min_max'?); available: min_max");
         row(R"({"calibration": {"samples": 0}})", "calibration.samples: 0 is out of range");
         row(R"({"calibration": {"parameters": {"a": 1}}})",
-            "calibration.parameters with content is not available");
+            "unknown key 'calibration.parameters.a'; known here: averaging_constant, percentile,");
+        row(R"({"calibration": {"parameters": {"percentile": 0.5}}})",
+            "calibration.parameters.percentile: must be a number above 0.5 to 1, not 0.5");
+        row(R"({"calibration": {"parameters": {"percentile": 99.9}}})",
+            "calibration.parameters.percentile: must be a number above 0.5 to 1, not 99.9");
+        row(R"({"calibration": {"parameters": {"max_percentile": "all"}}})",
+            "calibration.parameters.max_percentile: must be a number above 0.5 to 1, not 'all'");
+        row(R"({"calibration": {"parameters": {"averaging_constant": -0.1}}})", "must be a number from 0 to 1, not -0.1");
+        row(R"({"calibration": {"parameters": {"num_bins": 1000}}})",
+            "calibration.parameters.num_bins: must be a power of two from 128 to 8192, not 1000");
+        row(R"({"calibration": {"parameters": {"num_of_bins": 512}}})", "num_of_bins: 512 is out of range; available: 1024 to 8192");
+        row(R"({"calibration": {"parameters": {"search_range": [1.3, 0.7]}}})",
+            "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not [1.3, 0.7]");
+        row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
+            "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
         row(R"({"refine": {"rounding": "adaround"}})", "refine.rounding 'adaround' is not available");
         row(R"({"refine": {"migration": 0.5}})", "refine.migration 0.5 is not available");
         row(R"({"transforms": {"simplify": true}})", "transforms.simplify true is not available");
@@ -210,8 +243,10 @@ class ConfigJsonTest : public QObject {
             "unknown key 'skip.rules[0].from'");
         row(R"({"layers": {"Conv_1": {"weight": {"bits": "4"}}}})",
             "layers.Conv_1.weight.bits: must be a whole number, not '4'");
-        row(R"({"layers": {"Conv_1": {"calibration": {"method": "hfmg"}}}})",
-            "layers.Conv_1.calibration.method 'hfmg' is not available");
+        row(R"({"layers": {"Conv_1": {"calibration": {"method": "entropie"}}}})",
+            "layers.Conv_1.calibration.method: 'entropie' is unknown (did you mean 'entropy'?)");
+        row(R"({"layers": {"Conv_1": {"calibration": {"parameters": {"search_step": 0}}}}})",
+            "layers.Conv_1.calibration.parameters.search_step: must be a number above 0 to 1000, not 0");
         row(R"({"layers": {"Conv_1": {"skip": true}}})", "unknown key 'layers.Conv_1.skip'");
         row(R"({"layers": {"": {}}})", "layers: a layer has an empty name");
     }
@@ -229,7 +264,7 @@ class ConfigJsonTest : public QObject {
 
     void acceptsNeutralValues() {
         QVERIFY(configFromJson(R"({"refine": {"migration": 0}, "quantization": {"weight": {"bits": 8.0}},
-            "layers": {"a": {"quantize": null, "calibration": {"method": "min_max", "parameters": {}}}}})")
+            "layers": {"a": {"quantize": null, "calibration": {"method": null, "parameters": {"percentile": null}}}}})")
                     .layers.at("a")
                     .empty());
     }
@@ -244,6 +279,13 @@ class ConfigJsonTest : public QObject {
         setConfigKey(c, "layers.features.3/conv.weight.weight.bits", "5");
         setConfigKey(c, "layers.features.3/conv.weight.comment", "7");
         setConfigKey(c, "layers.b.quantize", "false");
+        setConfigKey(c, "calibration.method", "ifmr");
+        setConfigKey(c, "calibration.parameters.search_step", "0.02");
+        setConfigKey(c, "calibration.parameters.search_range", "[0.5, 1.5]");
+        setConfigKey(c, "calibration.parameters.search_step", "null");
+        setConfigKey(c, "layers.b.calibration.parameters.max_percentile", "0.9999");
+        setConfigKey(c, "layers.b.activation.bits", "16");
+        setConfigKey(c, "quantization.bias_bits", "float");
         setConfigKey(c, "layers.c", R"({"activation": {"symmetric": true}})");
 
         QuantizationConfig expected;
@@ -253,13 +295,18 @@ class ConfigJsonTest : public QObject {
         expected.transforms.skipFolding = {"Conv_1"};
         expected.rules = {{SkipKind::Type, {}, {}, {}, "Add", {}}};
         expected.layers["features.3/conv.weight"].weightBits = 5;
-        expected.layers["features.3/conv.weight"].comment = "7";
+        expected.layers["features.3/conv.weight"].comment = std::string("7");
         expected.layers["b"].quantize = false;
         expected.layers["c"].activationSymmetric = true;
+        expected.calibration.method = CalibrationMethod::Ifmr;
+        expected.calibration.parameters.searchRange = {0.5, 1.5};
+        expected.layers["b"].calibrationParameters.maxPercentile = 0.9999;
+        expected.layers["b"].activationBits = 16;
+        expected.quantization.biasBits = kFloatBias;
         QCOMPARE(configToJson(c), configToJson(expected));
         QVERIFY(c == expected);
 
-        setConfigKey(c, "layers.b.quantize", "null");
+        setConfigKey(c, "layers.b", "null");
         setConfigKey(c, "layers.c", "null");
         QCOMPARE(c.layers.size(), std::size_t(1));
     }
@@ -271,7 +318,8 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.rules == fullConfig().rules);
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
-                 std::string("there is no preset 'w3'; there are: default, w4a8"));
+                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, quark-xint8, "
+                             "quark-a8w8, aimet-default, tensorrt-int8"));
     }
 
     void refusesKeys_data() {
@@ -292,7 +340,7 @@ class ConfigJsonTest : public QObject {
         row("layers.Conv_1", "true", "layers.NAME.KEY");
         row("layers.Conv_1.bits", "4", "layers.NAME.KEY");
         row("layers.quantize", "true", "layers.NAME.KEY");
-        row("layers.x.weight.bits", "12", "layers.x.weight.bits: 12 is out of range");
+        row("layers.x.weight.bits", "18", "layers.x.weight.bits: 18 is out of range");
         row("calibration.samples", "\xff", "UTF-8");
     }
     void refusesKeys() {

@@ -105,13 +105,13 @@ class QuantizerTest : public QObject {
 
     void biasesUseTheProductOfTheScales() {
         const ConstantPtr bias = Constant::fromFloats({2}, {1.0f, -0.26f});
-        const ConstantQuantizer q = quantizeBias(*bias, 0.5f, {0.25f, 0.1f});
+        const ConstantQuantizer q = quantizeBias(*bias, 32, 0.5f, {0.25f, 0.1f});
         QCOMPARE(codes(q), "8 -5");  // 1 / 0.125, -0.26 / 0.05 = -5.2
         QCOMPARE(q.dequantized->floats()[0], 1.0f);
         QCOMPARE(q.axis, 0);
-        QCOMPARE(quantizeBias(*Constant::fromFloats({1, 2}, {1, 1}), 0.5f, {0.25f, 0.1f}).axis, 1);
+        QCOMPARE(quantizeBias(*Constant::fromFloats({1, 2}, {1, 1}), 32, 0.5f, {0.25f, 0.1f}).axis, 1);
         QCOMPARE(q.saturated, 0u);
-        QCOMPARE(quantizeBias(*Constant::fromFloats({1}, {1e10f}), 0.1f, {0.1f}).saturated, 1u);
+        QCOMPARE(quantizeBias(*Constant::fromFloats({1}, {1e10f}), 32, 0.1f, {0.1f}).saturated, 1u);
     }
 
     void poisonedWeightsAreRefused() {

@@ -110,12 +110,12 @@ class CliTest : public QObject {
         row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
         row("no data", "quantize MODEL -o x.onnx", "--data");
         row("no output", "transform MODEL", "--output");
-        row("bits out of range", "inspect MODEL --weight-bits 9", "2 to 8");
+        row("bits out of range", "inspect MODEL --weight-bits 17", "2 to 16");
         row("bits are no number", "inspect MODEL --weight-bits 4x", "4x");
-        row("activations have 8 bits", "inspect MODEL --activation-bits 4", "8");
+        row("activation bits out of range", "inspect MODEL --activation-bits 1", "2 to 16");
         row("no samples", "inspect MODEL --samples 0", "--samples");
         row("unknown preset", "inspect MODEL --preset nope", "w4a8");
-        row("unknown method", "inspect MODEL --calibration entropy", "min_max");
+        row("unknown method", "inspect MODEL --calibration entropie", "min_max|moving_average");
         row("unknown key", "inspect MODEL --set quantization.weight.bytes=1", "bytes");
         row("set without value", "inspect MODEL --set quantization", "KEY.PATH=VALUE");
         row("until without end", "inspect MODEL --skip-until a", "--to");

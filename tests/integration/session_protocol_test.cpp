@@ -64,7 +64,7 @@ class SessionProtocolTest : public QObject {
         row("set without key", R"({"do":"set","value":4})", "key: is missing");
         row("set without value", R"({"do":"set","key":"quantization.weight.bits"})", "value: is missing");
         row("set an unknown key", R"({"do":"set","key":"quantization.weight.bytes","value":4})", "bytes");
-        row("set a bad value", R"({"do":"set","key":"quantization.weight.bits","value":40})", "2 to 8");
+        row("set a bad value", R"({"do":"set","key":"quantization.weight.bits","value":40})", "2 to 16");
         row("a rule that fits nothing",
             R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemm"}]})", "no layer of type 'Gemm'");
         row("a configuration of another model", R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})",

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How ranges of activations are found, and the parameters of each method. docs/calibration.md explains them.
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace quantloupe {
+
+enum class CalibrationMethod {
+    MinMax,
+    MovingAverage,
+    Percentile,
+    Entropy,
+    Mse,
+    TfEnhanced,
+    PowerOfTwoNonOverflow,
+    PowerOfTwoMinMse,
+    Ifmr,
+    Hfmg,
+};
+
+enum class PowerOfTwoMode { All, MostCommon };
+
+/// Only what was set; an empty value takes the method's default, which stands beside it.
+struct CalibrationParameters {
+    std::optional<double> averagingConstant;  ///< moving_average: 0 (the plain mean) to 1; 0.01
+    std::optional<double> percentile;         ///< percentile: above 0.5, to 1; 0.99999
+    std::optional<int> bins;                  ///< percentile, power_of_two_min_mse: 2048; entropy: 128
+    std::optional<int> quantizedBins;         ///< entropy: 128
+    std::optional<PowerOfTwoMode> mode;       ///< power_of_two_min_mse: All
+    std::optional<double> maxPercentile, minPercentile;      ///< ifmr: above 0.5, to 1; 0.999999
+    std::optional<std::array<double, 2>> searchRange;        ///< ifmr: [0.7, 1.3]; mse: [0.2, 1]
+    std::optional<double> searchStep;                        ///< ifmr, mse: 0.01
+    std::optional<int> numOfBins;                            ///< hfmg: 1024, 2048, 4096, 8192; 4096
+    bool operator==(const CalibrationParameters&) const = default;
+};
+
+struct CalibrationOptions {
+    CalibrationMethod method = CalibrationMethod::MinMax;
+    int samples = 256;  ///< spread evenly over the calibration data
+    CalibrationParameters parameters;
+    bool operator==(const CalibrationOptions&) const = default;
+};
+
+}  // namespace quantloupe

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/raise_opset.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::int64_t kOldest = 11;
+
+template <std::size_t N>
+bool isOneOf(const std::string& op, const std::array<const char*, N>& list) {
+    return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
+}
+
+constexpr std::array kAxesInput13 = {"Squeeze", "Unsqueeze", "ReduceSum"};
+constexpr std::array kAxesInput18 = {"ReduceMax",   "ReduceMean", "ReduceMin",    "ReduceProd",      "ReduceL1",
+                                     "ReduceL2",    "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
+constexpr std::array kFlattening = {"Softmax", "LogSoftmax", "Hardmax"};
+
+class OpsetRaiser {
+  public:
+    OpsetRaiser(GraphBuilder& builder, const Graph& graph, std::int64_t to)
+        : m_builder(builder), m_graph(graph), m_from(graph.opset()), m_to(to) {}
+
+    void raise() {
+        if (m_from < kOldest)
+            fail(ErrorKind::Unsupported, "from below opset {} it cannot be raised; export the model again with opset {} or later",
+                 kOldest, m_to);
+        for (std::size_t n = 0; n < m_graph.nodeCount(); ++n)
+            if (m_graph.nodes()[n].domain.empty()) raiseNode(m_builder.node(NodeId(n)));
+        m_builder.facts().opsets[""] = m_to;
+        std::int64_t& ir = m_builder.facts().irVersion;
+        ir = std::max<std::int64_t>(ir, m_to >= 21 ? 10 : 7);
+    }
+
+  private:
+    bool crosses(std::int64_t opset) const { return m_from < opset && m_to >= opset; }
+
+    void raiseNode(Node& node) {
+        if (crosses(13) && isOneOf(node.op, kAxesInput13)) toInput(node, "axes");
+        if (crosses(13) && node.op == "Split") toInput(node, "split");
+        if (crosses(13) && isOneOf(node.op, kFlattening)) checkSoftmax(node);
+        if (crosses(18) && isOneOf(node.op, kAxesInput18)) toInput(node, "axes");
+        if (crosses(18) && node.op == "Split" && !node.input(1).valid())
+            node.attributes.set("num_outputs", static_cast<std::int64_t>(node.outputs.size()));
+        if (crosses(21) && node.op == "GroupNormalization") refuse(node);
+    }
+
+    [[noreturn]] void refuse(const Node& node) const {
+        fail(ErrorKind::Unsupported, "the {} '{}' means something else there; export the model again with opset {} or later", node.op,
+             node.name, m_to);
+    }
+
+    void toInput(Node& node, const char* key) {
+        if (!node.attributes.has(key)) return;
+        const std::vector<std::int64_t> values = node.attributes.integers(key);
+        node.attributes.erase(key);
+        const Dims dims{static_cast<std::int64_t>(values.size())};
+        const std::string constant = (node.name.empty() ? node.op : node.name) + "_" + key;
+        if (node.inputs.size() < 2) node.inputs.resize(2);
+        node.inputs[1] = m_builder.addConstant(m_builder.unusedTensorName(constant), Constant::fromInt64s(dims, values));
+    }
+
+    /// Before 13 everything from the axis on was one row, by default from 1 on; since then the axis alone, by default the last.
+    void checkSoftmax(Node& node) {
+        const std::int64_t axis = node.attributes.integer("axis", 1);
+        const auto& shape = m_graph.tensor(node.input(0)).shape;
+        const bool last = axis == -1 || (shape && axis == static_cast<std::int64_t>(shape->size()) - 1);
+        if (!last) refuse(node);
+        node.attributes.set("axis", axis);
+    }
+
+    GraphBuilder& m_builder;
+    const Graph& m_graph;
+    std::int64_t m_from, m_to;
+};
+
+}  // namespace
+
+void raiseOpset(GraphBuilder& builder, const Graph& graph, std::int64_t opset) { OpsetRaiser(builder, graph, opset).raise(); }
+
+}  // namespace quantloupe

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// IFMR, AMCT's "input feature map reconstruction": the upper bound of the range is searched around a percentile of the values, and the
+// one that reconstructs them with the smallest mean squared error wins.
+//     v_max, v_min   the k-th largest and smallest value, k = N - floor(percentile * N), at least 1; widened to hold 0
+//     candidates     (start + i * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in double: 61 at the defaults, for
+//                    (1.3 - 0.7) / 0.01 is a little above 60
+//     affine         the lower bound stays v_min; scale = (candidate - v_min) / (2^bits - 1)
+//     symmetric      the bounds are -+candidate of the larger magnitude; over 2^(bits-1) where the smallest value has it
+//     loss           mean of (round(clamp(x) / scale) * scale - x)^2 over all values, without rounding the zero point
+// The first smallest wins. If it is the first or last candidate, the search was too narrow, and the result says so.
+// Source: Huawei AMCT (documentation and published behaviour). Cost: candidates * N on the values; where there are more than
+// ValueDistribution keeps, candidates * bins on a histogram, which the result marks as approximate (its loss is within 1 % of the
+// exact algorithm's on normal, exponential and clipped data). Weakness: only the upper bound is searched.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "quantize/calibration/amct_scale.h"
+#include "quantize/calibration/calibration_method.h"
+#include "quantize/calibration/histogram_loss.h"
+
+namespace quantloupe {
+namespace {
+
+std::uint64_t rankOf(double percentile, std::uint64_t count) {
+    if (1 - percentile < static_cast<double>(kAmctLeastScale)) return 1;
+    const auto kept = static_cast<std::uint64_t>(std::floor(percentile * static_cast<double>(count)));
+    return std::max<std::uint64_t>(count - kept, 1);
+}
+
+/// The float32 arithmetic of the tool; the sum in double.
+double exactLoss(const std::vector<float>& samples, float scale, float low, float high) {
+    double sum = 0;
+    for (const float x : samples) {
+        const float y = std::nearbyint(std::clamp(x, low, high) / scale) * scale;
+        sum += static_cast<double>(y - x) * static_cast<double>(y - x);
+    }
+    return sum / static_cast<double>(samples.size());
+}
+
+}  // namespace
+
+CalibrationResult solveIfmr(const TensorStatistics& statistics, const ActivationScheme& scheme,
+                            const CalibrationParameters& parameters) {
+    const ValueDistribution& distribution = *statistics.distribution;
+    const auto [start, end] = parameters.searchRange.value_or(std::array{0.7, 1.3});
+    const double step = parameters.searchStep.value_or(0.01);
+    float high = std::max(0.0f, distribution.kthLargest(rankOf(parameters.maxPercentile.value_or(0.999999), distribution.count)));
+    const float low = std::min(0.0f, distribution.kthSmallest(rankOf(parameters.minPercentile.value_or(0.999999), distribution.count)));
+    const bool negative = scheme.symmetric && high < -low;
+    if (scheme.symmetric) high = std::max(high, -low);
+
+    const int half = 1 << (scheme.bits - 1);
+    const auto levels = static_cast<float>(!scheme.symmetric ? 2 * half - 1 : negative ? half : half - 1);
+    const bool exact = !distribution.samples.empty();
+    std::optional<HistogramLoss> approximateLoss;
+    if (!exact) approximateLoss.emplace(distribution);
+
+    CalibrationResult result;
+    result.approximate = !exact;
+    result.candidates = static_cast<int>(std::ceil((end - start) / step));
+    float best = 1;
+    for (int i = 0; i < result.candidates; ++i) {
+        const float bound = static_cast<float>(start + i * step) * high;
+        const float bottom = scheme.symmetric ? -bound : low;
+        float scale = (bound - (scheme.symmetric ? 0.0f : low)) / levels;
+        if (scale < kAmctLeastScale) scale = 1;
+        const double loss = exact ? exactLoss(distribution.samples, scale, bottom, bound)
+                                  : (*approximateLoss)({static_cast<double>(scale), static_cast<double>(bottom), static_cast<double>(bound)});
+        if (result.index >= 0 && loss >= result.loss) continue;
+        result.loss = loss;
+        result.index = i;
+        best = scale;
+    }
+    const int offset = scheme.symmetric ? 0 : -static_cast<int>(std::nearbyint(low / best)) - half;
+    result.quantizer = amctQuantizer({best, offset}, scheme);
+    if (result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
+        result.notice = fmt::format("IFMR's best bound is at the edge of the search range ({:.2f} of the percentile's value); widen "
+                                    "search_range",
+                                    start + result.index * step);
+    return result;
+}
+
+}  // namespace quantloupe

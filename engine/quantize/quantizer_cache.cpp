@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quantize/quantizer_cache.h"
+
+namespace quantloupe {
+
+std::shared_ptr<const ConstantQuantizer> QuantizerCache::weight(const Constant& weight, const WeightScheme& scheme, int axis) {
+    VersionBuilder builder;
+    builder.add(weight.version()).add(scheme.perChannel ? axis : -1);
+    addTo(builder, scheme);
+    const Version version = builder.finish();
+    if (const auto* known = m_weights.find(version)) return *known;
+    return m_weights.store(version, std::make_shared<const ConstantQuantizer>(quantizeWeight(weight, scheme, axis)));
+}
+
+CalibrationResult QuantizerCache::activation(const TensorStatistics& statistics, const TensorCalibration& calibration) {
+    // The others cost less than a look here.
+    if (!needsDistribution(calibration.method) || !statistics.distribution)
+        return solveCalibration(statistics, calibration.scheme, calibration.method, calibration.parameters);
+    VersionBuilder builder;
+    builder.add(statistics.distribution->version);
+    calibration.addTo(builder);
+    if (const auto votes = statistics.votes.find(calibration.scheme.bits); votes != statistics.votes.end())
+        for (const auto& [position, count] : votes->second) builder.add(position).add(count);
+    const Version version = builder.finish();
+    if (const auto* known = m_activations.find(version)) return *known;
+    return m_activations.store(version, solveCalibration(statistics, calibration.scheme, calibration.method, calibration.parameters));
+}
+
+void QuantizerCache::clear() {
+    m_weights.clear();
+    m_activations.clear();
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// The statistics do not depend on order, and each method finds what its definition says. (Whole networks against the tools' own
+// numbers: calibration_oracle_test; IFMR and HFMG: ifmr_test.)
+#include <QtTest>
+#include <fmt/format.h>
+
+#include <random>
+#include <thread>
+
+#include "quantize/calibration/histogram_loss.h"
+#include "quantize/calibration/position_votes.h"
+#include "quantize/calibration/power_of_two.h"
+#include "quantize/weight_scale.h"
+#include "support/tensor_statistics.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// Sums of 12 uniform numbers of a linear congruential generator: nearly normal.
+std::vector<float> bell(int count) {
+    std::uint32_t seed = 12345;
+    std::vector<float> values;
+    for (int i = 0; i < count; ++i) {
+        double sum = 0;
+        for (int k = 0; k < 12; ++k) {
+            seed = 1664525u * seed + 1013904223u;
+            sum += double(seed) / 4294967296.0;
+        }
+        values.push_back(float(sum - 6));
+    }
+    return values;
+}
+
+std::vector<float> ramp() {
+    std::vector<float> values;
+    for (int i = 0; i <= 1000; ++i) values.push_back(float(double((i * 37) % 1001) / 1000 * 4 - 1));
+    return values;
+}
+
+double lossOf(const std::vector<float>& values, const TensorQuantizer& quantizer) {
+    double sum = 0;
+    for (const float x : values) {
+        float y = 0;
+        applyFakeQuant(quantizer.fakeQuant(), &x, &y, 1);
+        sum += (double(x) - double(y)) * (double(x) - double(y));
+    }
+    return sum / double(values.size());
+}
+
+bool near(double a, double b, double tolerance) { return std::abs(a - b) <= tolerance * std::abs(b); }
+
+}  // namespace
+
+class CalibrationMethodsTest : public QObject {
+    Q_OBJECT
+
+    unsigned m_seed = std::random_device{}();
+
+  private Q_SLOTS:
+    void initTestCase() { qInfo("seed %u", m_seed); }
+
+    /// Each value is in the bin whose edges enclose it, also where edges are crowded.
+    void histogramsKeepToTheirEdges() {
+        std::mt19937 random(m_seed);
+        for (int round = 0; round < 20; ++round) {
+            std::uniform_real_distribution<float> uniform(-1, 1);
+            const float low = uniform(random) * 3 - 3, high = low + 0.1f + 5 * std::abs(uniform(random));
+            Histogram histogram(low, high, 1024);
+            for (int i = 0; i < 2000; ++i) {
+                // On an edge, just below it, or anywhere.
+                const float edge = histogram.edge(random() % 1025);
+                const float x = i % 3 == 0   ? edge
+                                : i % 3 == 1 ? std::nextafter(edge, low)
+                                             : std::clamp(low + (high - low) * std::abs(uniform(random)), low, high);
+                const std::size_t bin = histogram.binOf(x);
+                QVERIFY(x >= histogram.edge(bin));
+                QVERIFY(bin == 1023 ? x <= high : x < histogram.edge(bin + 1));
+            }
+        }
+    }
+
+    void coarserHistogramsAreTheSame() {
+        const std::vector<float> values = bell(5000);
+        Histogram fine(-6, 6, 8192), coarse(-6, 6, 128);
+        fine.add(values);
+        coarse.add(values);
+        QCOMPARE(fine.coarsened(128).counts(), coarse.counts());
+        QCOMPARE(fine.coarsened(128).edge(77), coarse.edge(77));
+        QCOMPARE(fine.total(), 5000u);
+        const Histogram folded = coarse.folded();
+        QCOMPARE(folded.bins(), 64u);
+        QCOMPARE(folded.total(), 5000u);
+        QCOMPARE(folded.edge(0), 0.0f);
+    }
+
+    /// In any order, in pieces of any size, from two threads: the same to the last bit.
+    void distributionsDoNotDependOnOrder() {
+        std::mt19937 random(m_seed);
+        std::vector<float> values = bell(60000);
+        for (std::size_t i = 0; i < values.size(); i += 3) values[i] = std::max(values[i], 0.0f);
+        const TensorStatistics whole = test::statisticsOf(values);
+        std::ranges::shuffle(values, random);
+        DistributionGatherer gatherer(whole.min, whole.max, whole.firstMin, whole.firstMax, values.size());
+        const auto work = [&](std::size_t begin, std::size_t end) {
+            for (std::size_t at = begin; at < end; at += 777)
+                gatherer.add(std::span(values).subspan(at, std::min<std::size_t>(777, end - at)));
+        };
+        std::thread other(work, 0, 30000);
+        work(30000, 60000);
+        other.join();
+        const ValueDistribution pieces = gatherer.finish();
+        QVERIFY(pieces.version == whole.distribution->version);
+        std::ranges::sort(values, std::greater<>());
+        bool exact = false;
+        QCOMPARE(pieces.kthLargest(700, &exact), values[699]);
+        QVERIFY(exact);
+        const float approximate = pieces.kthLargest(5000, &exact);
+        QVERIFY(!exact);
+        QVERIFY(std::abs(approximate - values[4999]) < 0.005f);
+    }
+
+    void historiesStayBounded() {
+        RangeHistory history;
+        double min = 0, max = 0, plainMin = 0;
+        for (int i = 0; i < 20000; ++i) {
+            const float low = -1 - float(i % 7), high = 2 + float(i % 5);
+            history.add(low, high);
+            plainMin += double(low);
+            min = i == 0 ? double(low) : 0.99 * min + 0.01 * double(low);
+            max = i == 0 ? double(high) : 0.99 * max + 0.01 * double(high);
+        }
+        QVERIFY(near(double(history.average(0).first), plainMin / 20000, 1e-6));
+        QVERIFY(near(double(history.average(0.01).first), min, 0.01));
+        QVERIFY(near(double(history.average(0.01).second), max, 0.01));
+        RangeHistory two;
+        two.add(-1, 1);
+        two.add(-3, 2);
+        QCOMPARE(two.average(0.5), (std::pair{-2.0f, 1.5f}));  // -1 / 2 - 3 / 2
+        QCOMPARE(two.average(0.01).second, 1.01f);
+    }
+
+    void movingAverage() {
+        const TensorStatistics statistics = test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {-3, 2}, {0, 3}});
+        CalibrationParameters parameters;
+        parameters.averagingConstant = 0.5;  // (-1, 1) -> (-2, 1.5) -> (-1, 2.25)
+        const TensorQuantizer q = solveCalibration(statistics, {}, CalibrationMethod::MovingAverage, parameters).quantizer;
+        QVERIFY(q == quantizerForRange(-1, 2.25f, {}));
+    }
+
+    void percentileCutsMagnitudes() {
+        std::vector<float> values(10000, 0.5f);
+        for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i % 100) / 100;
+        values[17] = -50;
+        CalibrationParameters parameters;
+        parameters.percentile = 0.999;
+        const TensorQuantizer q = solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters).quantizer;
+        // The bins are 50 / 2048 wide; all but one value are below 1.
+        QVERIFY(double(q.scale) * 255 < 0.99 + 1.05);
+        parameters.percentile = 1.0;
+        QVERIFY(solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters).quantizer.zeroPoint > 100);
+    }
+
+    /// The histogram's closed form against the values themselves, for few and many codes, clipped or not.
+    void histogramLossIsTheLoss() {
+        std::vector<float> values = bell(200000);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            if (i % 4 == 0) values[i] = std::clamp(values[i], 0.0f, 1.0f);
+        const TensorStatistics statistics = test::statisticsOf(values);
+        const HistogramLoss loss(*statistics.distribution);
+        for (const double ratio : {1.2, 1.0, 0.6, 0.2})
+            for (const int bits : {2, 4, 8, 12}) {
+                const ActivationScheme scheme{bits};
+                const TensorQuantizer q = quantizerForRange(float(ratio) * statistics.min, float(ratio) * statistics.max, scheme);
+                const FakeQuant f = q.fakeQuant();
+                const double scale = double(f.scale);
+                const double found = loss({scale, double(f.low) * scale, double(f.high) * scale}), exact = lossOf(values, q);
+                QVERIFY2(near(found, exact, bits > 8 ? 0.03 : 0.01), qPrintable(QString("%1 bits, %2: %3, %4").arg(bits).arg(ratio).arg(found).arg(exact)));
+            }
+    }
+
+    void mseFindsTheBestRange() {
+        std::vector<float> values = bell(100000);
+        values[5] = 20;
+        const TensorStatistics statistics = test::statisticsOf(values);
+        for (const int bits : {3, 4, 8}) {
+            const ActivationScheme scheme{bits};
+            const CalibrationResult found = solveCalibration(statistics, scheme, CalibrationMethod::Mse, {});
+            QCOMPARE(found.candidates, 81);
+            double best = lossOf(values, quantizerForRange(statistics.min, statistics.max, scheme));
+            for (int i = 20; i < 100; ++i)
+                best = std::min(best, lossOf(values, quantizerForRange(float(i / 100.0) * statistics.min, float(i / 100.0) * statistics.max, scheme)));
+            QVERIFY(lossOf(values, found.quantizer) <= 1.005 * best);
+        }
+        CalibrationParameters narrow;
+        narrow.searchRange = {0.9, 1.0};
+        QVERIFY(!solveCalibration(statistics, {3}, CalibrationMethod::Mse, narrow).notice.empty());
+    }
+
+    /// Numbers of an independent implementation in NumPy.
+    void tfEnhanced_data() {
+        QTest::addColumn<bool>("bellShaped");
+        QTest::addColumn<int>("bits");
+        QTest::addColumn<bool>("symmetric");
+        QTest::addColumn<double>("scale");
+        QTest::addColumn<int>("offset");
+        QTest::newRow("ramp, 8 bits") << false << 8 << false << 0.015625 << -64;
+        QTest::newRow("ramp, 8 bits symmetric") << false << 8 << true << 0.0234681219 << -128;
+        QTest::newRow("ramp, 4 bits") << false << 4 << false << 0.265625 << -4;
+        QTest::newRow("ramp, 4 bits symmetric") << false << 4 << true << 0.402947664 << -8;
+        QTest::newRow("bell, 8 bits") << true << 8 << false << 0.0309690889 << -124;
+        QTest::newRow("bell, 8 bits symmetric") << true << 8 << true << 0.0306201968 << -128;
+        QTest::newRow("bell, 4 bits") << true << 4 << false << 0.526474535 << -7;
+        QTest::newRow("bell, 4 bits symmetric") << true << 4 << true << 0.368718296 << -8;
+    }
+    void tfEnhanced() {
+        QFETCH(bool, bellShaped);
+        QFETCH(int, bits);
+        QFETCH(bool, symmetric);
+        QFETCH(double, scale);
+        QFETCH(int, offset);
+        const TensorStatistics statistics = test::statisticsOf(bellShaped ? bell(20000) : ramp());
+        const CalibrationResult found = solveCalibration(statistics, {bits, false, symmetric}, CalibrationMethod::TfEnhanced, {});
+        QVERIFY2(near(double(found.quantizer.scale), scale, 1e-6), qPrintable(QString::number(double(found.quantizer.scale), 'g', 10)));
+        QCOMPARE(found.quantizer.zeroPoint, -offset);
+    }
+
+    void powersOfTwo() {
+        QCOMPARE(positionOf(0.25), 2);
+        QCOMPARE(positionOf(0.3), 2);   // nearest in the logarithm
+        QCOMPARE(positionOf(0.36), 1);
+        QCOMPARE(scaleOf(-3), 8.0f);
+        // 2 * 1 / 254 = 0.00787: 7; unsigned 2 / 255: 7
+        QCOMPARE(basePosition(-1, 0.5f, {8, true, true}), 7);
+        QCOMPARE(basePosition(-1, 0.5f, {8, false, true}), 7);
+        QCOMPARE(basePosition(0, 1, {8, true, false}), 8);  // 1 / 255
+        const TensorStatistics statistics = test::statisticsOf(bell(20000));
+        const TensorQuantizer plain = solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoNonOverflow, {}).quantizer;
+        QCOMPARE(plain.scale, 0.03125f);  // 2 * 4.08 / 254 = 0.0321
+        const TensorQuantizer best = solveCalibration(statistics, {4, true, true}, CalibrationMethod::PowerOfTwoMinMse, {}).quantizer;
+        double least = 1e9;
+        float expected = 0;
+        for (int position = -1; position < 4; ++position) {
+            TensorQuantizer candidate = plain;
+            candidate.scale = scaleOf(position);
+            candidate.quantMin = -7;
+            candidate.quantMax = 7;
+            if (const double loss = lossOf(bell(20000), candidate); loss < least) {
+                least = loss;
+                expected = candidate.scale;
+            }
+        }
+        QCOMPARE(best.scale, expected);
+        // Any method, rounded afterwards: affine keeps its lower end.
+        const TensorQuantizer rounded = solveCalibration(statistics, {8, true, false, true}, CalibrationMethod::MinMax, {}).quantizer;
+        QCOMPARE(rounded.scale, 0.03125f);
+        QCOMPARE(rounded.zeroPoint, -128 + 123);  // 3.8458 / 0.03125 = 123.07
+    }
+
+    void theMostCommonPowerWins() {
+        TensorStatistics statistics = test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}});
+        VoteCounter votes;
+        for (const auto& sample : std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}}) votes.add(8, sample);
+        statistics.votes[8] = votes.of(8);
+        CalibrationParameters parameters;
+        parameters.mode = PowerOfTwoMode::MostCommon;
+        const TensorQuantizer q = solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoMinMse, parameters).quantizer;
+        QCOMPARE(q.scale, scaleOf(bestPosition(std::vector<float>{-1, 1}, 8)));
+        QCOMPARE(bestPosition(std::vector<float>{-1, 1}, 8), bestPosition(std::vector<float>{1, -0.5f}, 8));
+        QVERIFY(q.scale < 0.02f);  // the outlier had one vote
+    }
+
+    /// All methods, all schemes, on what is not a distribution: no division by zero, 0 representable, a finite scale.
+    void degenerateTensors_data() {
+        QTest::addColumn<QList<float>>("values");
+        QTest::newRow("all zero") << QList<float>(100, 0.0f);
+        QTest::newRow("constant") << QList<float>(100, 2.5f);
+        QTest::newRow("constant, negative") << QList<float>(100, -2.5f);
+        QTest::newRow("one element") << QList<float>{0.7f};
+        QTest::newRow("tiny") << QList<float>{1e-38f, -1e-39f, 0.0f};
+        QTest::newRow("huge") << QList<float>{3e38f, -1e37f, 1.0f};
+        QTest::newRow("all of float32") << QList<float>{-3e38f, 3e38f, 1.0f};
+        QTest::newRow("two values") << QList<float>{-1.0f, 1.0f};
+    }
+    void degenerateTensors() {
+        QFETCH(QList<float>, values);
+        TensorStatistics statistics = test::statisticsOf(std::vector<float>(values.begin(), values.end()));
+        for (int bits = 2; bits <= 16; bits += 2) {
+            VoteCounter votes;
+            votes.add(bits, std::span(values.data(), std::size_t(values.size())));
+            statistics.votes[bits] = votes.of(bits);
+            for (int m = 0; m <= int(CalibrationMethod::Hfmg); ++m)
+                for (const ActivationScheme& scheme :
+                     {ActivationScheme{bits, true, false}, ActivationScheme{bits, false, true}, ActivationScheme{bits, true, true, true}}) {
+                    const TensorQuantizer q = solveCalibration(statistics, scheme, CalibrationMethod(m), {}).quantizer;
+                    const std::string what = fmt::format("method {}, {} bits: {} {}", m, bits, q.scale, q.zeroPoint);
+                    QVERIFY2(std::isfinite(q.scale) && q.scale > 0, what.c_str());
+                    QVERIFY2(q.zeroPoint >= q.quantMin && q.zeroPoint <= q.quantMax, what.c_str());
+                }
+        }
+        QCOMPARE(!solveCalibration(statistics, {}, CalibrationMethod::MinMax, {}).notice.empty(), values.contains(0.0f) && values.size() == 100);
+    }
+
+    void weightScales_data() {
+        QTest::addColumn<QString>("method");
+        QTest::addColumn<bool>("restricted");
+        QTest::addColumn<double>("scale");
+        QTest::newRow("min_max") << "min_max" << true << 1.0 / 127;
+        QTest::newRow("min_max, full range") << "min_max" << false << 1.0 / 128;  // the larger of 1 / 128 and 0.9 / 127
+        QTest::newRow("arq") << "arq" << true << 1.0 / 128;
+    }
+    void weightScales() {
+        QFETCH(QString, method);
+        QFETCH(bool, restricted);
+        QFETCH(double, scale);
+        WeightScheme scheme;
+        scheme.restricted = restricted;
+        scheme.method = method == "arq" ? WeightMethod::Arq : WeightMethod::MinMax;
+        const std::vector<float> values{0.9f, -1, 0.25f};
+        QVERIFY(near(double(weightScale(values, scheme).scale), scale, 1e-6));
+        QCOMPARE(weightCodes(scheme).first, method == "arq" || !restricted ? -128 : -127);
+    }
+
+    void weightsThatVanishAreMarked() {
+        QVERIFY(quantizeWeight(*Constant::fromFloats({3}, {1e-39f, -2e-39f, 0}), {}, 0).vanished);
+        QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {1e-30f, 0, 0}), {}, 0).vanished);
+        QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {0, 0, 0}), {}, 0).vanished);
+    }
+
+    /// int8 with a power of two of its own; groups of a transposed convolution share the weight's scales.
+    void otherBiases() {
+        const ConstantQuantizer own = quantizeBias(*Constant::fromFloats({3}, {1, -0.5f, 0.25f}), 8, 0.5f, {0.1f, 0.2f, 0.3f});
+        QCOMPARE(own.axis, -1);
+        QVERIFY(!own.inProductScale);
+        QCOMPARE(own.scales, std::vector<float>{0.015625f});  // 1 / 64 holds all three exactly
+        const ConstantQuantizer groups = quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
+        QCOMPARE(groups.scales, (std::vector<float>{0.5f, 0.25f, 0.5f, 0.25f}));
+        QCOMPARE(groups.codes, (std::vector<std::int32_t>{2, 4, 2, 4}));
+    }
+
+    void weightMseIsNotWorseThanMinMax() {
+        std::mt19937 random(m_seed);
+        std::normal_distribution<float> normal;
+        for (int round = 0; round < 30; ++round) {
+            std::vector<float> values(400);
+            for (float& x : values) x = normal(random);
+            const ConstantPtr weight = Constant::fromFloats({20, 20}, values);
+            WeightScheme scheme;
+            scheme.bits = 3 + round % 4;
+            scheme.perChannel = round % 2 == 0;
+            scheme.symmetric = round % 3 != 0;
+            scheme.isSigned = round % 5 != 0;
+            const auto error = [&] {
+                const ConstantQuantizer q = quantizeWeight(*weight, scheme, 1);
+                double sum = 0;
+                for (std::size_t i = 0; i < values.size(); ++i) {
+                    const double d = double(values[i]) - double(q.dequantized->floats()[i]);
+                    sum += d * d;
+                    const std::size_t channel = scheme.perChannel ? i % 20 : 0;
+                    const int stored = q.codes[i] + q.zeroPoints[channel];
+                    if (stored < q.quantMin || stored > q.quantMax) return -1.0;
+                    if (q.dequantized->floats()[i] != float(q.codes[i]) * q.scales[channel]) return -1.0;
+                }
+                return sum;
+            };
+            const double plain = error();
+            scheme.method = WeightMethod::Mse;
+            const double best = error();
+            QVERIFY(plain > 0 && best > 0);
+            QVERIFY(best <= plain);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(CalibrationMethodsTest)
+#include "calibration_methods_test.moc"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The presets that imitate a tool against that tool's own run on the same images: nearly its accuracy, and its logits.
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "config/presets.h"
+#include "data/numpy_file.h"
+#include "support/demo.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+namespace fs = std::filesystem;
+
+class PresetOracleTest : public QObject {
+    Q_OBJECT
+
+    fs::path m_assets = test::assets();
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+    }
+
+    void presetsGiveTheToolsAccuracy_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<QString>("model");
+        QTest::addColumn<QString>("run");
+        QTest::addColumn<double>("agreement");
+        const auto row = [](const char* preset, const char* model, const char* run, double agreement) {
+            QTest::addRow("%s on %s", preset, model) << preset << model << run << agreement;
+        };
+        row("onnxruntime-s8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_s8s8_pt", 0.995);
+        row("onnxruntime-u8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_u8s8_pt", 0.995);
+        row("onnxruntime-u8s8", "mlperf_tiny_resnet8", "ort_quant_mlperf_tiny_resnet8_u8s8_pt", 0.99);
+        row("quark-xint8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_XINT8_nocle", 0.995);
+        row("quark-a8w8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_A8W8_nocle", 0.995);
+        row("aimet-default", "mobilenetv2_cifar10", "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.97);
+    }
+    void presetsGiveTheToolsAccuracy() {
+        QFETCH(QString, preset);
+        QFETCH(QString, model);
+        QFETCH(QString, run);
+        QFETCH(double, agreement);
+        const auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
+                                               m_assets / "data/cifar10/calibration");
+        const QuantizationConfig config = presetConfig(preset.toStdString());
+        const EvaluationPtr result = session->evaluate(config, Depth::Accuracy);
+        const auto truth = nlohmann::json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json")));
+        // ONNX Runtime's runs hold fractions, the others percent.
+        const double expected = truth.contains("optimizations_off") ? truth["optimizations_off"]["top1"].get<double>()
+                                                                    : truth["quantized"]["top1"].get<double>() / 100;
+        const auto predictions = loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
+        const ConstantPtr outputs = session->outputs(config).at(0);
+        const auto width = static_cast<std::size_t>(outputs->dims()[1]);
+        std::size_t same = 0;
+        for (std::size_t row = 0; row < predictions.size(); ++row) {
+            const auto values = outputs->floats().subspan(row * width, width);
+            same += std::ranges::max_element(values) - values.begin() == predictions[row];
+        }
+        const double share = double(same) / double(predictions.size());
+        qInfo("top-1 %.3f, the tool's %.3f; same class on %.1f %%", *result->quantized->top1, expected, 100 * share);
+        QVERIFY(std::abs(*result->quantized->top1 - expected) <= 0.005 + 1e-9);
+        QVERIFY(share >= agreement);
+    }
+};
+
+QTEST_GUILESS_MAIN(PresetOracleTest)
+#include "preset_oracle_test.moc"

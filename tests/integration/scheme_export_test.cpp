@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every scheme, written as an ONNX file: the checker takes it, and ONNX Runtime without optimizations computes what we simulate. Needs
+// Python with onnx, onnxruntime, numpy and Pillow; skipped where that cannot be had.
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "config/presets.h"
+#include "data/numpy_file.h"
+#include "support/demo.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+namespace fs = std::filesystem;
+
+namespace {
+
+double sqnrDb(std::span<const float> reference, std::span<const float> found) {
+    double signal = 0, noise = 0;
+    for (std::size_t i = 0; i < reference.size(); ++i) {
+        const double r = double(reference[i]), d = r - double(found[i]);
+        signal += r * r;
+        noise += d * d;
+    }
+    return noise == 0 ? 200 : 10 * std::log10(signal / noise);
+}
+
+}  // namespace
+
+class SchemeExportTest : public QObject {
+    Q_OBJECT
+
+    QString m_python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
+    QTemporaryDir m_folder;
+
+    bool runPython(const QStringList& arguments) {
+        QProcess process;
+        process.setProcessChannelMode(QProcess::MergedChannels);
+        process.start(m_python, arguments);
+        const bool done = process.waitForFinished(200000) && process.exitCode() == 0;
+        if (!done) qWarning("%s", process.readAll().constData());
+        return done;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (!runPython({"-c", "import onnx, onnxruntime, numpy, PIL"}))
+            QSKIP("Python with onnx, onnxruntime, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+    }
+
+    void schemes_data() {
+        QTest::addColumn<QStringList>("keys");
+        QTest::addColumn<int>("opset");
+        const auto row = [](const char* name, const QStringList& keys, int opset) { QTest::newRow(name) << keys << opset; };
+        row("activations of 16 bits", {"quantization.activation.bits=16"}, 21);
+        row("activations of 6 bits", {"quantization.activation.bits=6", "quantization.weight.per_channel=true"}, 13);
+        row("unsigned activations of 12 bits", {"quantization.activation.bits=12", "quantization.activation.signed=false"}, 21);
+        row("symmetric unsigned activations", {"quantization.activation.symmetric=true", "quantization.activation.signed=false"}, 13);
+        row("affine weights", {"quantization.weight.symmetric=false"}, 13);
+        row("affine unsigned weights of 4 bits per channel",
+            {"quantization.weight.symmetric=false", "quantization.weight.signed=false", "quantization.weight.bits=4",
+             "quantization.weight.per_channel=true"},
+            13);
+        row("weights of 16 bits", {"quantization.weight.bits=16"}, 21);
+        row("full range", {"quantization.weight.restricted=false", "quantization.weight.per_channel=true"}, 13);
+        row("ARQ", {"quantization.weight.method=arq", "quantization.weight.per_channel=true", "calibration.method=ifmr"}, 13);
+        row("powers of two, bias of 8 bits",
+            {"quantization.weight.power_of_two=true", "quantization.weight.method=mse", "quantization.activation.symmetric=true",
+             "quantization.activation.signed=false", "calibration.method=power_of_two_min_mse", "quantization.bias_bits=8"},
+            13);
+        row("most common power of two, bias of 16 bits",
+            {"quantization.weight.power_of_two=true", "quantization.activation.symmetric=true", "calibration.method=power_of_two_min_mse",
+             "calibration.parameters.mode=most_common", "quantization.bias_bits=16"},
+            13);
+        row("float bias", {"quantization.bias_bits=float", "calibration.method=mse"}, 13);
+        row("powers of two from HFMG", {"quantization.activation.power_of_two=true", "calibration.method=hfmg"}, 13);
+        row("mixed",
+            {"layers./features/features.17/conv/conv.2/Conv.weight.bits=16", "layers./features/features.3/Add.activation.bits=4",
+             "layers./features/features.0/features.0.0/Conv.calibration.method=tf_enhanced",
+             "layers./features/features.2/conv/conv.2/Conv.bias_bits=8",
+             "layers./features/features.4/conv/conv.2/Conv.weight.symmetric=false"},
+            21);
+    }
+    void schemes() {
+        QFETCH(QStringList, keys);
+        QFETCH(int, opset);
+        QuantizationConfig config = presetConfig("w4a8");
+        config.quantization.weight.bits = 8;
+        for (const QString& key : keys)
+            setConfigKey(config, key.section('=', 0, 0).toStdString(), key.section('=', 1).toStdString());
+        const auto demo = test::demoFolder();
+        const auto model = demo / "mobilenetv2_cifar10.onnx";
+        const auto session = test::openSession(model, demo / "val", demo / "calibration");
+        const fs::path file = m_folder.path().toStdString() + "/quantized.onnx";
+        const GraphPtr written = session->quantizedModel(config);
+        QCOMPARE(written->opset(), std::int64_t(opset));
+        saveModel(*written, file);
+        const QString path = QString::fromStdString(file.string());
+        QVERIFY(runPython({"-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", path}));
+        const fs::path output = m_folder.path().toStdString() + "/outputs.npz";
+        QVERIFY(runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py"), path,
+                           QString::fromStdString(preprocessBeside(model)->string()), QString::fromStdString((demo / "val").string()),
+                           QString::fromStdString(output.string())}));
+        const ConstantPtr theirs = loadNpz(output).at("outputs"), ours = session->outputs(config).at(0);
+        QCOMPARE(toString(ours->dims()), toString(theirs->dims()));
+        const double sqnr = sqnrDb(theirs->floats(), ours->floats());
+        const auto width = static_cast<std::size_t>(ours->dims()[1]), rows = static_cast<std::size_t>(ours->dims()[0]);
+        std::size_t same = 0;
+        for (std::size_t r = 0; r < rows; ++r) {
+            const auto best = [&](const Constant& values) {
+                const auto row = values.floats().subspan(r * width, width);
+                return std::ranges::max_element(row) - row.begin();
+            };
+            same += best(*ours) == best(*theirs);
+        }
+        qInfo("ONNX Runtime agrees on %zu of %zu images, %.1f dB", same, rows, sqnr);
+        QVERIFY(same + 3 >= rows);
+        QVERIFY(sqnr >= 30);
+    }
+};
+
+QTEST_GUILESS_MAIN(SchemeExportTest)
+#include "scheme_export_test.moc"
