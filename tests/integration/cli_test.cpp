@@ -115,7 +115,7 @@ class CliTest : public QObject {
         row("activation bits out of range", "inspect MODEL --activation-bits 1", "2 to 16");
         row("no samples", "inspect MODEL --samples 0", "--samples");
         row("unknown preset", "inspect MODEL --preset nope", "w4a8");
-        row("unknown method", "inspect MODEL --calibration entropie", "min_max|moving_average");
+        row("unknown method", "inspect MODEL --calibration entropie", "min_max, moving_average");
         row("unknown key", "inspect MODEL --set quantization.weight.bytes=1", "bytes");
         row("set without value", "inspect MODEL --set quantization", "KEY.PATH=VALUE");
         row("until without end", "inspect MODEL --skip-until a", "--to");
