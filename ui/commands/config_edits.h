@@ -20,7 +20,7 @@ struct ConfigEdit {
     int mergeKey = -1;  ///< edits with the same key and not long after each other become one; -1: never
 };
 
-enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2 };
+enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 3 };
 
 /// Keeps the layers in float: takes back what says "always quantize", and adds one rule of kind node.
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names);

@@ -3,14 +3,47 @@
 
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <array>
 
 #include "config/presets.h"
 
 namespace quantloupe::ui {
 
 namespace {
-constexpr int kLeastBits = 2;
-constexpr int kMostBits = 8;
+constexpr std::array kWeightBits{2, 3, 4, 5, 6, 7, 8, 16};
+constexpr std::array kActivationBits{4, 6, 8, 12, 16};
+
+struct MethodText {
+    CalibrationMethod method;
+    const char* name;
+    const char* meaning;
+};
+constexpr MethodText kMethods[] = {
+    {CalibrationMethod::MinMax, "min\u2013max", "The smallest and the largest value that was seen"},
+    {CalibrationMethod::MovingAverage, "moving average", "Minimum and maximum of each batch, averaged"},
+    {CalibrationMethod::Percentile, "percentile", "Cuts off a small fraction of the largest values"},
+    {CalibrationMethod::Entropy, "entropy", "The range whose codes keep most of the distribution (KL divergence)"},
+    {CalibrationMethod::Mse, "mean squared error", "The range with the least squared error"},
+    {CalibrationMethod::TfEnhanced, "TF-enhanced", "AIMET's search for the least rounding and clipping noise"},
+    {CalibrationMethod::PowerOfTwoNonOverflow, "power of two, no overflow", "The smallest power of two that clips nothing"},
+    {CalibrationMethod::PowerOfTwoMinMse, "power of two, least error", "Quark's choice among five powers of two"},
+    {CalibrationMethod::Ifmr, "IFMR", "AMCT's search round the percentile range"},
+    {CalibrationMethod::Hfmg, "HFMG", "AMCT's search over a histogram"},
+};
+
+template <std::size_t N>
+QStringList textsOf(const std::array<int, N>& numbers) {
+    QStringList texts;
+    for (const int n : numbers) texts.append(QString::number(n));
+    return texts;
+}
+
+template <std::size_t N>
+int indexOf(const std::array<int, N>& numbers, int wanted) {
+    const auto found = std::ranges::find(numbers, wanted);
+    return found == numbers.end() ? -1 : static_cast<int>(found - numbers.begin());
+}
 }  // namespace
 
 template <typename Change>
@@ -38,9 +71,7 @@ SchemeSection::SchemeSection(Document* document, QWidget* parent) : QWidget(pare
     m_preset->setFocusPolicy(Qt::TabFocus);
     column->addWidget(m_preset);
 
-    QStringList bits;
-    for (int b = kLeastBits; b <= kMostBits; ++b) bits.append(QString::number(b));
-    m_bits = new SegmentedControl(bits);
+    m_bits = new SegmentedControl(textsOf(kWeightBits));
     auto* bitsRow = new QHBoxLayout;
     bitsRow->setSpacing(unit / 2);
     bitsRow->addWidget(makeLabel(QStringLiteral("Weight bits"), "muted"));
@@ -52,21 +83,33 @@ SchemeSection::SchemeSection(Document* document, QWidget* parent) : QWidget(pare
     m_symmetric = new ToggleSwitch(QStringLiteral("Symmetric activations"));
     m_symmetric->setToolTip(
         QStringLiteral("Zero point 0: simpler hardware, half of the range lost after a ReLU"));
-    auto* activations = makeLabel(QStringLiteral("8 bits"), "faint", 0.92);
-    activations->setToolTip(QStringLiteral("Activations have 8 bits"));
-    auto* symmetricRow = new QHBoxLayout;
-    symmetricRow->addWidget(m_symmetric);
-    symmetricRow->addStretch(1);
-    symmetricRow->addWidget(activations);
+    m_activationBits = new SegmentedControl(textsOf(kActivationBits));
+    auto* activationRow = new QHBoxLayout;
+    activationRow->setSpacing(unit / 2);
+    activationRow->addWidget(makeLabel(QStringLiteral("Activation bits"), "muted"));
+    activationRow->addWidget(m_activationBits, 1);
+    m_method = new QComboBox;
+    m_method->setAccessibleName(QStringLiteral("Calibration method"));
+    m_method->setFocusPolicy(Qt::TabFocus);
+    for (const MethodText& text : kMethods) {
+        m_method->addItem(QString::fromUtf8(text.name));
+        m_method->setItemData(m_method->count() - 1, QString::fromUtf8(text.meaning), Qt::ToolTipRole);
+    }
+    auto* methodRow = new QHBoxLayout;
+    methodRow->setSpacing(unit / 2);
+    methodRow->addWidget(makeLabel(QStringLiteral("Ranges"), "muted"));
+    methodRow->addWidget(m_method, 1);
     column->addWidget(m_perChannel);
-    column->addLayout(symmetricRow);
+    column->addLayout(activationRow);
+    column->addWidget(m_symmetric);
+    column->addLayout(methodRow);
 
     connect(m_preset, &QComboBox::activated, this, [this](int index) {
         const std::string name = presets()[static_cast<std::size_t>(index)].name;
         if (!m_document->edit(applyPreset(m_document->config(), name))) refresh();
     });
     connect(m_bits, &SegmentedControl::chosen, this, [this](int index) {
-        const int chosen = kLeastBits + index;
+        const int chosen = kWeightBits[static_cast<std::size_t>(index)];
         edit(
             QStringLiteral("%1-bit weights").arg(chosen),
             [chosen](QuantizationConfig& c) { c.quantization.weight.bits = chosen; }, kMergeWeightBits);
@@ -78,6 +121,19 @@ SchemeSection::SchemeSection(Document* document, QWidget* parent) : QWidget(pare
     connect(m_symmetric, &ToggleSwitch::clicked, this, [this](bool on) {
         edit(on ? QStringLiteral("Symmetric activations") : QStringLiteral("Affine activations"),
              [on](QuantizationConfig& c) { c.quantization.activation.symmetric = on; });
+    });
+    connect(m_activationBits, &SegmentedControl::chosen, this, [this](int index) {
+        const int chosen = kActivationBits[static_cast<std::size_t>(index)];
+        edit(
+            QStringLiteral("%1-bit activations").arg(chosen),
+            [chosen](QuantizationConfig& c) { c.quantization.activation.bits = chosen; }, kMergeActivationBits);
+    });
+    connect(m_method, &QComboBox::activated, this, [this](int index) {
+        const MethodText& chosen = kMethods[index];
+        edit(QStringLiteral("Ranges by %1").arg(QString::fromUtf8(chosen.name)), [&](QuantizationConfig& c) {
+            c.calibration.method = chosen.method;
+            c.calibration.parameters = {};  // another method's would be refused
+        });
     });
     connect(document, &Document::configChanged, this, &SchemeSection::refresh);
     connect(document, &Document::modelChanged, this, &SchemeSection::refresh);
@@ -92,7 +148,13 @@ void SchemeSection::refresh() {
         if (preset.name == config.preset) m_preset->setToolTip(QString::fromStdString(preset.description));
     m_heading->setRemark(differsFromPreset(config) ? QStringLiteral("changed") : QString(),
                          QStringLiteral("Settings differ from the preset's"));
-    m_bits->setCurrentIndex(config.quantization.weight.bits - kLeastBits);
+    m_bits->setCurrentIndex(indexOf(kWeightBits, config.quantization.weight.bits));
+    m_activationBits->setCurrentIndex(indexOf(kActivationBits, config.quantization.activation.bits));
+    for (int i = 0; i < m_method->count(); ++i)
+        if (kMethods[i].method == config.calibration.method) {
+            m_method->setCurrentIndex(i);
+            m_method->setToolTip(QString::fromUtf8(kMethods[i].meaning));
+        }
     m_perChannel->setChecked(config.quantization.weight.perChannel);
     m_symmetric->setChecked(config.quantization.activation.symmetric);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Preset, bits, granularity, symmetry.
+// Preset, bits, granularity, symmetry, calibration method.
 
 #include <QComboBox>
 
@@ -21,8 +21,8 @@ class SchemeSection : public QWidget {
 
     Document* m_document;
     SectionHeading* m_heading;
-    QComboBox* m_preset;
-    SegmentedControl* m_bits;
+    QComboBox *m_preset, *m_method;
+    SegmentedControl *m_bits, *m_activationBits;
     ToggleSwitch *m_perChannel, *m_symmetric;
 };
 
