@@ -11,6 +11,7 @@
 
 #include "config/presets.h"
 #include "picture/picture.h"
+#include "session/session_impl.h"
 #include "support/demo.h"
 
 using namespace quantloupe;
@@ -96,10 +97,19 @@ void metricsOfAllLayers(benchmark::State& state) {
     }
 }
 
+/// Keeps programs and prepared weights, forgets what they computed.
+void forgetResults(Session& session) {
+    session.internal().outputs.clear();
+    session.internal().activations.clear();
+}
+
 void floatForward(benchmark::State& state) {
     const auto session = open();
     session->outputs(std::nullopt);
-    for (auto _ : state) benchmark::DoNotOptimize(session->outputs(std::nullopt));
+    for (auto _ : state) {
+        forgetResults(*session);
+        benchmark::DoNotOptimize(session->outputs(std::nullopt));
+    }
     state.counters["images"] =
         benchmark::Counter(256.0 * double(state.iterations()), benchmark::Counter::kIsRate);
 }
@@ -108,7 +118,10 @@ void floatForward(benchmark::State& state) {
 void quantizedForward(benchmark::State& state) {
     const auto session = open();
     session->outputs(plain());
-    for (auto _ : state) benchmark::DoNotOptimize(session->outputs(plain()));
+    for (auto _ : state) {
+        forgetResults(*session);
+        benchmark::DoNotOptimize(session->outputs(plain()));
+    }
     state.counters["images"] =
         benchmark::Counter(256.0 * double(state.iterations()), benchmark::Counter::kIsRate);
 }
