@@ -197,10 +197,12 @@ void OptionReader::addConfiguration() {
                c.transforms.replaceRelu6 =
                    std::array{ReplaceRelu6::None, ReplaceRelu6::Between, ReplaceRelu6::All}[i];
            });
-    choice("--cle", {"off", "aimet"}, "Cross-layer equalization", [](QuantizationConfig& c, std::size_t i) {
-        c.transforms.equalization.profile = i == 0 ? EqualizationProfile::Off : EqualizationProfile::Aimet;
-    });
-    number("--cle-steps", 0, 100, "Passes of the equalization over all its sets",
+    choice("--cle", {"off", "aimet", "quark", "quantloupe"}, "Cross-layer equalization, as this tool does it",
+           [](QuantizationConfig& c, std::size_t i) {
+               c.transforms.equalization.profile = std::array{EqualizationProfile::Off, EqualizationProfile::Aimet,
+                                                              EqualizationProfile::Quark, EqualizationProfile::Quantloupe}[i];
+           });
+    number("--cle-steps", -1, 100, "Passes of the equalization over all its sets; -1: as many as it takes",
            [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
     toggle("high-bias-fold", "Move large biases into the next layer after equalization",
            [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });

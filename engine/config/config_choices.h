@@ -8,7 +8,9 @@
 namespace quantloupe {
 
 inline const Choices<EqualizationProfile> kEqualizationProfiles = {
-    {{"off", EqualizationProfile::Off}, {"aimet", EqualizationProfile::Aimet}}, {"quark", "quantloupe"}};
+    {{"off", EqualizationProfile::Off}, {"aimet", EqualizationProfile::Aimet}, {"quark", EqualizationProfile::Quark},
+     {"quantloupe", EqualizationProfile::Quantloupe}},
+    {}};
 
 inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
     {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}, {}};

@@ -13,14 +13,18 @@
 
 namespace quantloupe {
 
-enum class EqualizationProfile { Off, Aimet };
+enum class EqualizationProfile { Off, Aimet, Quark, Quantloupe };
 enum class ReplaceRelu6 { None, Between, All };
 
 struct EqualizationOptions {
     EqualizationProfile profile = EqualizationProfile::Off;
-    int steps = 1;  ///< passes over all sets; AIMET does one
+    int steps = 1;  ///< passes over all sets; AIMET does one; -1: until the weights come to rest
     /// Sets that are left alone, named by their layers' names.
     std::vector<std::vector<std::string>> off;
+    bool appendBias = false;       ///< quark, quantloupe: biases count in the ranges
+    double weightThreshold = 0.5;  ///< quark: channels of a pair whose ranges add up to less stay as they are
+    double totalLayerDiffThreshold = 2e-7;  ///< the change of a pass that ends adaptive steps (quark: any steps)
+    bool excludeSkipped = false;            ///< layers that stay in float take no part
     bool operator==(const EqualizationOptions&) const = default;
 };
 

@@ -5,6 +5,7 @@
 #include "config/calibration_json.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
+#include "config/equalization_json.h"
 #include "config/presets.h"
 
 namespace quantloupe {
@@ -28,35 +29,12 @@ const std::vector<std::string>& allKeys() {
     return kKeys;
 }
 
-void readEqualization(ObjectReader reader, EqualizationOptions& options) {
-    reader.choice("profile", options.profile, kEqualizationProfiles);
-    reader.integer("steps", options.steps, 0, 100, " (-1, adaptive, is not available in this version)");
-    reader.only("append_bias", false);
-    reader.only("weight_threshold", 0.5);
-    reader.only("total_layer_diff_threshold", 2e-7);
-    reader.only("exclude_skipped", false);
-    if (const Json* sets = reader.find("off")) {
-        if (!sets->is_array())
-            failInput("{}: must be a list of lists of layers, not {}", reader.pathOf("off"),
-                      describeValue(*sets));
-        std::vector<std::vector<std::string>> off;
-        for (const Json& set : *sets) {
-            const std::string key = fmt::format("off[{}]", off.size());
-            const Json wrapped = {{key, set}};
-            ObjectReader(wrapped, reader.path(), allKeys()).texts(key, off.emplace_back());
-            if (off.back().empty()) failInput("{}: names no layers", reader.pathOf(key));
-        }
-        options.off = std::move(off);
-    }
-    reader.finish();
-}
-
 void readTransforms(ObjectReader reader, TransformOptions& options) {
     reader.only("simplify", false);
     reader.boolean("fold_batch_norm", options.foldBatchNorm);
     reader.texts("skip_folding", options.skipFolding);
     reader.choice("replace_relu6", options.replaceRelu6, kReplaceRelu6);
-    readEqualization(reader.object("equalization"), options.equalization);
+    readEqualization(reader.object("equalization"), options.equalization, allKeys());
     reader.boolean("high_bias_fold", options.highBiasFold);
     reader.finish();
 }

@@ -9,6 +9,7 @@
 #include "config/calibration_json.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
+#include "config/equalization_json.h"
 
 namespace quantloupe {
 namespace {
@@ -20,14 +21,7 @@ OrderedJson transformsJson(const TransformOptions& options) {
             {"fold_batch_norm", options.foldBatchNorm},
             {"skip_folding", options.skipFolding},
             {"replace_relu6", choiceName(kReplaceRelu6, options.replaceRelu6)},
-            {"equalization",
-             {{"profile", choiceName(kEqualizationProfiles, options.equalization.profile)},
-              {"steps", options.equalization.steps},
-              {"append_bias", false},
-              {"weight_threshold", 0.5},
-              {"total_layer_diff_threshold", 2e-7},
-              {"exclude_skipped", false},
-              {"off", options.equalization.off}}},
+            {"equalization", equalizationJson(options.equalization)},
             {"high_bias_fold", options.highBiasFold}};
 }
 

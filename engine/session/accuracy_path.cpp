@@ -36,13 +36,14 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     add("float", reference);
 
     const TransformOptions& wanted = config.transforms;
-    TransformOptions soFar;
-    soFar.foldBatchNorm = wanted.foldBatchNorm;
-    soFar.skipFolding = wanted.skipFolding;
+    QuantizationConfig soFar = config;
+    soFar.transforms = {};
+    soFar.transforms.foldBatchNorm = wanted.foldBatchNorm;
+    soFar.transforms.skipFolding = wanted.skipFolding;
     if (wanted.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
-    soFar.replaceRelu6 = wanted.replaceRelu6;
+    soFar.transforms.replaceRelu6 = wanted.replaceRelu6;
     if (wanted.replaceRelu6 != ReplaceRelu6::None) add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
-    if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(wanted)->graph));
+    if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(config)->graph));
 
     const auto plan = impl.plan(config, control);
     const GraphPtr& graph = plan->prepared->graph;

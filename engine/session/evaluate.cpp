@@ -69,7 +69,7 @@ class EvaluationRun {
     void states() {
         const Stopwatch watch;
         m_cancel.check();
-        m_prepared = m_session.prepare(m_result.config.transforms);
+        m_prepared = m_session.prepare(m_result.config);
         const SkipDecisions skips = resolveSkips(*m_session.model.graph, m_result.config);
         m_units = findUnits(*m_prepared, skips);
         m_result.layers = layerStates(*m_prepared, m_units, skips);

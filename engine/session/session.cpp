@@ -15,10 +15,13 @@
 namespace quantloupe {
 namespace {
 
-Version versionOf(const TransformOptions& options) {
+Version versionOf(const TransformOptions& options, const std::vector<bool>& skipped) {
     QuantizationConfig only;
     only.transforms = options;
-    return VersionBuilder().add(std::string_view(configToJson(only))).finish();
+    VersionBuilder builder;
+    builder.add(std::string_view(configToJson(only)));
+    for (const bool one : skipped) builder.add(one);
+    return builder.finish();
 }
 
 /// The samples of the first, rough number come first, spread over the whole order; then the others.
@@ -85,12 +88,16 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
     return {activations, **shapes.find(graph->version()), samplesVersion, true};
 }
 
-std::shared_ptr<const Prepared> Session::Impl::prepare(const TransformOptions& wanted) {
-    const Version version = versionOf(wanted);
-    if (const auto* known = prepared.find(version)) return known->second;
-    auto result = std::make_shared<const Prepared>(quantloupe::prepare(model.graph, wanted));
-    prepared.store(version, {wanted, result});
-    return result;
+std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {
+    std::vector<bool> skipped;
+    if (config.transforms.equalization.excludeSkipped) {
+        const SkipDecisions skips = resolveSkips(*model.graph, config);
+        for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
+    }
+    const Version version = versionOf(config.transforms, skipped);
+    if (const auto* known = prepared.find(version)) return *known;
+    return prepared.store(version,
+                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, config.transforms, skipped)));
 }
 
 const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
@@ -114,7 +121,7 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
-    const auto graph = prepare(config.transforms);
+    const auto graph = prepare(config);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
     auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, quantizers));
@@ -180,7 +187,7 @@ void Session::useRandomInputs(std::size_t samples) {
 }
 
 std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& config) {
-    return m_impl->prepare(config.transforms);
+    return m_impl->prepare(config);
 }
 
 GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {

@@ -13,7 +13,7 @@ namespace quantloupe {
 struct Session::Impl {
     Impl(LoadedModel loaded, SessionOptions wanted);
 
-    std::shared_ptr<const Prepared> prepare(const TransformOptions& options);
+    std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
     /// The ranges of the tensors, calibrating those that are not known yet.
     const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                  const QuantizationConfig& config, const RunControl& control);
@@ -44,7 +44,7 @@ struct Session::Impl {
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
 
-    ResultCache<std::pair<TransformOptions, std::shared_ptr<const Prepared>>> prepared{8};
+    ResultCache<std::shared_ptr<const Prepared>> prepared{8};
     ResultCache<Statistics> ranges{8};
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();

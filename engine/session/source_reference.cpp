@@ -9,19 +9,9 @@ namespace {
 /// Factors by tensor of the prepared graph: all tensors of a junction have them.
 std::map<TensorId, std::vector<float>> junctionFactors(const Prepared& prepared) {
     std::map<TensorId, std::vector<float>> factors;
-    const Graph& graph = *prepared.graph;
-    for (const EqualizationSet& set : prepared.sets) {
-        if (!set.enabled) continue;
-        for (std::size_t j = 0; j + 1 < set.layers.size(); ++j) {
-            const NodeId end = prepared.fates[set.layers[j + 1].index()].prepared;
-            NodeId node = prepared.fates[set.layers[j].index()].prepared;
-            while (node.valid() && node != end) {
-                const TensorId tensor = graph.node(node).output();
-                const auto [known, added] = factors.emplace(tensor, set.factors[j]);
-                for (std::size_t c = 0; !added && c < known->second.size(); ++c) known->second[c] *= set.factors[j][c];
-                node = graph.onlyConsumer(tensor);
-            }
-        }
+    for (const EqualizationJunction& junction : prepared.junctions) {
+        if (!junction.enabled) continue;
+        for (const TensorId tensor : junction.tensors) factors.emplace(tensor, junction.factors);
     }
     return factors;
 }

@@ -5,7 +5,7 @@
 //
 // Transforms keep the name of the tensor that a layer makes (a folded batch norm hands its output on to its host), so
 // the counterpart is the tensor of the same name. Cross-layer equalization divides the channels between two layers by
-// the factors that Prepared::sets tells; multiplied back, the prepared network's tensor is the source's again up to
+// the factors that Prepared::junctions tells; multiplied back, the prepared network's tensor is the source's again up to
 // rounding, where the transforms keep the function (Clip(0, 6) as Relu does not: that difference is meant to show).
 // What the high-bias fold moves out of a junction is not told: those tensors have no counterpart.
 

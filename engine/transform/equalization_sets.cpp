@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-#include "transform/weight_layout.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 namespace {
@@ -27,17 +27,8 @@ struct Link {
     bool activation = false;
 };
 
-bool isFloatConstant(const Graph& graph, TensorId id) {
-    const Constant* constant = graph.constantOf(id);
-    return constant != nullptr && constant->type() == DataType::Float32;
-}
-
-std::optional<WeightLayout> layoutOf(const Graph& graph, NodeId id) {
-    const Constant* weight = graph.constantOf(graph.node(id).input(1));
-    return weight == nullptr ? std::nullopt : weightLayout(graph.node(id), weight->dims());
-}
-
-LayerClass classOf(const Graph& graph, NodeId id) {
+LayerClass classOf(const Graph& graph, NodeId id, const std::vector<bool>& excluded) {
+    if (!excluded.empty() && excluded[id.index()]) return LayerClass::None;
     const Node& node = graph.node(id);
     if (!isConvolution(node) || !isFloatConstant(graph, node.input(1))) return LayerClass::None;
     if (node.input(2).valid() && !isFloatConstant(graph, node.input(2))) return LayerClass::None;
@@ -47,37 +38,24 @@ LayerClass classOf(const Graph& graph, NodeId id) {
     return layout->groups == 1 ? LayerClass::Common : LayerClass::Unsupported;
 }
 
-/// The tensor is the node's data, and none of its parameters.
-bool readsAsData(const Node& node, TensorId tensor) {
-    return node.input(0) == tensor && std::count(node.inputs.begin(), node.inputs.end(), tensor) == 1;
-}
-
-Link linkBehind(const Graph& graph, NodeId id) {
+/// A tensor that is also a graph output ends the chain; its name is told in `output`.
+Link linkBehind(const Graph& graph, NodeId id, const std::vector<bool>& excluded, TensorId& output) {
     Link link;
     TensorId tensor = graph.node(id).output();
-    NodeId reader = graph.onlyConsumer(tensor);
-    while (reader.valid() && readsAsData(graph.node(reader), tensor)) {
+    while (tensor.valid() && graph.tensor(tensor).consumers.size() == 1) {
+        if (graph.tensor(tensor).graphOutput) output = tensor;
+        const NodeId reader = graph.tensor(tensor).consumers[0];
         const Node& node = graph.node(reader);
-        if (classOf(graph, reader) != LayerClass::None) {
+        if (!readsAsData(node, tensor)) break;
+        if (classOf(graph, reader, excluded) != LayerClass::None) {
             link.next = reader;
             return link;
         }
-        if (!isOp(node, "Relu") && !isOp(node, "PRelu")) return {};
+        if (!isOp(node, "Relu") && !isOp(node, "PRelu")) break;
         link.activation = true;
         tensor = node.output();
-        reader = graph.onlyConsumer(tensor);
     }
-    return {};
-}
-
-/// A constant of the layer that something else reads, too; invalid if there is none.
-TensorId sharedConstant(const Graph& graph, NodeId id) {
-    const Node& node = graph.node(id);
-    for (const TensorId input : {node.input(1), node.input(2)}) {
-        if (!input.valid()) continue;
-        if (graph.onlyConsumer(input) != id || std::count(node.inputs.begin(), node.inputs.end(), input) != 1)
-            return input;
-    }
+    output = {};
     return {};
 }
 
@@ -94,14 +72,22 @@ bool channelsFit(const Graph& graph, const LayerSet& set) {
 
 class SetFinder {
   public:
-    SetFinder(const Graph& graph, std::vector<std::string>& notices) : m_graph(graph), m_notices(notices) {}
+    SetFinder(const Graph& graph, std::vector<std::string>& notices, const std::vector<bool>& excluded)
+        : m_graph(graph), m_notices(notices), m_excluded(excluded) {}
 
     std::vector<LayerSet> find() {
         std::vector<Link> links(m_graph.nodeCount());
         std::vector<bool> hasPrevious(m_graph.nodeCount(), false);
         for (std::size_t i = 0; i < links.size(); ++i) {
-            if (classOf(m_graph, NodeId(i)) == LayerClass::None) continue;
-            links[i] = linkBehind(m_graph, NodeId(i));
+            if (classOf(m_graph, NodeId(i), m_excluded) == LayerClass::None) continue;
+            TensorId output;
+            links[i] = linkBehind(m_graph, NodeId(i), m_excluded, output);
+            if (output.valid()) {
+                m_notices.push_back(fmt::format("{} are not equalized: '{}' between them is a graph output (AIMET itself "
+                                                "scales it and so changes that output)",
+                                                namesOf(m_graph, {NodeId(i), links[i].next}), m_graph.tensor(output).name));
+                links[i] = {};
+            }
             if (links[i].next.valid()) hasPrevious[links[i].next.index()] = true;
         }
         for (std::size_t i = 0; i < links.size(); ++i) {
@@ -119,7 +105,7 @@ class SetFinder {
 
   private:
     LayerClass at(std::size_t i) const {
-        return i < m_chain.size() ? classOf(m_graph, m_chain[i]) : LayerClass::None;
+        return i < m_chain.size() ? classOf(m_graph, m_chain[i], m_excluded) : LayerClass::None;
     }
 
     /// Walks along the chain with `first` as the left end of the next set.
@@ -167,6 +153,7 @@ class SetFinder {
 
     const Graph& m_graph;
     std::vector<std::string>& m_notices;
+    const std::vector<bool>& m_excluded;
     std::vector<NodeId> m_chain;
     std::vector<bool> m_activation;
     std::vector<LayerSet> m_sets;
@@ -174,8 +161,9 @@ class SetFinder {
 
 }  // namespace
 
-std::vector<LayerSet> findEqualizationSets(const Graph& graph, std::vector<std::string>& notices) {
-    return SetFinder(graph, notices).find();
+std::vector<LayerSet> findEqualizationSets(const Graph& graph, std::vector<std::string>& notices,
+                                           const std::vector<bool>& excluded) {
+    return SetFinder(graph, notices, excluded).find();
 }
 
 }  // namespace quantloupe

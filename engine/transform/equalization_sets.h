@@ -18,7 +18,9 @@ struct LayerSet {
 
 /// The sets of the graph in the order in which they are to be scaled: by the chain's first layer, then along
 /// the chain. Sets overlap: the last layer of one is often the first of the next. Appends to `notices` what
-/// was left out although it has the right form (shared weights).
-std::vector<LayerSet> findEqualizationSets(const Graph& graph, std::vector<std::string>& notices);
+/// was left out although it has the right form (shared weights, a graph output between). Layers with
+/// `excluded` (one a node; empty: none) take no part.
+std::vector<LayerSet> findEqualizationSets(const Graph& graph, std::vector<std::string>& notices,
+                                           const std::vector<bool>& excluded = {});
 
 }  // namespace quantloupe

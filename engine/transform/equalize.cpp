@@ -6,44 +6,57 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "transform/adaptive_stop.h"
 #include "transform/cross_layer_scaling.h"
+#include "transform/equalize_profiles.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 namespace {
 
 constexpr float kDeadBelow = 1e-4f, kDeadAbove = 1e4f;
 
-std::vector<std::string> namesOf(const Graph& graph, const LayerSet& set) {
-    std::vector<std::string> names;
-    for (const NodeId id : set.layers) names.push_back(graph.node(id).name);
-    return names;
-}
-
-std::vector<EqualizedSet> setsWith(const Graph& graph, const std::vector<std::vector<std::string>>& off,
-                                   std::vector<std::string>& notices) {
+std::vector<EqualizedSet> setsWith(const Graph& graph, const EqualizationOptions& options,
+                                   const std::vector<bool>& excluded, std::vector<std::string>& notices) {
     std::vector<EqualizedSet> result;
-    std::vector<bool> offUsed(off.size(), false);
-    for (LayerSet& set : findEqualizationSets(graph, notices)) {
+    std::vector<bool> offUsed(options.off.size(), false);
+    for (LayerSet& set : findEqualizationSets(graph, notices, excluded)) {
         EqualizedSet equalized;
-        const auto names = namesOf(graph, set);
-        for (std::size_t i = 0; i < off.size(); ++i) {
-            if (off[i] != names) continue;
+        std::vector<std::string> names;
+        for (const NodeId id : set.layers) names.push_back(graph.node(id).name);
+        for (std::size_t i = 0; i < options.off.size(); ++i) {
+            if (options.off[i] != names) continue;
             equalized.enabled = false;
             offUsed[i] = true;
         }
-        for (std::size_t j = 0; j + 1 < set.layers.size(); ++j) {
-            const Node& first = graph.node(set.layers[j]);
-            const auto layout = weightLayout(first, graph.constantOf(first.input(1))->dims());
-            equalized.factors.emplace_back(static_cast<std::size_t>(layout->outputs()), 1.0f);
-        }
+        for (std::size_t j = 0; j + 1 < set.layers.size(); ++j)
+            equalized.factors.emplace_back(static_cast<std::size_t>(layoutOf(graph, set.layers[j])->outputs()), 1.0f);
         equalized.set = std::move(set);
         result.push_back(std::move(equalized));
     }
-    for (std::size_t i = 0; i < off.size(); ++i)
-        if (!offUsed[i])
-            notices.push_back(fmt::format("equalization.off names '{}', which are no set of this graph",
-                                          fmt::join(off[i], "', '")));
+    tellIdleOff(options.off, offUsed, notices);
     return result;
+}
+
+std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const EqualizationOptions& options,
+                                       const std::vector<bool>& excluded, std::vector<std::string>& notices) {
+    std::vector<EqualizedSet> sets = setsWith(weights.graph(), options, excluded, notices);
+    const bool adaptive = options.steps < 0;
+    AdaptiveStop stop(options.totalLayerDiffThreshold);
+    if (adaptive)
+        for (const EqualizedSet& equalized : sets)
+            for (const NodeId id : equalized.set.layers) weights.layer(id);
+    for (int step = 0; step < (adaptive ? kMostPasses : options.steps); ++step) {
+        const auto before = adaptive ? weightsOf(weights) : std::vector<std::vector<float>>();
+        for (EqualizedSet& equalized : sets) {
+            if (!equalized.enabled) continue;
+            const auto factors = scaleSet(weights, equalized.set);
+            for (std::size_t j = 0; j < factors.size(); ++j)
+                for (std::size_t c = 0; c < factors[j].size(); ++c) equalized.factors[j][c] *= factors[j][c];
+        }
+        if (adaptive && stop.after(changeSince(before, weights))) break;
+    }
+    return sets;
 }
 
 void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::vector<std::string>& notices) {
@@ -57,11 +70,22 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
     }
 }
 
+std::vector<Junction> junctionsOf(const Graph& graph, const std::vector<EqualizedSet>& sets) {
+    std::vector<Junction> junctions;
+    for (const EqualizedSet& equalized : sets)
+        for (std::size_t j = 0; j < equalized.factors.size(); ++j) {
+            junctions.push_back(chainJunction(graph, equalized.set.layers[j], equalized.set.layers[j + 1]));
+            junctions.back().factors = equalized.factors[j];
+            junctions.back().enabled = equalized.enabled;
+        }
+    return junctions;
+}
+
 void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets,
                     std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
     std::size_t absorbed = 0;
     for (const EqualizedSet& equalized : sets) {
-        if (!equalized.enabled) continue;
+        if (!equalized.enabled || !equalized.plain) continue;
         std::vector<OutputStatistics> firsts;
         for (std::size_t j = 0; j + 1 < equalized.set.layers.size(); ++j)
             firsts.push_back(statistics[equalized.set.layers[j].index()]);
@@ -75,25 +99,34 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
 
 }  // namespace
 
+void tellIdleOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
+                 std::vector<std::string>& notices) {
+    for (std::size_t i = 0; i < off.size(); ++i)
+        if (!used[i])
+            notices.push_back(fmt::format("equalization.off names '{}', which are no set of this graph",
+                                          fmt::join(off[i], "', '")));
+}
+
 EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& options, bool highBias,
-                        std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
-    if (options.steps < 0)
-        failInput("equalization.steps is {}: it must be 0 or more (adaptive steps are not available)",
-                  options.steps);
+                        std::span<const OutputStatistics> statistics, const std::vector<bool>& excluded,
+                        std::vector<std::string>& notices) {
+    if (options.steps < -1)
+        failInput("equalization.steps is {}: it must be 0 or more, or -1 for as many as it takes", options.steps);
     WeightEditor weights(graph);
     EqualizeResult result;
-    result.sets = setsWith(*graph, options.off, notices);
-    for (int step = 0; step < options.steps; ++step) {
-        for (EqualizedSet& equalized : result.sets) {
-            if (!equalized.enabled) continue;
-            const auto factors = scaleSet(weights, equalized.set);
-            for (std::size_t j = 0; j < factors.size(); ++j)
-                for (std::size_t c = 0; c < factors[j].size(); ++c) equalized.factors[j][c] *= factors[j][c];
-        }
+    if (options.profile == EqualizationProfile::Quantloupe) {
+        ProfileResult everywhere = equalizeEverywhere(weights, options, excluded, notices);
+        result.sets = std::move(everywhere.sets);
+        result.junctions = std::move(everywhere.junctions);
+    } else {
+        const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
+        result.sets = scale(weights, options, excluded, notices);
+        for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
+        result.junctions = junctionsOf(*graph, result.sets);
     }
-    for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
     if (highBias) foldHighBiases(weights, result.sets, statistics, notices);
     result.graph = weights.build();
+    for (Junction& junction : result.junctions) fillRanges(junction, *graph, *result.graph);
     return result;
 }
 

@@ -12,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-Version versionOf(const Graph& source, const TransformOptions& options) {
+Version versionOf(const Graph& source, const TransformOptions& options, const std::vector<bool>& excluded) {
     VersionBuilder builder;
     builder.add(source.version()).add(options.foldBatchNorm);
     builder.add(options.skipFolding.size());
@@ -24,6 +24,10 @@ Version versionOf(const Graph& source, const TransformOptions& options) {
         for (const std::string& name : set) builder.add(std::string_view(name));
     }
     builder.add(options.highBiasFold);
+    builder.add(options.equalization.appendBias).add(options.equalization.weightThreshold);
+    builder.add(options.equalization.totalLayerDiffThreshold);
+    builder.add(excluded.size());
+    for (const bool one : excluded) builder.add(one);
     return builder.finish();
 }
 
@@ -37,10 +41,12 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 
 class Preparation {
   public:
-    Preparation(GraphPtr source, const TransformOptions& options) : m_options(options) {
+    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped)
+        : m_options(options) {
+        if (options.equalization.excludeSkipped) m_excluded = skipped;
         checkNames(*source, options.skipFolding, "skip_folding");
         for (const auto& set : options.equalization.off) checkNames(*source, set, "equalization.off");
-        m_result.version = versionOf(*source, options);
+        m_result.version = versionOf(*source, options, m_excluded);
         m_result.source = source;
         m_result.graph = source;
         m_result.fates.resize(source->nodeCount());
@@ -117,8 +123,11 @@ class Preparation {
     }
 
     void equalizeSets() {
+        std::vector<bool> excluded;
+        if (!m_excluded.empty())
+            for (const NodeId source : m_result.sourceOf) excluded.push_back(m_excluded[source.index()]);
         EqualizeResult equalized = equalize(m_result.graph, m_options.equalization, m_options.highBiasFold,
-                                            m_statistics, m_result.notices);
+                                            m_statistics, excluded, m_result.notices);
         m_result.graph = equalized.graph;
         for (EqualizedSet& set : equalized.sets) {
             EqualizationSet told;
@@ -128,19 +137,25 @@ class Preparation {
             told.enabled = set.enabled;
             m_result.sets.push_back(std::move(told));
         }
+        for (Junction& junction : equalized.junctions) {
+            for (NodeId& id : junction.heads) id = m_result.sourceOf[id.index()];
+            for (NodeId& id : junction.tails) id = m_result.sourceOf[id.index()];
+        }
+        m_result.junctions = std::move(equalized.junctions);
     }
 
     LayerFate& fateOf(NodeId prepared) { return m_result.fates[m_result.sourceOf[prepared.index()].index()]; }
 
     const TransformOptions& m_options;
     Prepared m_result;
+    std::vector<bool> m_excluded;                ///< one a source node; empty: none
     std::vector<OutputStatistics> m_statistics;  ///< one a node of m_result.graph
 };
 
 }  // namespace
 
-Prepared prepare(GraphPtr source, const TransformOptions& options) {
-    return Preparation(std::move(source), options).run();
+Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped) {
+    return Preparation(std::move(source), options, skipped).run();
 }
 
 }  // namespace quantloupe

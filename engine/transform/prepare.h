@@ -7,6 +7,7 @@
 
 #include "config/quantization_config.h"
 #include "model/graph.h"
+#include "transform/junction.h"
 
 namespace quantloupe {
 
@@ -25,6 +26,9 @@ struct EqualizationSet {
     bool enabled = true;                           ///< false: listed in equalization.off
 };
 
+/// A junction of equalized layers: Junction, but with *source* nodes; its tensors are the prepared graph's.
+using EqualizationJunction = Junction;
+
 /// The result of the transforms. Holds the source so that both can be shown beside each other.
 struct Prepared {
     GraphPtr source;
@@ -32,6 +36,7 @@ struct Prepared {
     std::vector<LayerFate> fates;     ///< one a source node
     std::vector<NodeId> sourceOf;     ///< one a prepared node
     std::vector<EqualizationSet> sets;
+    std::vector<EqualizationJunction> junctions;
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;
     std::vector<std::string> notices;  ///< what was refused and why, dead channels, and the like
@@ -40,7 +45,8 @@ struct Prepared {
 };
 
 /// Applies config.transforms in the order fold, replace, equalize, high-bias fold. Throws Error for a name in
-/// skip_folding or off that the graph does not have. Any thread.
-Prepared prepare(GraphPtr source, const TransformOptions& options);
+/// skip_folding or off that the graph does not have. Any thread. `skipped` has one entry a source node (empty: none):
+/// layers that stay in float, which equalization.exclude_skipped leaves out of equalization.
+Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {});
 
 }  // namespace quantloupe

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "model/graph_builder.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 
@@ -12,7 +13,7 @@ EditedLayer& WeightEditor::layer(NodeId id) {
 
     const Node& node = m_graph->node(id);
     const Constant* weight = m_graph->constantOf(node.input(1));
-    const auto layout = weight == nullptr ? std::nullopt : weightLayout(node, weight->dims());
+    const auto layout = layoutOf(*m_graph, id);
     if (!layout) fail(ErrorKind::Internal, "the weight of '{}' cannot be edited", node.name);
     EditedLayer edited;
     edited.layout = *layout;
@@ -23,8 +24,9 @@ EditedLayer& WeightEditor::layer(NodeId id) {
 }
 
 GraphPtr WeightEditor::build() const {
-    if (m_layers.empty()) return m_graph;
+    if (m_layers.empty() && m_constants.empty()) return m_graph;
     GraphBuilder builder(*m_graph);
+    for (const auto& [id, value] : m_constants) builder.setConstant(id, value);
     for (const auto& [id, edited] : m_layers) {
         const Node& node = m_graph->node(id);
         builder.setConstant(node.input(1), Constant::fromFloats(edited.layout.dims, edited.weight));

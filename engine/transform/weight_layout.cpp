@@ -70,6 +70,38 @@ std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, 
     return result;
 }
 
+namespace {
+
+/// Of axis 1 of a grouped layer's weight, whose axis 0 tells the group: [groups * dims[1]].
+std::vector<float> maxAbsInGroups(std::span<const float> weight, const WeightLayout& layout) {
+    const auto groups = static_cast<std::size_t>(layout.groups);
+    const auto perGroup = static_cast<std::size_t>(layout.dims[1]);
+    Dims dims = layout.dims;
+    dims[0] /= layout.groups;
+    std::vector<float> ranges;
+    ranges.reserve(groups * perGroup);
+    for (std::size_t g = 0; g < groups; ++g) {
+        const auto part = weight.subspan(g * weight.size() / groups, weight.size() / groups);
+        const auto largest = maxAbsAlong(part, dims, 1);
+        ranges.insert(ranges.end(), largest.begin(), largest.end());
+    }
+    return ranges;
+}
+
+std::vector<float> rangesAlong(std::span<const float> weight, const WeightLayout& layout, std::size_t axis) {
+    return layout.groups > 1 && axis == 1 ? maxAbsInGroups(weight, layout) : maxAbsAlong(weight, layout.dims, axis);
+}
+
+}  // namespace
+
+std::vector<float> outputRanges(std::span<const float> weight, const WeightLayout& layout) {
+    return rangesAlong(weight, layout, layout.outputAxis);
+}
+
+std::vector<float> inputRanges(std::span<const float> weight, const WeightLayout& layout) {
+    return rangesAlong(weight, layout, layout.inputAxis);
+}
+
 std::vector<float> kernelSums(std::span<const float> weight, const Dims& dims) {
     std::vector<float> sums(weight.begin(), weight.end());
     for (std::size_t axis = dims.size(); axis-- > 2;) {

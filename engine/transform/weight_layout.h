@@ -40,6 +40,9 @@ std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims);
 void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors);
 /// The largest |w| of each channel along the axis; not a number where a weight is none.
 std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis);
+/// The largest |w| of each output or input channel; all channels of all groups count.
+std::vector<float> outputRanges(std::span<const float> weight, const WeightLayout& layout);
+std::vector<float> inputRanges(std::span<const float> weight, const WeightLayout& layout);
 /// Sums over the kernel positions: [dims[0] * dims[1]]. Adds in float32, innermost axis first, as NumPy does.
 std::vector<float> kernelSums(std::span<const float> weight, const Dims& dims);
 

@@ -38,7 +38,8 @@ QuantizationConfig fullConfig() {
     c.transforms.foldBatchNorm = false;
     c.transforms.skipFolding = {"Conv_1"};
     c.transforms.replaceRelu6 = ReplaceRelu6::Between;
-    c.transforms.equalization = {EqualizationProfile::Aimet, 3, {{"Conv_3", "Conv_5"}, {"a", "b", "c"}}};
+    c.transforms.equalization = {
+        EqualizationProfile::Aimet, 3, {{"Conv_3", "Conv_5"}, {"a", "b", "c"}}, true, 0.25, 1e-6, true};
     c.transforms.highBiasFold = true;
     c.quantization.activation = {8, false, true};
     c.quantization.weight = {3, false, true};
@@ -223,13 +224,14 @@ class ConfigJsonTest : public QObject {
         row(R"({"refine": {"rounding": "adaround"}})", "refine.rounding 'adaround' is not available");
         row(R"({"refine": {"migration": 0.5}})", "refine.migration 0.5 is not available");
         row(R"({"transforms": {"simplify": true}})", "transforms.simplify true is not available");
-        row(R"({"transforms": {"equalization": {"profile": "quark"}}})",
-            "transforms.equalization.profile 'quark' is not available in this version; available: off, "
-            "aimet");
-        row(R"({"transforms": {"equalization": {"steps": -1}}})",
-            "steps: -1 is out of range; available: 0 to 100 (-1,");
-        row(R"({"transforms": {"equalization": {"append_bias": true}}})",
-            "append_bias true is not available");
+        row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",
+            "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, aimet, quark, quantloupe");
+        row(R"({"transforms": {"equalization": {"steps": -2}}})",
+            "steps: -2 is out of range; available: -1 to 100 (-1:");
+        row(R"({"transforms": {"equalization": {"append_bias": 1}}})",
+            "append_bias: must be true or false, not 1");
+        row(R"({"transforms": {"equalization": {"weight_threshold": -0.5}}})",
+            "weight_threshold: must be a number of 0 or more, not -0.5");
         row(R"({"transforms": {"equalization": {"off": ["a"]}}})",
             "transforms.equalization.off[0]: must be a list of texts, not 'a'");
         row(R"({"skip": {"rules": [{"kind": "node", "layers": ["a"]}, {"kind": "block", "like": "b"}]}})",

@@ -154,7 +154,8 @@ class TransformTest : public QObject {
         const auto p = prepare(graph(kPair), aimet(2));
         QCOMPARE(list(p.sets[0].factors[0]), QString("2 0.5"));
         QCOMPARE(constantText(*p.graph, 2, 1), QString("2 2"));
-        QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), aimet(-1)), Error);
+        QCOMPARE(list(prepare(graph(kPair), aimet(-1)).sets[0].factors[0]), QString("2 0.5"));
+        QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), aimet(-2)), Error);
     }
 
     void tripleByHand() {
@@ -227,7 +228,7 @@ class TransformTest : public QObject {
         const auto source = graph(kPair);
         const Version base = prepare(source, {}).version;
         QCOMPARE(prepare(graph(kPair), {}).version.hex(), base.hex());
-        std::vector<TransformOptions> others(7);
+        std::vector<TransformOptions> others(10);
         others[0].foldBatchNorm = false;
         others[1].skipFolding = {"Conv_0"};
         others[2].replaceRelu6 = ReplaceRelu6::All;
@@ -235,6 +236,9 @@ class TransformTest : public QObject {
         others[4].equalization.steps = 2;
         others[5].equalization.off = {{"Conv_0", "Conv_2"}};
         others[6].highBiasFold = true;
+        others[7].equalization.appendBias = true;
+        others[8].equalization.weightThreshold = 0.25;
+        others[9].equalization.totalLayerDiffThreshold = 1e-7;
         std::set<std::string> versions{base.hex()};
         for (const TransformOptions& options : others)
             versions.insert(prepare(source, options).version.hex());

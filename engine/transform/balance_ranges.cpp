@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Equalization by coordinate descent on ranges.
+//
+// Terms: K[o, i] is the largest |w| over the kernel positions of a layer's weight. With factors f_in on its inputs and
+// f_out on its outputs, the range of output channel o is the largest K[o, i] f_in[i] / f_out[o] over i, and that of an
+// input channel likewise. For each group in turn, channel by channel, r1 is the largest range over the heads and r2 over
+// the tails, and the factor is multiplied by sqrt(r1 / r2), which makes the two equal: of all factors that gives the
+// largest product of the channel's parts of both ranges (Nagel et al. 2019, section 4.1; several heads and tails as in
+// PPQ). A depthwise layer couples the groups on both its sides, so passes are repeated. Weights themselves are not
+// touched, so a pass costs one look at every K and rounds nothing. Guards: factors are clamped; a dead channel, whose range is
+// nothing beside the largest of its layer, is not evened out, which would blow up its bias, but only kept from being the
+// largest on the other side. Cost: passes times
+// O(sum of K). Weakness: the ranges of activations play no part.
+#include "transform/balance_ranges.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "transform/adaptive_stop.h"
+#include "transform/scalable_layer.h"
+#include "transform/weight_channels.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr double kAtRest = 1e-6;
+constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
+
+struct LayerRanges {
+    explicit LayerRanges(const WeightLayout& layout) : channels(layout) {}
+    WeightChannels channels;
+    std::vector<float> kernelMax;  ///< [first axis, second axis]
+    std::vector<float> bias;
+    std::size_t before = kNoGroup, behind = kNoGroup;
+};
+
+class Balancer {
+  public:
+    Balancer(const Graph& graph, const std::vector<ScaleGroup>& groups, const std::vector<bool>& enabled,
+             const BalanceOptions& options)
+        : m_graph(graph), m_groups(groups), m_enabled(enabled), m_options(options) {
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            m_result.factors.emplace_back(groups[g].channels, 1.0);
+            if (!enabled[g]) continue;
+            for (const NodeId id : groups[g].heads) layer(id).behind = g;
+            for (const NodeId id : groups[g].tails) layer(id).before = g;
+        }
+    }
+
+    void settle(const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors) {
+        constexpr int kPasses = 50;
+        m_dead = dead;
+        m_result.factors = std::move(factors);
+        m_onlyDead = true;
+        for (int pass = 0; pass < kPasses; ++pass) {
+            double change = 0;
+            for (std::size_t g = 0; g < m_groups.size(); ++g)
+                if (m_enabled[g]) change = std::max(change, step(g));
+            if (change <= kAtRest) break;
+        }
+        factors = std::move(m_result.factors);
+    }
+
+    BalanceResult run() {
+        findDead();
+        const int most = m_options.steps < 0 ? kMostPasses : m_options.steps;
+        for (m_result.passes = 0; m_result.passes < most; ++m_result.passes) {
+            double change = 0;
+            for (std::size_t g = 0; g < m_groups.size(); ++g)
+                if (m_enabled[g]) change = std::max(change, step(g));
+            if (m_options.steps < 0 && change <= kAtRest) return std::move(m_result);
+        }
+        m_result.atRest = m_options.steps >= 0;
+        return std::move(m_result);
+    }
+
+  private:
+    LayerRanges& layer(NodeId id) {
+        const auto found = m_layers.find(id);
+        if (found != m_layers.end()) return found->second;
+        const auto layout = layoutOf(m_graph, id);
+        LayerRanges ranges(*layout);
+        const auto weight = m_graph.constantOf(m_graph.node(id).input(1))->floats();
+        const std::size_t cells = ranges.channels.first() * ranges.channels.second();
+        const std::size_t kernel = cells == 0 ? 0 : weight.size() / cells;
+        ranges.kernelMax.assign(cells, 0.0f);
+        for (std::size_t i = 0; i < cells; ++i)
+            for (std::size_t k = 0; k < kernel; ++k)
+                ranges.kernelMax[i] = std::max(ranges.kernelMax[i], std::fabs(weight[i * kernel + k]));
+        if (const Constant* bias = m_graph.constantOf(m_graph.node(id).input(2)))
+            ranges.bias.assign(bias->floats().begin(), bias->floats().end());
+        return m_layers.emplace(id, std::move(ranges)).first->second;
+    }
+
+    double factor(std::size_t group, std::size_t channel) const {
+        return group == kNoGroup ? 1.0 : m_result.factors[group][channel];
+    }
+
+    void raiseOutputs(const LayerRanges& layer, std::vector<double>& ranges) const {
+        std::vector<double> own(ranges.size(), 0.0);
+        const WeightChannels& at = layer.channels;
+        const float* k = layer.kernelMax.data();
+        for (std::size_t a = 0; a < at.first(); ++a)
+            for (std::size_t b = 0; b < at.second(); ++b, ++k) {
+                const std::size_t o = at.output(a, b);
+                own[o] = std::max(own[o], static_cast<double>(*k) * factor(layer.before, at.input(a, b)));
+            }
+        if (m_options.appendBias)
+            for (std::size_t o = 0; o < layer.bias.size(); ++o)
+                own[o] = std::max(own[o], std::fabs(static_cast<double>(layer.bias[o])) / 2);
+        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.behind, o));
+    }
+
+    void raiseInputs(const LayerRanges& layer, std::vector<double>& ranges) const {
+        std::vector<double> own(ranges.size(), 0.0);
+        const WeightChannels& at = layer.channels;
+        const float* k = layer.kernelMax.data();
+        for (std::size_t a = 0; a < at.first(); ++a)
+            for (std::size_t b = 0; b < at.second(); ++b, ++k) {
+                const std::size_t i = at.input(a, b);
+                own[i] = std::max(own[i], static_cast<double>(*k) / factor(layer.behind, at.output(a, b)));
+            }
+        for (std::size_t i = 0; i < own.size(); ++i) ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
+    }
+
+    void rangesOf(std::size_t g, std::vector<double>& heads, std::vector<double>& tails) const {
+        heads.assign(m_groups[g].channels, 0.0);
+        tails.assign(m_groups[g].channels, 0.0);
+        for (const NodeId id : m_groups[g].heads) raiseOutputs(m_layers.at(id), heads);
+        for (const NodeId id : m_groups[g].tails) raiseInputs(m_layers.at(id), tails);
+    }
+
+    /// From the weights as they are, so that no order of the groups decides what is dead.
+    void findDead() {
+        std::vector<double> heads, tails;
+        for (std::size_t g = 0; g < m_groups.size(); ++g) {
+            m_dead.emplace_back(m_groups[g].channels, false);
+            m_result.deadChannels.push_back(0);
+            if (!m_enabled[g]) continue;
+            rangesOf(g, heads, tails);
+            const double head = heads.empty() ? 0 : *std::max_element(heads.begin(), heads.end());
+            const double tail = tails.empty() ? 0 : *std::max_element(tails.begin(), tails.end());
+            for (std::size_t c = 0; c < heads.size(); ++c) {
+                const bool alive = heads[c] > head * m_options.dead && tails[c] > tail * m_options.dead &&
+                                   std::isfinite(heads[c]) && std::isfinite(tails[c]);
+                m_dead[g][c] = !alive;
+                m_result.deadChannels[g] += alive ? 0 : 1;
+            }
+        }
+    }
+
+    /// Returns the largest relative change of a factor.
+    double step(std::size_t g) {
+        std::vector<double> heads, tails;
+        rangesOf(g, heads, tails);
+        double change = 0, head = 0, tail = 0;  // the largest of live channels
+        for (std::size_t c = 0; c < heads.size(); ++c) {
+            if (m_dead[g][c]) continue;
+            head = std::max(head, heads[c]);
+            tail = std::max(tail, tails[c]);
+        }
+        for (std::size_t c = 0; c < heads.size(); ++c) {
+            if (!m_dead[g][c] && m_onlyDead) continue;
+            const double wanted = m_dead[g][c] ? shrinkDead(heads[c], tails[c], head, tail) : std::sqrt(heads[c] / tails[c]);
+            const double before = m_result.factors[g][c];
+            const double next = std::clamp(before * wanted, 1 / m_options.clamp, m_options.clamp);
+            m_result.factors[g][c] = next;
+            change = std::max(change, std::fabs(next / before - 1));
+        }
+        return change;
+    }
+
+    static double shrinkDead(double head, double tail, double liveHead, double liveTail) {
+        if (!(liveHead > 0 && liveTail > 0) || !std::isfinite(head) || !std::isfinite(tail)) return 1;
+        if (tail > liveTail && head < liveHead) return std::max(liveTail / tail, head / liveHead);
+        if (head > liveHead && tail < liveTail) return tail > 0 ? std::min(head / liveHead, liveTail / tail) : head / liveHead;
+        return 1;
+    }
+
+    const Graph& m_graph;
+    const std::vector<ScaleGroup>& m_groups;
+    const std::vector<bool>& m_enabled;
+    const BalanceOptions& m_options;
+    std::map<NodeId, LayerRanges> m_layers;
+    std::vector<std::vector<bool>> m_dead;
+    bool m_onlyDead = false;
+    BalanceResult m_result;
+};
+
+}  // namespace
+
+BalanceResult balanceRanges(const Graph& graph, const std::vector<ScaleGroup>& groups,
+                            const std::vector<bool>& enabled, const BalanceOptions& options) {
+    return Balancer(graph, groups, enabled, options).run();
+}
+
+void settleDeadChannels(const Graph& graph, const std::vector<ScaleGroup>& groups,
+                        const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors) {
+    const BalanceOptions options;
+    Balancer(graph, groups, std::vector<bool>(groups.size(), true), options).settle(dead, factors);
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Finds the layers that AMD Quark's cross-layer equalization scales together.
+
+#include <string>
+#include <vector>
+
+#include "transform/equalization_sets.h"
+
+namespace quantloupe {
+
+/// Pairs and triples in the order of one of Quark's passes, without the first one's repetition at the end. Layers with
+/// `excluded` (one a node; empty: none) take no part. Appends to `notices` what Quark would do and must not.
+std::vector<LayerSet> findQuarkPatterns(const Graph& graph, const std::vector<bool>& excluded,
+                                        std::vector<std::string>& notices);
+
+}  // namespace quantloupe
