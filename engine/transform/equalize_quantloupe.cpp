@@ -98,7 +98,7 @@ class QuantloupeRun {
     void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
         for (std::size_t g = 0; g < groups.size(); ++g)
             if (balance.deadChannels[g] > 0)
-                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and keep their scale",
+                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as others need it",
                                                 balance.deadChannels[g], groups[g].channels, namesOf(m_graph, groups[g].heads)));
     }
 

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The general profile: which junctions there are, what becomes of their weights, and, for all profiles, that random
+// networks compute what they computed before.
+#include <QtTest/QtTest>
+#include <cmath>
+#include <random>
+
+#include "model/graph_builder.h"
+#include "runtime/program.h"
+#include "runtime/workers.h"
+#include "support/text_model.h"
+#include "transform/prepare.h"
+#include "transform/scale_groups.h"
+
+using namespace quantloupe;
+
+namespace {
+
+GraphPtr graph(const QString& body) {
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + body.toStdString()).graph;
+}
+
+std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t input) {
+    const Constant* constant = g.constantOf(g.node(node).input(input));
+    if (constant == nullptr) return {};
+    return {constant->floats().begin(), constant->floats().end()};
+}
+
+QString list(std::span<const float> values) {
+    QStringList texts;
+    for (const float v : values) texts << QString::number(static_cast<double>(v), 'g', 5);
+    return texts.join(' ');
+}
+
+QString names(const Graph& g, const std::vector<NodeId>& nodes) {
+    QStringList texts;
+    for (const NodeId id : nodes) texts << QString::fromStdString(g.node(id).name);
+    return texts.join('+');
+}
+
+TransformOptions everywhere(int steps = 1) {
+    TransformOptions options;
+    options.equalization.profile = EqualizationProfile::Quantloupe;
+    options.equalization.steps = steps;
+    return options;
+}
+
+std::vector<float> run(const GraphPtr& graph, const std::vector<float>& input) {
+    ProgramSpec spec;
+    spec.graph = graph;
+    Dims dims;
+    for (const Dim& d : *graph->tensor(graph->inputs()[0]).shape) dims.push_back(d.known() ? d.value : 1);
+    spec.inputs[graph->inputs()[0]] = {DataType::Float32, dims, Layout::Plain};
+    spec.observed = {graph->outputs()[0]};
+    const auto program = Program::compile(spec);
+    Workspace workspace(program);
+    workspace.bind(graph->inputs()[0], input.data());
+    workspace.run();
+    const TensorDesc& desc = program->desc(graph->outputs()[0]);
+    std::vector<float> out(desc.count());
+    convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
+    return out;
+}
+
+double deviation(const std::vector<float>& found, const std::vector<float>& expected) {
+    double largest = 1e-30, difference = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
+        difference = std::max(difference, std::fabs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
+    }
+    return difference / largest;
+}
+
+/// A random network of layers of all kinds and what may stand between them, on 6 channels of 8 by 8.
+class RandomNetwork {
+  public:
+    explicit RandomNetwork(unsigned seed) : m_random(seed) {
+        m_builder.facts().opsets[""] = 13;
+        m_builder.facts().graphName = "random";
+        const TensorId x = m_builder.tensor("x");
+        m_builder.addInput(x, DataType::Float32, shape());
+        m_open = {layer(x)};
+        for (int i = 0; i < 14; ++i) grow();
+        while (m_open.size() > 1) add();
+        m_builder.addOutput(layer(m_open[0]));
+        result = m_builder.build();
+    }
+    GraphPtr result;
+
+  private:
+    static constexpr std::int64_t kChannels = 6, kSide = 8;
+    static Shape shape() { return {{1, {}}, {kChannels, {}}, {kSide, {}}, {kSide, {}}}; }
+    int pick(int n) { return std::uniform_int_distribution<int>(0, n - 1)(m_random); }
+
+    /// Channels differ by up to four decades.
+    TensorId weights(const std::string& name, Dims dims) {
+        std::vector<float> values(static_cast<std::size_t>(elementCount(dims)));
+        std::normal_distribution<float> normal(0, 0.3f);
+        std::uniform_real_distribution<float> decade(-2, 2);
+        const std::size_t row = values.size() / static_cast<std::size_t>(dims[0]);
+        float scale = 1;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i % row == 0) scale = std::pow(10.0f, decade(m_random));
+            values[i] = normal(m_random) * scale;
+        }
+        return m_builder.addConstant(name, Constant::fromFloats(std::move(dims), std::move(values)));
+    }
+
+    TensorId node(Node node) {
+        const std::string name = "t" + std::to_string(m_count++);
+        node.name = name + "_" + node.op;
+        const TensorId out = m_builder.tensor(name);
+        m_builder.tensorInfo(out).type = DataType::Float32;
+        m_builder.tensorInfo(out).shape = shape();
+        node.outputs = {out};
+        m_builder.addNode(std::move(node));
+        return out;
+    }
+
+    TensorId layer(TensorId x) {
+        const std::string name = "w" + std::to_string(m_count);
+        const std::int64_t groups = std::array{1, 1, 2, 3, 6}[static_cast<std::size_t>(pick(5))];
+        const std::int64_t kernel = pick(2) == 0 ? 1 : 3;
+        Node conv;
+        conv.op = pick(4) == 0 ? "ConvTranspose" : "Conv";
+        conv.inputs = {x, weights(name, {kChannels, kChannels / groups, kernel, kernel})};
+        if (pick(3) > 0) conv.inputs.push_back(weights(name + "b", {kChannels}));
+        conv.attributes.set("group", groups);
+        conv.attributes.set("pads", std::vector<std::int64_t>(4, kernel / 2));
+        return node(std::move(conv));
+    }
+
+    TensorId between(TensorId x) {
+        Node op;
+        op.inputs = {x};
+        static const std::array<const char*, 7> kOps = {"Relu", "LeakyRelu", "PRelu", "MaxPool", "AveragePool", "Identity", "Relu"};
+        op.op = kOps[static_cast<std::size_t>(pick(7))];
+        if (op.op == "PRelu") op.inputs.push_back(weights("s" + std::to_string(m_count), {kChannels, 1, 1}));
+        if (op.op.ends_with("Pool")) {
+            op.attributes.set("kernel_shape", std::vector<std::int64_t>{3, 3});
+            op.attributes.set("pads", std::vector<std::int64_t>(4, 1));
+        }
+        return node(std::move(op));
+    }
+
+    void add() {
+        Node sum;
+        sum.op = "Add";
+        sum.inputs = {m_open[m_open.size() - 1], m_open[m_open.size() - 2]};
+        m_open.resize(m_open.size() - 2);
+        m_open.push_back(node(std::move(sum)));
+    }
+
+    void grow() {
+        TensorId& x = m_open[static_cast<std::size_t>(pick(static_cast<int>(m_open.size())))];
+        switch (pick(6)) {
+            case 0:
+            case 1: x = layer(x); break;
+            case 2:
+            case 3: x = between(x); break;
+            case 4: m_open.push_back(layer(TensorId(x))); break;  // a second reader
+            default:
+                if (m_open.size() > 1) add();
+        }
+    }
+
+    std::mt19937 m_random;
+    GraphBuilder m_builder;
+    std::vector<TensorId> m_open;
+    int m_count = 0;
+};
+
+}  // namespace
+
+class EqualizeEverywhereTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void initTestCase() { limitOpenMpOfThisThread(); }
+
+    void junctions_data() {
+        QTest::addColumn<QString>("nodes");
+        QTest::addColumn<QString>("expected");
+        const auto between = [](const char* op) {
+            QTest::newRow(op) << QString("a = Conv(x, w1)\n b = %1\n y = Conv(b, w2)").arg(op) << "Conv_0>Conv_2";
+        };
+        between("Relu(a)");
+        between("PRelu(a, s)");
+        between("LeakyRelu(a)");
+        between("Identity(a)");
+        between("Dropout(a)");
+        between("MaxPool<kernel_shape = [1,1]>(a)");
+        between("AveragePool<kernel_shape = [3,3], pads = [1,1,1,1]>(a)");
+        between("Pad(a, noPads, zero)");
+        between("Clip(a, zero)");
+        QTest::newRow("Clip") << "a = Conv(x, w1)\n b = Clip(a, zero, six)\n y = Conv(b, w2)" << "";
+        QTest::newRow("Pad with ones") << "a = Conv(x, w1)\n b = Pad(a, noPads, six)\n y = Conv(b, w2)" << "";
+        QTest::newRow("Sigmoid") << "a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2)" << "";
+        QTest::newRow("depthwise") << "a = Conv(x, w1)\n b = Conv<group = 2>(a, d1)\n y = Conv(b, w2)"
+                                   << "Conv_0>Conv_1, Conv_1>Conv_2";
+        QTest::newRow("grouped") << "a = Conv(x, w1)\n b = Conv<group = 2>(a, u)\n y = Conv(b, v)"
+                                 << "Conv_0>Conv_1, Conv_1>Conv_2";
+        QTest::newRow("ConvTranspose") << "a = ConvTranspose(x, w1)\n y = Conv(a, w2)" << "ConvTranspose_0>Conv_1";
+        QTest::newRow("two readers") << "a = Conv(x, w1)\n b = Relu(a)\n c = Conv(b, w2)\n e = Conv(a, w3)\n y = Add(c, e)"
+                                     << "Conv_0>Conv_2+Conv_3";
+        QTest::newRow("residual") << "a = Conv(x, w1)\n b = Conv(a, w2)\n c = Add(a, b)\n y = Conv(c, w3)"
+                                  << "Conv_0+Conv_1>Conv_1+Conv_3";
+        QTest::newRow("residual from the input") << "a = Conv(x, w1)\n c = Add(a, x)\n y = Conv(c, w3)" << "";
+        QTest::newRow("constant added") << "a = Conv(x, w1)\n c = Add(a, t)\n y = Conv(c, w3)" << "Conv_0>Conv_2";
+        QTest::newRow("one value added") << "a = Conv(x, w1)\n c = Add(a, six)\n y = Conv(c, w3)" << "";
+        QTest::newRow("shared weight") << "a = Conv(x, w1)\n y = Conv(a, w1)" << "";
+    }
+    void junctions() {
+        QFETCH(QString, nodes);
+        const auto g = graph(
+            "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w1 = {1,2,3,4}, float[2,2,1,1] w2 = {1,2,3,4}, "
+            "float[2,2,1,1] w3 = {1,2,3,4}, float[2,1,1,1] d1 = {1,2}, float[4,1,1,1] u = {1,2,3,4}, "
+            "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
+            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}> { " + nodes + " }");
+        QStringList texts;
+        for (const ScaleGroup& group : findScaleGroups(*g, {}).groups) texts << names(*g, group.heads) + ">" + names(*g, group.tails);
+        QTEST(texts.join(", "), "expected");
+    }
+
+    void otherRanks() {
+        const auto conv1 = prepare(graph("(float[1,1,4] x) => (float[1,1,4] y) <float[2,1,1] w1 = {-4, 1}, "
+                                         "float[1,2,1] w2 = {1, 4}> { a = Conv(x, w1)\n y = Conv(a, w2) }"), everywhere());
+        QCOMPARE(list(conv1.junctions[0].factors), QString("2 0.5"));
+        const auto gemm = prepare(graph("(float[1,1] x) => (float[1,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
+                                        "float[1,2] w2 = {1, 4}> { a = Gemm(x, w1, b)\n r = Relu(a)\n y = Gemm<transB = 1>(r, w2) }"),
+                                  everywhere());
+        QCOMPARE(list(constantOf(*gemm.graph, NodeId(0), 1)), QString("-2 2"));
+        QCOMPARE(list(constantOf(*gemm.graph, NodeId(0), 2)), QString("3 12"));
+        QCOMPARE(list(constantOf(*gemm.graph, NodeId(2), 1)), QString("2 2"));
+        const auto matmul = prepare(graph("(float[1,3,1] x) => (float[1,3,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
+                                          "float[2,1] w2 = {1, 4}> { a = MatMul(x, w1)\n s = Add(a, b)\n r = Relu(s)\n y = MatMul(r, w2) }"),
+                                    everywhere());
+        QCOMPARE(list(constantOf(*matmul.graph, NodeId(0), 1)), QString("-2 2"));
+        QCOMPARE(list(constantOf(*matmul.graph, NodeId(1), 1)), QString("3 12"));
+        QCOMPARE(list(constantOf(*matmul.graph, NodeId(3), 1)), QString("2 2"));
+    }
+
+    void whatIsInTheWayIsTold() {
+        const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,1] w1 = {4}, float[1,1,1,1] w2 = {1}> "
+                                     "{ a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2) }"), everywhere());
+        QCOMPARE(QString::fromStdString(p.notices.at(0)),
+                 QString("nothing can be equalized: no two layers with constant weights follow on each other"));
+        const auto output = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] a) <float[1,1,1,1] w1 = {4}, "
+                                          "float[1,1,1,1] w2 = {1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"), everywhere());
+        QCOMPARE(QString::fromStdString(output.notices.at(0)),
+                 QString("nothing can be equalized; what is in the way: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
+    }
+
+    /// Dead in the head: the bias is not blown up. The tail's column only shrinks to the largest of the others.
+    void deadChannels() {
+        const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[3,1,1,1] w1 = {4, 1e-20, 0}, "
+                                     "float[3] b1 = {1, 1, 1}, float[1,3,1,1] w2 = {1, 1, 8}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }"),
+                               everywhere(-1));
+        QCOMPARE(list(constantOf(*p.graph, NodeId(0), 2)), QString("0.5 1 4"));
+        QCOMPARE(list(constantOf(*p.graph, NodeId(1), 1)), QString("2 1 2"));
+        QVERIFY(QString::fromStdString(p.notices.at(0)).startsWith("2 of 3 channels of 'Conv_0' are dead"));
+    }
+
+    void repeatingAndRescalingChangeNothing() {
+        const QString net = "(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[2,1,1,1] w1 = {%1}, float[2] b1 = {%2}, "
+                            "float[1,2,1,1] w2 = {%3}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }";
+        const auto once = prepare(graph(net.arg("-4.5, 1.5", "6, 5", "1.25, 4")), everywhere());
+        const auto twice = prepare(once.graph, everywhere());
+        for (const float f : twice.junctions[0].factors) QVERIFY(std::fabs(f - 1) <= 1e-6f);
+        // The same function, its channels rescaled by 16 and 1/8.
+        const auto other = prepare(graph(net.arg("-72, 0.1875", "96, 0.625", "0.078125, 32")), everywhere());
+        for (std::size_t i = 0; i < 2; ++i) {
+            QVERIFY(deviation(constantOf(*other.graph, NodeId(i), 1), constantOf(*once.graph, NodeId(i), 1)) <= 1e-6);
+            QCOMPARE(constantOf(*other.graph, NodeId(0), 2).size(), std::size_t(2));
+        }
+        QVERIFY(deviation(constantOf(*other.graph, NodeId(0), 2), constantOf(*once.graph, NodeId(0), 2)) <= 1e-6);
+    }
+
+    void exactOnRandomNetworks_data() {
+        QTest::addColumn<int>("profile");
+        QTest::addColumn<int>("steps");
+        QTest::newRow("aimet") << int(EqualizationProfile::Aimet) << 1;
+        QTest::newRow("quark") << int(EqualizationProfile::Quark) << 3;
+        QTest::newRow("quantloupe") << int(EqualizationProfile::Quantloupe) << 1;
+        QTest::newRow("quantloupe to rest") << int(EqualizationProfile::Quantloupe) << -1;
+    }
+    /// The outputs stay; a switched-off junction leaves the bits of layers that have no other.
+    void exactOnRandomNetworks() {
+        QFETCH(int, profile);
+        QFETCH(int, steps);
+        TransformOptions options = everywhere(steps);
+        options.equalization.profile = static_cast<EqualizationProfile>(profile);
+        const unsigned first = std::random_device()() % 100000;
+        double worst = 0;
+        std::size_t junctions = 0;
+        for (unsigned seed = first; seed < first + 60; ++seed) {
+            const RandomNetwork network(seed);
+            std::mt19937 random(seed);
+            std::vector<float> input(6 * 8 * 8);
+            for (float& v : input) v = std::normal_distribution<float>()(random);
+            const auto p = prepare(network.result, options);
+            const double d = deviation(run(p.graph, input), run(network.result, input));
+            QVERIFY2(d <= 1e-5, qPrintable(QString("seed %1: outputs differ by %2 of the largest").arg(seed).arg(d)));
+            worst = std::max(worst, d);
+            junctions += p.junctions.size();
+            if (p.sets.empty()) continue;
+            TransformOptions all = options;
+            for (const EqualizationSet& set : p.sets) {
+                auto& off = all.equalization.off.emplace_back();
+                for (const NodeId id : set.layers) off.push_back(network.result->node(id).name);
+            }
+            QVERIFY2(prepare(network.result, all).graph->version() == network.result->version(),
+                     qPrintable(QString("seed %1: switched off, weights still change").arg(seed)));
+        }
+        qInfo("seeds from %u: %zu junctions, outputs within %.2g", first, junctions, worst);
+        QVERIFY(junctions > 20);
+    }
+
+    void realNetworks_data() {
+        QTest::addColumn<int>("junctions");
+        QTest::newRow("mobilenetv2_cifar10") << 42;
+        QTest::newRow("mlperf_tiny_resnet8") << 7;
+        QTest::newRow("mlperf_tiny_vww_mobilenet") << 27;
+        QTest::newRow("vww_mobilenet_unequalized") << 27;
+        QTest::newRow("mlperf_tiny_ad01_autoencoder") << 9;
+        QTest::newRow("vit_cifar10") << 0;
+    }
+    void realNetworks() {
+        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        TransformOptions options = everywhere(-1);
+        options.replaceRelu6 = ReplaceRelu6::All;
+        const auto p = prepare(loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph, options);
+        for (const std::string& notice : p.notices) qInfo("%s", notice.c_str());
+        float widest = 1;
+        for (const EqualizationJunction& j : p.junctions)
+            for (const float f : j.factors) widest = std::max({widest, f, 1 / f});
+        qInfo("%zu junctions, factors up to %g", p.junctions.size(), static_cast<double>(widest));
+        QTEST(int(p.junctions.size()), "junctions");
+    }
+};
+
+QTEST_GUILESS_MAIN(EqualizeEverywhereTest)
+#include "equalize_everywhere_test.moc"
