@@ -49,33 +49,42 @@ class Balancer {
     }
 
     void settle(const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors) {
-        constexpr int kPasses = 50;
         m_dead = dead;
         m_result.factors = std::move(factors);
-        m_onlyDead = true;
-        for (int pass = 0; pass < kPasses; ++pass) {
-            double change = 0;
-            for (std::size_t g = 0; g < m_groups.size(); ++g)
-                if (m_enabled[g]) change = std::max(change, step(g));
-            if (change <= kAtRest) break;
-        }
+        settleDead();
         factors = std::move(m_result.factors);
     }
 
     BalanceResult run() {
         findDead();
         const int most = m_options.steps < 0 ? kMostPasses : m_options.steps;
-        for (m_result.passes = 0; m_result.passes < most; ++m_result.passes) {
-            double change = 0;
-            for (std::size_t g = 0; g < m_groups.size(); ++g)
-                if (m_enabled[g]) change = std::max(change, step(g));
-            if (m_options.steps < 0 && change <= kAtRest) return std::move(m_result);
-        }
         m_result.atRest = m_options.steps >= 0;
+        for (m_result.passes = 0; m_result.passes < most; ++m_result.passes) {
+            if (pass() > kAtRest || m_options.steps >= 0) continue;
+            m_result.atRest = true;
+            break;
+        }
+        if (most > 0) settleDead();
         return std::move(m_result);
     }
 
   private:
+    /// Returns the largest relative change of a factor.
+    double pass() {
+        double change = 0;
+        for (std::size_t g = 0; g < m_groups.size(); ++g)
+            if (m_enabled[g]) change = std::max(change, step(g));
+        return change;
+    }
+
+    /// After the live channels: what these end with says how far a dead one has to shrink.
+    void settleDead() {
+        constexpr int kPasses = 50;
+        m_onlyDead = true;
+        for (int done = 0; done < kPasses && pass() > kAtRest; ++done) {
+        }
+    }
+
     LayerRanges& layer(NodeId id) {
         const auto found = m_layers.find(id);
         if (found != m_layers.end()) return found->second;
@@ -150,7 +159,7 @@ class Balancer {
         }
     }
 
-    /// Returns the largest relative change of a factor.
+    /// One group; the same.
     double step(std::size_t g) {
         std::vector<double> heads, tails;
         rangesOf(g, heads, tails);
@@ -161,7 +170,7 @@ class Balancer {
             tail = std::max(tail, tails[c]);
         }
         for (std::size_t c = 0; c < heads.size(); ++c) {
-            if (!m_dead[g][c] && m_onlyDead) continue;
+            if (m_dead[g][c] != m_onlyDead) continue;
             const double wanted = m_dead[g][c] ? shrinkDead(heads[c], tails[c], head, tail) : std::sqrt(heads[c] / tails[c]);
             const double before = m_result.factors[g][c];
             const double next = std::clamp(before * wanted, 1 / m_options.clamp, m_options.clamp);

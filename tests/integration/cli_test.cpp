@@ -107,7 +107,7 @@ class CliTest : public QObject {
         row("unknown option", "inspect MODEL --colour red", "--colour");
         row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
             "--bias-correction");
-        row("another profile is not there yet", "inspect MODEL --cle quark", "quark");
+        row("an unknown profile", "inspect MODEL --cle quarks", "quark");
         row("no data", "quantize MODEL -o x.onnx", "--data");
         row("no output", "transform MODEL", "--output");
         row("bits out of range", "inspect MODEL --weight-bits 17", "2 to 16");
