@@ -7,6 +7,7 @@
 #include "config/config_json.h"
 #include "config/presets.h"
 #include "config/skip_rules.h"
+#include "session/skip_metrics.h"
 
 namespace quantloupe::ui {
 
@@ -235,7 +236,7 @@ void Document::setConfig(const QuantizationConfig& config) {
 void Document::guessStates() {
     if (m_layers.empty()) return;
     try {
-        const SkipDecisions decisions = resolveSkips(*m_model->graph, m_config);
+        const SkipDecisions decisions = resolveSkips(*m_model->graph, withThresholdsFrom(m_config, m_layers));
         for (LayerResult& layer : m_layers) {
             if (!layer.quantizable) continue;
             const bool skipped = decisions.skipped(layer.node);

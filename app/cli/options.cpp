@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
@@ -19,6 +20,27 @@ namespace quantloupe::cli {
 namespace {
 
 constexpr long kMost = 1'000'000'000;
+
+/// "local.qs>0.1".
+SkipRule parseThreshold(const std::string& value) {
+    SkipRule rule;
+    rule.kind = SkipKind::Threshold;
+    const std::size_t sign = value.find_first_of("<>");
+    std::string names;
+    for (const auto& [name, metric] : kSkipMetrics.available) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+        if (value.substr(0, sign) == name) rule.metric = metric, rule.from = name;
+    }
+    const char* end = value.data() + value.size();
+    const char* begin = sign == std::string::npos ? end : value.data() + sign + 1;
+    const auto result = std::from_chars(begin, end, rule.threshold);
+    if (rule.from.empty() || result.ec != std::errc() || result.ptr != end || !std::isfinite(rule.threshold))
+        throw UsageError(fmt::format(
+            "--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not '{}'; the metrics are: {}", value, names));
+    rule.from.clear();
+    rule.below = value[sign] == '<';
+    return rule;
+}
 
 }  // namespace
 
@@ -253,6 +275,17 @@ void OptionReader::addSkips() {
         rule.op = value;
         add(rule);
     })->type_name("OP");
+    text("--skip-block", "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float",
+         [add](const std::string& value) {
+             SkipRule rule;
+             rule.kind = SkipKind::Block;
+             rule.like = value;
+             add(rule);
+         })
+        ->type_name("NAME");
+    text("--skip-threshold", "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
+         [add](const std::string& value) { add(parseThreshold(value)); })
+        ->type_name("METRIC>N");
     toggle("skip-tail", "Keep the last weighted layer and what follows in float",
            [](QuantizationConfig& c, bool on) { c.skipTail = on; });
 }

@@ -38,8 +38,21 @@ inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"until", SkipKind::Until},
                                               {"downstream", SkipKind::Downstream},
                                               {"type", SkipKind::Type},
-                                              {"pattern", SkipKind::Pattern}},
-                                             {"block", "threshold"}};
+                                              {"pattern", SkipKind::Pattern},
+                                              {"block", SkipKind::Block},
+                                              {"threshold", SkipKind::Threshold}},
+                                             {}};
+
+inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::WeightQs},
+                                                  {"weight.sqnr_db", SkipMetric::WeightSqnr},
+                                                  {"local.qs", SkipMetric::LocalQs},
+                                                  {"local.cosine", SkipMetric::LocalCosine},
+                                                  {"local.sqnr_db", SkipMetric::LocalSqnr},
+                                                  {"cumulative.qs", SkipMetric::CumulativeQs},
+                                                  {"cumulative.cosine", SkipMetric::CumulativeCosine},
+                                                  {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},
+                                                  {"leave_one_out", SkipMetric::LeaveOneOut}},
+                                                 {}};
 
 /// The only format there is so far.
 inline constexpr int kConfigFormat = 1;

@@ -49,9 +49,12 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
                                        const std::vector<std::string>& names) {
     forget(config, names);
     const SkipDecisions decisions = resolveSkips(graph, config);
+    const bool unmeasured = std::ranges::any_of(
+        config.rules, [](const SkipRule& rule) { return rule.kind == SkipKind::Threshold && rule.layers.empty(); });
     for (const std::string& name : names) {
         const auto node = graph.findNode(name);
-        if (node && decisions.skipped(*node)) setLayerChoice(config, name, true);
+        // A threshold that is not measured here may cover the layer.
+        if (node && (unmeasured || decisions.skipped(*node))) setLayerChoice(config, name, true);
     }
     return config;
 }

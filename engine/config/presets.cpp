@@ -42,6 +42,21 @@ const std::vector<Preset>& all() {
              c.quantization.biasBits = 8;
              c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
          }},
+        {{"quark-seed",
+          "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once over all pairs with biases "
+          "counted, without its model of the DPU"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.isSigned = false;
+             c.quantization.activation.symmetric = true;
+             c.quantization.weight.powerOfTwo = true;
+             c.quantization.weight.method = WeightMethod::Mse;
+             c.quantization.biasBits = 8;
+             c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
+             c.transforms.replaceRelu6 = ReplaceRelu6::All;
+             c.transforms.equalization.profile = EqualizationProfile::Quark;
+             c.transforms.equalization.appendBias = true;
+         }},
         {{"quark-a8w8", "Quark's A8W8 without its equalization: int8 symmetric activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
@@ -56,6 +71,15 @@ const std::vector<Preset>& all() {
              c.quantization.weight.perChannel = true;
              c.quantization.weight.restricted = false;
              c.quantization.biasBits = kFloatBias;
+         }},
+        {{"aimet-tf-enhanced", "aimet-default with activations calibrated by tf_enhanced"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.activation.isSigned = false;
+             c.quantization.weight.perChannel = true;
+             c.quantization.weight.restricted = false;
+             c.quantization.biasBits = kFloatBias;
+             c.calibration.method = CalibrationMethod::TfEnhanced;
          }},
         {{"tensorrt-int8", "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per channel"},
          [](QuantizationConfig& c) {

@@ -73,16 +73,30 @@ struct QuantizationOptions {
     bool operator==(const QuantizationOptions&) const = default;
 };
 
-enum class SkipKind { Node, Until, Downstream, Type, Pattern };
+enum class SkipKind { Node, Until, Downstream, Type, Pattern, Block, Threshold };
+
+/// What a threshold is on; session/evaluation.h explains the numbers.
+enum class SkipMetric {
+    WeightQs, WeightSqnr,
+    LocalQs, LocalCosine, LocalSqnr,
+    CumulativeQs, CumulativeCosine, CumulativeSqnr,
+    LeaveOneOut,
+};
 
 /// A rule that keeps layers in float. Which fields count depends on the kind.
 struct SkipRule {
     SkipKind kind = SkipKind::Node;
-    std::vector<std::string> layers;  ///< Node
+    /// Node; Threshold: those that the session has found to be beyond it. Of a threshold they are no part of the person's decision:
+    /// never written.
+    std::vector<std::string> layers;
     std::string from;                 ///< Until, Downstream
     std::vector<std::string> to;      ///< Until
     std::string op;                   ///< Type
     std::string regex;                ///< Pattern, searched in the layer's name (ECMAScript)
+    std::string like = {};            ///< Block: a scope or a layer; model/blocks.h
+    SkipMetric metric = SkipMetric::LocalQs;  ///< Threshold
+    double threshold = 0;             ///< Threshold, in the metric's unit
+    bool below = false;               ///< Threshold: smaller values are skipped; otherwise larger ones
     bool operator==(const SkipRule&) const = default;
 };
 

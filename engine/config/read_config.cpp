@@ -85,6 +85,21 @@ void needTexts(const ObjectReader& reader, std::string_view key, const std::vect
     if (values.empty()) failInput("{}: is missing or empty; this kind of rule needs it", reader.pathOf(key));
 }
 
+void readThreshold(ObjectReader& reader, SkipRule& rule) {
+    if (reader.find("metric") == nullptr)
+        failInput("{}: is missing; this kind of rule needs it", reader.pathOf("metric"));
+    reader.choice("metric", rule.metric, kSkipMetrics);
+    const Json *above = reader.find("above"), *below = reader.find("below");
+    reader.finish();
+    if ((above == nullptr) == (below == nullptr))
+        failInput("{}: a threshold needs either above or below, and not both", reader.path());
+    rule.below = below != nullptr;
+    const Json& value = rule.below ? *below : *above;
+    if (!value.is_number())
+        failInput("{}: must be a number, not {}", reader.pathOf(rule.below ? "below" : "above"), describeValue(value));
+    rule.threshold = value.get<double>();
+}
+
 SkipRule readRule(ObjectReader reader) {
     SkipRule rule;
     if (reader.find("kind") == nullptr) failInput("{}: a rule needs its kind", reader.pathOf("kind"));
@@ -116,6 +131,14 @@ SkipRule readRule(ObjectReader reader) {
             reader.text("regex", rule.regex);
             reader.finish();
             needText(reader, "regex", rule.regex);
+            break;
+        case SkipKind::Block:
+            reader.text("like", rule.like);
+            reader.finish();
+            needText(reader, "like", rule.like);
+            break;
+        case SkipKind::Threshold:
+            readThreshold(reader, rule);
             break;
     }
     return rule;

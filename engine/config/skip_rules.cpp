@@ -5,7 +5,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "config/config_choices.h"
 #include "config/near_names.h"
+#include "model/blocks.h"
 
 namespace quantloupe {
 namespace {
@@ -91,6 +93,22 @@ NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
     return covered;
 }
 
+NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
+    const std::vector<Block> blocks = blocksLike(graph, rule.like);
+    if (blocks.empty()) {
+        std::set<std::string> scopes;
+        for (const Node& node : graph.nodes())
+            for (std::size_t end = node.name.rfind('/'); end != std::string::npos && end > 0; end = node.name.rfind('/', end - 1))
+                scopes.insert(node.name.substr(0, end));
+        failInput("the model has no block '{}': no layer's name is it or begins with '{}/'{}", rule.like, rule.like,
+                  didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
+    }
+    NodeSet covered(graph.nodeCount(), false);
+    for (const Block& block : blocks)
+        for (const NodeId node : block.nodes) covered[node.index()] = true;
+    return covered;
+}
+
 NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
     NodeSet covered(graph.nodeCount(), false);
     switch (rule.kind) {
@@ -108,6 +126,11 @@ NodeSet coveredBy(const Graph& graph, const SkipRule& rule) {
             return coveredByType(graph, rule);
         case SkipKind::Pattern:
             return coveredByPattern(graph, rule);
+        case SkipKind::Block:
+            return coveredByBlock(graph, rule);
+        case SkipKind::Threshold:
+            for (const std::string& name : rule.layers) covered[needLayer(graph, name).index()] = true;
+            return covered;
     }
     fail(ErrorKind::Internal, "a rule of a kind that does not exist");
 }
@@ -131,6 +154,10 @@ std::string describe(const SkipRule& rule) {
             return fmt::format("all {} layers", rule.op);
         case SkipKind::Pattern:
             return fmt::format("names matching /{}/", rule.regex);
+        case SkipKind::Block:
+            return fmt::format("{} and all blocks built like it", rule.like);
+        case SkipKind::Threshold:
+            return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric), rule.below ? "below" : "above", rule.threshold);
     }
     return {};
 }

@@ -4,7 +4,8 @@
 //
 // Precedence: a layer's own setting (layers.NAME.quantize) beats every rule; among rules the first that matches gives
 // the reason; the tail comes last. Semantics of until, downstream and tail: model/reachability.h. A rule acts on all
-// nodes that it covers; its effect is on the quantizable ones.
+// nodes that it covers; its effect is on the quantizable ones. A threshold covers the layers that the session has written into it
+// (session/threshold_rules.h), which are none before anything was measured.
 
 #include <string>
 #include <vector>

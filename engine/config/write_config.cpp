@@ -64,6 +64,13 @@ OrderedJson ruleJson(const SkipRule& rule) {
         case SkipKind::Pattern:
             json["regex"] = rule.regex;
             break;
+        case SkipKind::Block:
+            json["like"] = rule.like;
+            break;
+        case SkipKind::Threshold:
+            json["metric"] = choiceName(kSkipMetrics, rule.metric);
+            json[rule.below ? "below" : "above"] = rule.threshold;
+            break;
     }
     return json;
 }

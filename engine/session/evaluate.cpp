@@ -10,6 +10,7 @@
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
 #include "session/tensor_versions.h"
+#include "session/threshold_rules.h"
 #include "session/weight_sensitivity.h"
 
 namespace quantloupe {
@@ -69,8 +70,12 @@ class EvaluationRun {
     void states() {
         const Stopwatch watch;
         m_cancel.check();
-        m_prepared = m_session.prepare(m_result.config);
-        const SkipDecisions skips = resolveSkips(*m_session.model.graph, m_result.config);
+        std::vector<std::string> idleRules;
+        const QuantizationConfig measured =
+            withThresholdsMeasured(m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
+        m_prepared = m_session.prepareMeasured(measured);
+        const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
+        m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
         m_result.layers = layerStates(*m_prepared, m_units, skips);
         for (const LayerResult& layer : m_result.layers) switch (layer.state) {
@@ -87,6 +92,7 @@ class EvaluationRun {
         m_result.notices = m_session.model.notices;
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
+        m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
         noteIdleSettings();
         m_result.version = VersionBuilder()
                                .add(m_session.model.graph->version())

@@ -12,6 +12,7 @@
 #include "base/version.h"
 #include "config/quantization_config.h"
 #include "model/graph.h"
+#include "model/reachability.h"
 
 namespace quantloupe {
 
@@ -111,6 +112,7 @@ struct Evaluation {
     /// only that is predictable, of the outputs' SQNR.
     std::optional<ExpectedEffect> expected;
     StateCounts counts;
+    std::vector<NodeSet> covered;  ///< SkipDecisions::covered: nodes of each rule; then, if it is skipped, the tail's
     std::vector<LayerResult> layers;  ///< one a source node, in graph order
     std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0;
     std::vector<std::string> notices;

@@ -8,6 +8,7 @@
 #include "config/layer_choices.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
+#include "session/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -25,7 +26,10 @@ class Sweep {
   public:
     Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options,
           const CancelToken& cancel, bool in)
-        : m_session(session), m_config(config), m_options(options), m_cancel(cancel), m_in(in) {}
+        : m_session(session),
+          m_config(withThresholdsFixed(
+              withThresholdsMeasured(session.internal(), config, {session.internal().workers, cancel, {}}))),
+          m_options(options), m_cancel(cancel), m_in(in) {}
 
     LayerSweep run() {
         const Stopwatch watch;

@@ -11,6 +11,7 @@
 #include "quantize/qdq_writer.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
+#include "session/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -36,8 +37,9 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
 
 }  // namespace
 
-Session::Impl::Impl(LoadedModel loaded, SessionOptions wanted)
-    : model(std::move(loaded)),
+Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
+    : owner(session),
+      model(std::move(loaded)),
       options(wanted),
       workers(wanted.threads),
       activations(wanted.memory.value_or(defaultActivationBudget())) {
@@ -72,6 +74,7 @@ void Session::Impl::clear() {
     effects.clear();
     measured = {};
     sweeps.clear();
+    thresholdBases.clear();
 }
 
 void Session::Impl::openBatches() {
@@ -89,15 +92,20 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
 }
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {
+    const bool bySkips = config.transforms.equalization.excludeSkipped;
+    return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, {workers, {}, {}}) : config);
+}
+
+std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& measured) {
     std::vector<bool> skipped;
-    if (config.transforms.equalization.excludeSkipped) {
-        const SkipDecisions skips = resolveSkips(*model.graph, config);
+    if (measured.transforms.equalization.excludeSkipped) {
+        const SkipDecisions skips = resolveSkips(*model.graph, measured);
         for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
     }
-    const Version version = versionOf(config.transforms, skipped);
+    const Version version = versionOf(measured.transforms, skipped);
     if (const auto* known = prepared.find(version)) return *known;
     return prepared.store(version,
-                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, config.transforms, skipped)));
+                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, measured.transforms, skipped)));
 }
 
 const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
@@ -121,8 +129,9 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
-    const auto graph = prepare(config);
-    UnitList units = findUnits(*graph, resolveSkips(*model.graph, config));
+    const QuantizationConfig measured = withThresholdsMeasured(*this, config, control);
+    const auto graph = prepareMeasured(measured);
+    UnitList units = findUnits(*graph, resolveSkips(*model.graph, measured));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
     auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, quantizers));
     plan->arithmetic = options.arithmetic;
@@ -130,7 +139,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
 }
 
 Session::Session(LoadedModel model, SessionOptions options)
-    : m_impl(std::make_unique<Impl>(std::move(model), options)) {}
+    : m_impl(std::make_unique<Impl>(*this, std::move(model), options)) {}
 
 Session::~Session() = default;
 

@@ -11,9 +11,11 @@
 namespace quantloupe {
 
 struct Session::Impl {
-    Impl(LoadedModel loaded, SessionOptions wanted);
+    Impl(Session& session, LoadedModel loaded, SessionOptions wanted);
 
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
+    /// Threshold rules are measured (session/threshold_rules.h).
+    std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured);
     /// The ranges of the tensors, calibrating those that are not known yet.
     const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                  const QuantizationConfig& config, const RunControl& control);
@@ -28,6 +30,7 @@ struct Session::Impl {
     void requireOperators() const;
     void clear();
 
+    Session& owner;
     LoadedModel model;
     SessionOptions options;
     Workers workers;
@@ -54,6 +57,7 @@ struct Session::Impl {
     EffectModel effects;
     MeasuredState measured;                             ///< the last evaluation that was no experiment
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
+    ResultCache<EvaluationPtr> thresholdBases{16};         ///< session/threshold_rules.h, by configuration
     ResultCache<DifferenceSums> weightDifferences{20000};  ///< by float and quantized weight
     ResultCache<DifferenceSums> local{20000};
     ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor

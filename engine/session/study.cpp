@@ -6,6 +6,7 @@
 
 #include "config/layer_choices.h"
 #include "session/session_impl.h"
+#include "session/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -14,10 +15,11 @@ constexpr std::size_t kMostLayers = 3;  // of a random edit
 
 }  // namespace
 
-void Session::study(const QuantizationConfig& config, std::size_t edits, const EvaluationObserver& observer,
+void Session::study(const QuantizationConfig& wanted, std::size_t edits, const EvaluationObserver& observer,
                     const CancelToken& cancel) {
     Impl& impl = *m_impl;
     impl.requireData();
+    const QuantizationConfig config = withThresholdsFixed(withThresholdsMeasured(impl, wanted, {impl.workers, cancel, {}}));
     const EvaluationPtr base = evaluate(config, Depth::Accuracy, {}, cancel);
     const MeasuredState from = impl.measured;
     std::vector<std::string> names;

@@ -49,7 +49,9 @@ QuantizationConfig fullConfig() {
                {SkipKind::Until, {}, "a", {"b", "c"}, {}, {}},
                {SkipKind::Downstream, {}, "d", {}, {}, {}},
                {SkipKind::Type, {}, {}, {}, "Add", {}},
-               {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"}};
+               {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"},
+               {SkipKind::Block, {}, {}, {}, {}, {}, "/features/features.3"},
+               {SkipKind::Threshold, {}, {}, {}, {}, {}, {}, SkipMetric::CumulativeSqnr, 17.5, true}};
     c.quantization.biasBits = kFloatBias;
     c.calibration.method = CalibrationMethod::Percentile;
     c.calibration.parameters.percentile = 0.9999;

@@ -43,6 +43,11 @@ SkipRule downstream(std::string from) { return {SkipKind::Downstream, {}, std::m
 SkipRule type(std::string op) { return {SkipKind::Type, {}, {}, {}, std::move(op), {}}; }
 SkipRule pattern(std::string regex) { return {SkipKind::Pattern, {}, {}, {}, {}, std::move(regex)}; }
 
+SkipRule block(std::string like) { return {SkipKind::Block, {}, {}, {}, {}, {}, std::move(like)}; }
+SkipRule threshold(std::vector<std::string> measured) {
+    return {SkipKind::Threshold, std::move(measured), {}, {}, {}, {}, {}, SkipMetric::LocalCosine, 0.99, true};
+}
+
 QuantizationConfig config(std::vector<SkipRule> rules, bool tail = false) {
     QuantizationConfig result;
     result.rules = std::move(rules);
@@ -86,6 +91,11 @@ class SkipRulesTest : public QObject {
         QCOMPARE(skipped(*g, config({pattern("^.e")})), std::string("left head relu"));
         QCOMPARE(skipped(*g, config({pattern("(.)o\\w*\\1|ea")})),
                  std::string("head"));  // with a back reference
+        QCOMPARE(skipped(*g, config({block("left")})), std::string("stem left head"));
+        QCOMPARE(skipped(*g, config({threshold({})})), std::string());  // not measured yet
+        QCOMPARE(skipped(*g, config({threshold({"join"})})), std::string("join"));
+        QCOMPARE(resolveSkips(*g, config({threshold({"join"})})).reasons[3],
+                 std::string("skipped by rule 1: local.cosine below 0.99"));
     }
 
     void reasonsAndPrecedence() {
@@ -129,6 +139,8 @@ class SkipRulesTest : public QObject {
             << "no layer's name matches /xyz/; the names look like: stem, left, right and 3";
         QTest::newRow("regex") << "regex"
                                << "skip rule 2 (names matching /(/): the regular expression '(' is not valid";
+        QTest::newRow("block") << "block"
+                               << "the model has no block 'heat': no layer's name is it or begins with 'heat/'";
         QTest::newRow("layer") << "layer"
                                << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
     }
@@ -138,6 +150,7 @@ class SkipRulesTest : public QObject {
         const GraphPtr g = model();
         QuantizationConfig c;
         if (which == "node") c = config({node({"Stem1"})});
+        if (which == "block") c = config({block("heat")});
         if (which == "swap") c = config({until("join", {"left"})});
         if (which == "branches") c = config({until("left", {"right"})});
         if (which == "type") c = config({type("Gemm")});

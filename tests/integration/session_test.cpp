@@ -149,6 +149,58 @@ class SessionTest : public QObject {
         }
     }
 
+    void aThresholdSkipsWhatIsBeyondIt() {
+        QuantizationConfig config = test::demoConfig();
+        const auto plain = m_session->evaluate(config);
+        std::vector<double> values;
+        for (const LayerResult& one : plain->layers)
+            if (one.quantizable) values.push_back(one.local->qs);
+        std::ranges::sort(values);
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        rule.threshold = (values[values.size() - 4] + values[values.size() - 5]) / 2;
+        config.rules = {rule};
+        const auto skipped = m_session->evaluate(config);
+        QCOMPARE(skipped->counts.skipped, 4u);
+        QVERIFY(layer(*skipped, kWorst).state == LayerState::Skipped);
+        QVERIFY2(layer(*skipped, kWorst).reason.starts_with("skipped by rule 1: local.qs above"),
+                 layer(*skipped, kWorst).reason.c_str());
+        QCOMPARE(std::ranges::count(skipped->covered[0], true), 4);
+        QVERIFY(skipped->config == config);  // what it resolved to is no decision of the person
+
+        // The same as skipping those layers by name, whatever else is skipped.
+        QuantizationConfig byName = test::demoConfig();
+        SkipRule nodes;
+        for (const LayerResult& one : plain->layers)
+            if (one.quantizable && one.local->qs > rule.threshold) nodes.layers.push_back(one.name);
+        byName.rules = {nodes};
+        QCOMPARE(*m_session->evaluate(byName)->quantized->sqnrDb, *skipped->quantized->sqnrDb);
+
+        // Beyond a bound of the network's own metrics: measured without the rule, so that the answer does not swing.
+        config.rules[0].metric = SkipMetric::CumulativeSqnr;
+        config.rules[0].below = true;
+        config.rules[0].threshold = 10;
+        const auto expected = std::ranges::count_if(
+            plain->layers, [](const LayerResult& one) { return one.quantizable && one.cumulative->sqnrDb < 10; });
+        QVERIFY(expected > 0 && expected < 65);
+        QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
+        QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
+    }
+
+    void aThresholdWithoutDataSaysSo() {
+        Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
+        QuantizationConfig config = test::demoConfig();
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        config.rules = {rule};
+        const auto none = session.evaluate(config, Depth::States);
+        QCOMPARE(none->counts.skipped, 0u);
+        QVERIFY(std::ranges::any_of(none->notices, [](const auto& text) { return text.find("needs data") != std::string::npos; }));
+        // The weights' own sensitivity needs none.
+        config.rules[0].metric = SkipMetric::WeightQs;
+        QVERIFY(session.evaluate(config, Depth::States)->counts.skipped > 0);
+    }
+
     void aLayersOwnSettingBeatsRules() {
         QuantizationConfig config = test::demoConfig();
         SkipRule all;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/skip_rules.h"
+#include "session/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"
 
@@ -23,6 +24,10 @@ Symbol symbolOf(SkipKind kind) {
         case SkipKind::Type:
             return Symbol::Type;
         case SkipKind::Pattern:
+            return Symbol::Pattern;
+        case SkipKind::Block:
+            return Symbol::Range;
+        case SkipKind::Threshold:
             return Symbol::Pattern;
     }
     return Symbol::Node;
@@ -104,7 +109,10 @@ void SkipSection::refresh() {
     std::vector<NodeSet> covered;
     if (m_document->hasModel()) {
         try {
-            covered = resolveSkips(*m_document->graph(), config).covered;
+            const EvaluationPtr evaluation = m_document->evaluation();
+            covered = evaluation && evaluation->config == config
+                          ? evaluation->covered
+                          : resolveSkips(*m_document->graph(), withThresholdsFrom(config, layers)).covered;
         } catch (const std::exception&) {
             covered.clear();  // the engine says what is wrong with the rules
         }

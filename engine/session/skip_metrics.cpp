@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/skip_metrics.h"
+
+#include <cmath>
+
+namespace quantloupe {
+
+std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric) {
+    const auto of = [](const std::optional<TensorDifference>& difference, double TensorDifference::*value) {
+        return difference ? std::optional((*difference).*value) : std::nullopt;
+    };
+    switch (metric) {
+        case SkipMetric::WeightQs: return of(layer.weight, &TensorDifference::qs);
+        case SkipMetric::WeightSqnr: return of(layer.weight, &TensorDifference::sqnrDb);
+        case SkipMetric::LocalQs: return of(layer.local, &TensorDifference::qs);
+        case SkipMetric::LocalCosine: return of(layer.local, &TensorDifference::cosine);
+        case SkipMetric::LocalSqnr: return of(layer.local, &TensorDifference::sqnrDb);
+        case SkipMetric::CumulativeQs: return of(layer.cumulative, &TensorDifference::qs);
+        case SkipMetric::CumulativeCosine: return of(layer.cumulative, &TensorDifference::cosine);
+        case SkipMetric::CumulativeSqnr: return of(layer.cumulative, &TensorDifference::sqnrDb);
+        case SkipMetric::LeaveOneOut: return layer.leaveOneOut;
+    }
+    return {};
+}
+
+std::vector<std::string> layersBeyond(const SkipRule& rule, const std::vector<LayerResult>& layers) {
+    std::vector<std::string> names;
+    for (const LayerResult& layer : layers) {
+        const std::optional<double> value = skipMetricOf(layer, rule.metric);
+        if (!layer.quantizable || !value || std::isnan(*value)) continue;
+        if (rule.below ? *value < rule.threshold : *value > rule.threshold) names.push_back(layer.name);
+    }
+    return names;
+}
+
+QuantizationConfig withThresholdsFrom(QuantizationConfig config, const std::vector<LayerResult>& layers) {
+    for (SkipRule& rule : config.rules)
+        if (rule.kind == SkipKind::Threshold) rule.layers = layersBeyond(rule, layers);
+    return config;
+}
+
+}  // namespace quantloupe
