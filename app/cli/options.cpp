@@ -226,6 +226,15 @@ void OptionReader::addConfiguration() {
            });
     number("--cle-steps", -1, 100, "Passes of the equalization over all its sets; -1: as many as it takes",
            [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
+    choice("--bias-correction", {"off", "empirical", "analytic"},
+           "Take what rounding the weights adds to means out of the biases; means from data or from batch norms",
+           [](QuantizationConfig& c, std::size_t i) {
+               c.refine.biasCorrection =
+                   std::array{BiasCorrection::Off, BiasCorrection::Empirical, BiasCorrection::Analytic}[i];
+           });
+    choice("--rounding", {"nearest", "adaround"},
+           "How weights are rounded: to the nearest code, or as learned on calibration data",
+           [](QuantizationConfig& c, std::size_t i) { c.refine.rounding = std::array{Rounding::Nearest, Rounding::Adaround}[i]; });
     toggle("high-bias-fold", "Move large biases into the next layer after equalization",
            [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });
 }

@@ -34,6 +34,11 @@ inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
 inline const Choices<WeightMethod> kWeightMethods = {
     {{"min_max", WeightMethod::MinMax}, {"arq", WeightMethod::Arq}, {"mse", WeightMethod::Mse}}, {}};
 
+inline const Choices<BiasCorrection> kBiasCorrections = {
+    {{"off", BiasCorrection::Off}, {"empirical", BiasCorrection::Empirical}, {"analytic", BiasCorrection::Analytic}}, {}};
+
+inline const Choices<Rounding> kRoundings = {{{"nearest", Rounding::Nearest}, {"adaround", Rounding::Adaround}}, {}};
+
 inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"until", SkipKind::Until},
                                               {"downstream", SkipKind::Downstream},

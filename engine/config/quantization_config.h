@@ -29,6 +29,7 @@ struct EqualizationOptions {
 };
 
 struct TransformOptions {
+    bool simplify = false;  ///< constants folded, operators that do nothing and dead code removed, before all else
     bool foldBatchNorm = true;
     std::vector<std::string> skipFolding;  ///< names of layers that keep their batch norm
     ReplaceRelu6 replaceRelu6 = ReplaceRelu6::None;
@@ -119,11 +120,30 @@ struct LayerSettings {
     bool empty() const { return *this == LayerSettings{}; }
 };
 
+enum class BiasCorrection {
+    Off,
+    Analytic,   ///< means of inputs from batch norms
+    Empirical,  ///< means of inputs from calibration data
+};
+
+enum class Rounding {
+    Nearest,
+    Adaround,  ///< up or down, whichever serves the layer's output on calibration data
+};
+
+/// What is done with quantizers known.
+struct RefineOptions {
+    BiasCorrection biasCorrection = BiasCorrection::Off;
+    Rounding rounding = Rounding::Nearest;
+    bool operator==(const RefineOptions&) const = default;
+};
+
 struct QuantizationConfig {
     std::string preset = "default";
     TransformOptions transforms;
     QuantizationOptions quantization;
     CalibrationOptions calibration;
+    RefineOptions refine;
     bool skipTail = true;
     std::vector<SkipRule> rules;
     std::map<std::string, LayerSettings> layers;

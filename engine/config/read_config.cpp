@@ -234,8 +234,8 @@ QuantizationConfig configFromJson(std::string_view text) {
     readQuantization(reader.object("quantization"), config.quantization);
     readCalibration(reader.object("calibration"), config.calibration);
     ObjectReader refine = reader.object("refine");
-    refine.only("bias_correction", "off");
-    refine.only("rounding", "nearest");
+    refine.choice("bias_correction", config.refine.biasCorrection, kBiasCorrections);
+    refine.choice("rounding", config.refine.rounding, kRoundings);
     refine.only("migration", 0.0);
     refine.finish();
     readSkip(reader.object("skip"), config);

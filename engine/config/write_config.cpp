@@ -117,7 +117,9 @@ std::string configToJson(const QuantizationConfig& config) {
     json["calibration"] = {{"method", choiceName(kCalibrationMethods, config.calibration.method)},
                            {"samples", config.calibration.samples},
                            {"parameters", calibrationParametersJson(config.calibration.parameters)}};
-    json["refine"] = {{"bias_correction", "off"}, {"rounding", "nearest"}, {"migration", 0.0}};
+    json["refine"] = {{"bias_correction", choiceName(kBiasCorrections, config.refine.biasCorrection)},
+                      {"rounding", choiceName(kRoundings, config.refine.rounding)},
+                      {"migration", 0.0}};
     json["skip"]["tail"] = config.skipTail;
     json["skip"]["rules"] = std::move(rules);
     json["layers"] = std::move(layers);

@@ -24,8 +24,8 @@ void addTo(VersionBuilder& builder, const TensorQuantizer& q) {
 class PlanResolver {
   public:
     PlanResolver(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, QuantizerCache& cache)
-        : m_statistics(statistics), m_config(config), m_cache(cache) {
+                 const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements)
+        : m_statistics(statistics), m_config(config), m_cache(cache), m_refinements(refinements) {
         m_plan.prepared = std::move(prepared);
         m_plan.units = std::move(units);
     }
@@ -76,11 +76,17 @@ class PlanResolver {
             const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
             const WeightScheme scheme = weightSchemeOf(m_config, settings);
             const int biasBits = biasBitsOf(m_config, settings);
+            if (const auto corrected = m_refinements.biases.find(unit.bias); unit.bias.valid() && corrected != m_refinements.biases.end())
+                quantizers.correctedBias = corrected->second;
+            const auto learned = m_refinements.weights.find(unit.weight);
             try {
-                quantizers.weight = m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
+                quantizers.weight = learned != m_refinements.weights.end()
+                                        ? learned->second
+                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
                 if (unit.bias.valid() && biasBits != kFloatBias)
-                    quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
-                        *graph.constantOf(unit.bias), biasBits, quantizers.inputs[0].scale, quantizers.weight->scales));
+                    quantizers.bias = std::make_shared<const ConstantQuantizer>(
+                        quantizeBias(quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias), biasBits,
+                                     quantizers.inputs[0].scale, quantizers.weight->scales));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
@@ -88,6 +94,8 @@ class PlanResolver {
             builder.add(graph.constantOf(unit.weight)->version());
             quantloupe::addTo(builder, scheme);
             builder.add(biasBits);
+            if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
+            if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
             if (quantizers.weight->vanished && unit.quantized)
                 m_plan.notices.push_back(fmt::format("layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
                                                      "channel, or keep it in float",
@@ -133,6 +141,7 @@ class PlanResolver {
     const Statistics& m_statistics;
     const QuantizationConfig& m_config;
     QuantizerCache& m_cache;
+    const Refinements& m_refinements;
     Plan m_plan;
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::map<TensorId, CalibrationResult> m_results;
@@ -142,8 +151,8 @@ class PlanResolver {
 }  // namespace
 
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, QuantizerCache& cache) {
-    return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache).resolve();
+                 const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements) {
+    return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache, refinements).resolve();
 }
 
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
@@ -168,6 +177,7 @@ void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own
         spec.constants[unit.weight] = own.weight->dequantized;
         spec.codes[unit.weight] = own.weight;
     }
+    if (own.correctedBias) spec.constants[unit.bias] = own.correctedBias;
     if (own.bias) {
         spec.constants[unit.bias] = own.bias->dequantized;
         // In a scale of its own the integer kernels cannot add it: without codes they leave the unit to the float simulation.

@@ -8,6 +8,7 @@
 #include "quantize/calibrate.h"
 #include "quantize/quantizer.h"
 #include "quantize/quantizer_cache.h"
+#include "quantize/refine/refinements.h"
 #include "quantize/units.h"
 #include "session/evaluation.h"
 
@@ -19,6 +20,7 @@ struct UnitQuantizers {
     TensorQuantizer output;
     std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
     std::shared_ptr<const ConstantQuantizer> bias;  ///< likewise
+    ConstantPtr correctedBias;                      ///< null: the graph's
     Version version;  ///< of all of these
 };
 
@@ -45,7 +47,7 @@ std::vector<TensorId> calibratedTensors(const UnitList& units);
 /// Runtime's quantizer does it). `statistics` must hold calibratedTensors() with what statisticsNeeds() asks for. Throws Error naming the
 /// layer.
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, QuantizerCache& cache);
+                 const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements = {});
 
 /// The weight of a unit that has one as its scheme makes it, whether it is quantized now or not. Throws Error for NaN or
 /// infinity.

@@ -60,6 +60,7 @@ class QdqWriter {
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
             if (quantizers.weight) addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
             // A bias of 16 bits goes into int32, too, which every opset dequantizes.
+            if (quantizers.correctedBias) m_builder.setConstant(unit.bias, quantizers.correctedBias);
             if (quantizers.bias)
                 addConstant(unit, unit.bias, *quantizers.bias, quantizers.bias->bits == 8 ? DataType::Int8 : DataType::Int32);
         }

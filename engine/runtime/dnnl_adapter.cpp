@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "runtime/matrix_product.h"
 
 namespace quantloupe {
 namespace {
@@ -351,6 +352,15 @@ std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {
 std::unique_ptr<Kernel> makePool(PoolKind kind, const TensorDesc& input, const TensorDesc& output,
                                  const Window& window) {
     return guarded("pooling", [&] { return std::make_unique<Pool>(kind, input, output, window); });
+}
+
+void multiply(const MatrixView& left, const MatrixView& right, std::size_t rows, std::size_t inner, std::size_t columns,
+              float* result) {
+    const auto extent = [](std::size_t n) { return static_cast<dnnl_dim_t>(n); };
+    const auto status = dnnl_sgemm(left.transposed ? 'T' : 'N', right.transposed ? 'T' : 'N', extent(rows), extent(columns),
+                                   extent(inner), 1.0f, left.values, extent(left.stride), right.values, extent(right.stride), 0.0f,
+                                   result, extent(columns));
+    if (status != dnnl_success) fail(ErrorKind::Internal, "a product of {} x {} x {} failed", rows, inner, columns);
 }
 
 }  // namespace quantloupe

@@ -215,7 +215,8 @@ class EvaluationRun {
         const auto graph = m_prepared;
         const Statistics& ranges =
             session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
-        auto plan = std::make_shared<Plan>(resolvePlan(graph, m_units, ranges, m_result.config, session.quantizers));
+        auto plan = std::make_shared<Plan>(
+            session.resolve(graph, m_units, ranges, m_result.config, control("refining layers"), !m_keep));
         plan->arithmetic = session.options.arithmetic;
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;

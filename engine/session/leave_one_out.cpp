@@ -130,7 +130,7 @@ class Sweep {
     }
 
     Session& m_session;
-    const QuantizationConfig& m_config;
+    const QuantizationConfig m_config;
     const SweepOptions& m_options;
     const CancelToken& m_cancel;
     bool m_in;

@@ -62,6 +62,7 @@ void Session::Impl::requireOperators() const {
 void Session::Impl::clear() {
     prepared.clear();
     ranges.clear();
+    refinements.clear();
     quantizers.clear();
     outputs.clear();
     weightDifferences.clear();
@@ -96,16 +97,16 @@ std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig&
     return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, {workers, {}, {}}) : config);
 }
 
-std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& measured) {
+std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted) {
     std::vector<bool> skipped;
-    if (measured.transforms.equalization.excludeSkipped) {
-        const SkipDecisions skips = resolveSkips(*model.graph, measured);
+    if (wanted.transforms.equalization.excludeSkipped) {
+        const SkipDecisions skips = resolveSkips(*model.graph, wanted);
         for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
     }
-    const Version version = versionOf(measured.transforms, skipped);
+    const Version version = versionOf(wanted.transforms, skipped);
     if (const auto* known = prepared.find(version)) return *known;
     return prepared.store(version,
-                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, measured.transforms, skipped)));
+                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, wanted.transforms, skipped)));
 }
 
 const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
@@ -129,11 +130,11 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
 }
 
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
-    const QuantizationConfig measured = withThresholdsMeasured(*this, config, control);
-    const auto graph = prepareMeasured(measured);
-    UnitList units = findUnits(*graph, resolveSkips(*model.graph, measured));
+    const QuantizationConfig wanted = withThresholdsMeasured(*this, config, control);
+    const auto graph = prepareMeasured(wanted);
+    UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
-    auto plan = std::make_shared<Plan>(resolvePlan(graph, std::move(units), known, config, quantizers));
+    auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
     plan->arithmetic = options.arithmetic;
     return plan;
 }

@@ -4,6 +4,7 @@
 
 #include "base/result_cache.h"
 #include "quantize/plan.h"
+#include "quantize/refine/refine_layers.h"
 #include "session/effect_model.h"
 #include "session/evaluation_passes.h"
 #include "session/session.h"
@@ -19,6 +20,10 @@ struct Session::Impl {
     /// The ranges of the tensors, calibrating those that are not known yet.
     const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                  const QuantizationConfig& config, const RunControl& control);
+    /// The plan for these units, refined as the configuration says; `experiment`: with what refinement found last, so that a
+    /// try elsewhere does not have to learn every layer anew. Progress counts layers.
+    Plan resolve(const std::shared_ptr<const Prepared>& prepared, const UnitList& units, const Statistics& ranges,
+                 const QuantizationConfig& config, const RunControl& control, bool experiment);
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
     /// What the samples of the evaluation look like to `graph`.
     ResumeOptions resumeOptions(const GraphPtr& graph);
@@ -49,6 +54,7 @@ struct Session::Impl {
 
     ResultCache<std::shared_ptr<const Prepared>> prepared{8};
     ResultCache<Statistics> ranges{8};
+    RefinementCache refinements;
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
     ActivationStore activations;

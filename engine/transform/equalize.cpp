@@ -81,15 +81,30 @@ std::vector<Junction> junctionsOf(const Graph& graph, const std::vector<Equalize
     return junctions;
 }
 
+void divideBy(OutputStatistics& statistics, const std::vector<float>& factors) {
+    for (std::size_t c = 0; c < statistics.beta.size(); ++c) {
+        statistics.beta[c] /= factors[c];
+        statistics.gamma[c] /= factors[c];
+    }
+}
+
 void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets,
-                    std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
+                    std::span<const OutputStatistics> statistics, std::vector<OutputStatistics>& scaled,
+                    std::vector<std::string>& notices) {
     std::size_t absorbed = 0;
     for (const EqualizedSet& equalized : sets) {
         if (!equalized.enabled || !equalized.plain) continue;
         std::vector<OutputStatistics> firsts;
         for (std::size_t j = 0; j + 1 < equalized.set.layers.size(); ++j)
             firsts.push_back(statistics[equalized.set.layers[j].index()]);
-        absorbed += foldHighBias(weights, equalized.set, equalized.factors, firsts, notices);
+        const auto amounts = foldHighBias(weights, equalized.set, equalized.factors, firsts, notices);
+        for (std::size_t j = 0; j < amounts.size(); ++j) {
+            std::vector<float>& beta = scaled[equalized.set.layers[j].index()].beta;
+            for (std::size_t c = 0; c < amounts[j].size(); ++c) {
+                beta[c] -= amounts[j][c];
+                if (amounts[j][c] != 0) ++absorbed;
+            }
+        }
     }
     if (absorbed == 0)
         notices.push_back(
@@ -124,7 +139,10 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
         for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }
-    if (highBias) foldHighBiases(weights, result.sets, statistics, notices);
+    result.statistics.assign(statistics.begin(), statistics.end());
+    for (const Junction& junction : result.junctions)
+        for (const NodeId head : junction.heads) divideBy(result.statistics[head.index()], junction.factors);
+    if (highBias) foldHighBiases(weights, result.sets, statistics, result.statistics, notices);
     result.graph = weights.build();
     for (Junction& junction : result.junctions) fillRanges(junction, *graph, *result.graph);
     return result;

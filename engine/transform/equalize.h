@@ -26,6 +26,7 @@ struct EqualizedSet {
 struct EqualizeResult {
     GraphPtr graph;  ///< node ids as in the graph given
     std::vector<EqualizedSet> sets;
+    std::vector<OutputStatistics> statistics;  ///< those given, as scaling and the high-bias fold left them
     std::vector<Junction> junctions;  ///< each once, however many sets it is in
 };
 

@@ -58,10 +58,10 @@ bool isStridedTranspose(const Node& node) {
 
 }  // namespace
 
-std::size_t foldHighBias(WeightEditor& weights, const LayerSet& set,
+std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerSet& set,
                          std::span<const std::vector<float>> factors,
                          std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
-    std::size_t absorbed = 0;
+    std::vector<std::vector<float>> absorbed(set.layers.size() - 1);
     for (std::size_t j = 0; j + 1 < set.layers.size(); ++j) {
         EditedLayer& first = weights.layer(set.layers[j]);
         EditedLayer& second = weights.layer(set.layers[j + 1]);
@@ -75,8 +75,7 @@ std::size_t foldHighBias(WeightEditor& weights, const LayerSet& set,
         const std::vector<float> c = absorbable(statistics[j], factors[j], set.activationBetween[j]);
         for (std::size_t i = 0; i < c.size(); ++i) first.bias[i] -= c[i];
         absorb(second, c);
-        absorbed +=
-            static_cast<std::size_t>(std::count_if(c.begin(), c.end(), [](float v) { return v != 0; }));
+        absorbed[j] = c;
     }
     return absorbed;
 }

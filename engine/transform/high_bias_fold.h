@@ -19,9 +19,9 @@ struct OutputStatistics {
 };
 
 /// Absorbs over each junction of the set. `statistics` are the first layer's of each junction, before
-/// scaling; `factors` what scaleSet() divided them by. Returns the number of channels with something
-/// absorbed; appends to `notices` where a junction had to be left out.
-std::size_t foldHighBias(WeightEditor& weights, const LayerSet& set,
+/// scaling; `factors` what scaleSet() divided them by. Returns what each channel of each junction's first
+/// layer gave away (an empty list for a junction that was left out); appends to `notices` where that is worth saying.
+std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerSet& set,
                          std::span<const std::vector<float>> factors,
                          std::span<const OutputStatistics> statistics, std::vector<std::string>& notices);
 

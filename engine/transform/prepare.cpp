@@ -66,6 +66,7 @@ class Preparation {
             m_result.notices.push_back(
                 "high_bias_fold does nothing while equalization is off: it works on its sets");
         }
+        m_result.spreads = std::move(m_statistics);
         return std::move(m_result);
     }
 
@@ -129,6 +130,7 @@ class Preparation {
         EqualizeResult equalized = equalize(m_result.graph, m_options.equalization, m_options.highBiasFold,
                                             m_statistics, excluded, m_result.notices);
         m_result.graph = equalized.graph;
+        m_statistics = std::move(equalized.statistics);
         for (EqualizedSet& set : equalized.sets) {
             EqualizationSet told;
             for (const NodeId id : set.set.layers) told.layers.push_back(m_result.sourceOf[id.index()]);

@@ -7,6 +7,7 @@
 
 #include "config/quantization_config.h"
 #include "model/graph.h"
+#include "transform/high_bias_fold.h"
 #include "transform/junction.h"
 
 namespace quantloupe {
@@ -37,6 +38,9 @@ struct Prepared {
     std::vector<NodeId> sourceOf;     ///< one a prepared node
     std::vector<EqualizationSet> sets;
     std::vector<EqualizationJunction> junctions;
+    /// One a prepared node: how its outputs are spread, as a batch norm folded into it tells and equalization and the
+    /// high-bias fold left it.
+    std::vector<OutputStatistics> spreads;
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;
     std::vector<std::string> notices;  ///< what was refused and why, dead channels, and the like

@@ -223,7 +223,6 @@ class ConfigJsonTest : public QObject {
             "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not [1.3, 0.7]");
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
             "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
-        row(R"({"refine": {"rounding": "adaround"}})", "refine.rounding 'adaround' is not available");
         row(R"({"refine": {"migration": 0.5}})", "refine.migration 0.5 is not available");
         row(R"({"transforms": {"simplify": true}})", "transforms.simplify true is not available");
         row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bias correction from the means of channels.
+//
+// Rounding changes a weight by dW, and so the mean of output channel o by the sum over input channels i of
+// (dW[o, i] summed over the kernel) E[x_i], which is the same for every image: it is taken from the bias. Source: Nagel et al.,
+// "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019), section 4.2. Cost: O(weights). Weaknesses: zeros
+// of padding are not counted, so borders are corrected too much; E[x] is that of the float network, not of the quantized one
+// before the layer (refine_layers.h measures both where there is data). Transposed convolutions with strides, whose outputs see
+// only some of the kernel's positions, are left out.
+#include "quantize/refine/bias_correction.h"
+
+#include <algorithm>
+
+#include "transform/scalable_layer.h"
+#include "transform/weight_channels.h"
+
+namespace quantloupe {
+
+std::string whyBiasStays(const Graph& graph, const Unit& unit) {
+    const Node& node = graph.node(unit.layer);
+    if (!unit.bias.valid()) return "has no bias";
+    const auto layout = layoutOf(graph, unit.layer);
+    if (!layout) return "has a weight of an unexpected shape";
+    const auto strides = node.attributes.integers("strides");
+    if (node.op == "ConvTranspose" && std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
+        return "is a transposed convolution with strides";
+    const Constant* bias = graph.constantOf(unit.bias);
+    if (bias == nullptr || static_cast<std::size_t>(bias->size()) != outputCount(*layout) ||
+        graph.tensor(unit.bias).consumers.size() != 1)
+        return "has a bias that is not its own, one value a channel";
+    return {};
+}
+
+std::vector<float> biasForMeans(const Graph& graph, const Unit& unit, std::span<const float> rounded,
+                                const std::vector<double>& means) {
+    const auto layout = layoutOf(graph, unit.layer);
+    if (means.size() != inputCount(*layout)) return {};
+    const WeightChannels channels(*layout);
+    const auto exact = graph.constantOf(unit.weight)->floats();
+    const auto bias = graph.constantOf(unit.bias)->floats();
+    std::vector<double> values(bias.begin(), bias.end());
+    const std::size_t cells = channels.first() * channels.second();
+    const std::size_t kernel = cells == 0 ? 0 : exact.size() / cells;
+    std::size_t w = 0;
+    for (std::size_t a = 0; a < channels.first(); ++a)
+        for (std::size_t b = 0; b < channels.second(); ++b) {
+            double sum = 0;
+            for (std::size_t k = 0; k < kernel; ++k, ++w) sum += static_cast<double>(rounded[w]) - static_cast<double>(exact[w]);
+            values[channels.output(a, b)] -= sum * means[channels.input(a, b)];
+        }
+    return {values.begin(), values.end()};
+}
+
+}  // namespace quantloupe

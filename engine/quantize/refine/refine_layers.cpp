@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// One layer after the other, in graph order: the error that the layers before it make is part of what a layer makes good for
+// ("asymmetric reconstruction" in the AdaRound paper). What was found enters the network that the next layers read from.
+#include "quantize/refine/refine_layers.h"
+
+#include <fmt/format.h>
+
+#include "quantize/refine/bias_correction.h"
+#include "quantize/refine/channel_moments.h"
+#include "quantize/refine/learn_layer.h"
+
+namespace quantloupe {
+namespace {
+
+class LayerRefiner {
+  public:
+    LayerRefiner(const Plan& plan, const RefineOptions& options, const RefineContext& context)
+        : m_plan(plan), m_options(options), m_context(context) {
+        m_plan.arithmetic = Arithmetic::Simulation;
+        if (options.biasCorrection == BiasCorrection::Analytic) m_told = momentsFromBatchNorms(*plan.prepared);
+        if (context.samples != nullptr) m_inputs = context.samples->inputsOf(graph());
+    }
+
+    Refinements refine(std::vector<std::string>& notices) {
+        const auto count = m_plan.units.units.size();
+        for (std::size_t u = 0; u < count; ++u) {
+            m_context.control.cancel.check();
+            const Unit& unit = m_plan.units.units[u];
+            if (unit.quantized && unit.kind == UnitKind::Weighted && m_plan.quantizers[u].weight) refineUnit(u);
+            if (m_context.control.progress) m_context.control.progress(u + 1, count);
+        }
+        tell("learned rounding", m_unlearned, notices);
+        tell("bias correction", m_uncorrected, notices);
+        return std::move(m_result);
+    }
+
+  private:
+    const Graph& graph() const { return *m_plan.prepared->graph; }
+    bool learns() const { return m_options.rounding == Rounding::Adaround; }
+
+    void refineUnit(std::size_t u) {
+        const Unit& unit = m_plan.units.units[u];
+        const std::string noBias = m_options.biasCorrection == BiasCorrection::Off ? "" : whyBiasStays(graph(), unit);
+        const bool corrects = m_options.biasCorrection != BiasCorrection::Off && noBias.empty();
+        if (!noBias.empty()) m_uncorrected.push_back(fmt::format("'{}' {}", graph().node(unit.layer).name, noBias));
+        if (learns() || (corrects && m_options.biasCorrection == BiasCorrection::Empirical))
+            use(u, fromSamples(u, corrects));
+        if (!corrects || m_options.biasCorrection != BiasCorrection::Analytic) return;
+        LayerRefinement told;
+        const ChannelMoments& moments = m_told[unit.inputs[0].index()];
+        if (moments.known()) told.bias = biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
+        if (told.bias.empty())
+            m_uncorrected.push_back(fmt::format("no batch norm tells the means of what '{}' reads", graph().node(unit.layer).name));
+        use(u, told);
+    }
+
+    LayerRefinement fromSamples(std::size_t u, bool corrects) {
+        const Unit& unit = m_plan.units.units[u];
+        const TensorId input = unit.inputs[0];
+        const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
+        VersionBuilder own;
+        own.add(graph().constantOf(unit.weight)->version()).add(nearest.dequantized->version()).add(nearest.axis);
+        own.add(unit.bias.valid() ? graph().constantOf(unit.bias)->version() : Version{});
+        own.add(m_options.rounding).add(corrects ? m_options.biasCorrection : BiasCorrection::Off);
+        graph().node(unit.layer).attributes.addTo(own);
+        const Version scheme = own.finish();
+        if (m_context.takeLatest)
+            if (const auto* known = m_context.cache.latest.find(scheme)) return *known;
+
+        const ProgramSpec quantized = m_plan.networkSpec(m_inputs, {input});
+        ProgramSpec exact = floatProgram(m_plan.prepared->graph, m_inputs, {input});
+        const Version content = VersionBuilder()
+                                    .add(scheme)
+                                    .add(m_context.versionOf(quantized, input))
+                                    .add(m_context.versionOf(exact, input))
+                                    .finish();
+        const auto* known = m_context.cache.byContent.find(content);
+        const LayerRefinement found = known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
+        m_context.cache.byContent.store(content, found);
+        m_context.cache.latest.store(scheme, found);
+        return found;
+    }
+
+    LayerRefinement compute(std::size_t u, bool corrects, const ProgramSpec& quantized, ProgramSpec exact) {
+        const Unit& unit = m_plan.units.units[u];
+        const std::string& name = graph().node(unit.layer).name;
+        RunControl quiet{m_context.control.workers, m_context.control.cancel, {}};
+        auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)), *m_context.samples, quiet);
+        LayerRefinement found;
+        if (!samples) {
+            const std::string why = fmt::format("'{}' is no Conv, Gemm or MatMul over samples", name);
+            if (learns()) m_unlearned.push_back(why);
+            if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) m_uncorrected.push_back(why);
+            return found;
+        }
+        // A bias that takes up the means leaves the codes only what goes beyond them.
+        const auto moments = momentsOf(*samples, corrects, learns(), quiet);
+        const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
+        const LearnTask task{samples->shape, graph().constantOf(unit.weight)->floats(), nearest, moments};
+        std::shared_ptr<const ConstantQuantizer> learned;
+        if (learns()) {
+            found.codes = learnCodes(task, quiet);
+            learned = withCodes(nearest, found.codes);
+        }
+        if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) {
+            const auto lacking = lackingMeans(task, (learned ? *learned : nearest).dequantized->floats());
+            const auto bias = graph().constantOf(unit.bias)->floats();
+            for (std::size_t o = 0; o < bias.size(); ++o)
+                found.bias.push_back(static_cast<float>(static_cast<double>(bias[o]) + lacking[o]));
+        }
+        return found;
+    }
+
+    void use(std::size_t u, const LayerRefinement& found) {
+        const Unit& unit = m_plan.units.units[u];
+        UnitQuantizers& own = m_plan.quantizers[u];
+        if (!found.codes.empty()) m_result.weights[unit.weight] = own.weight = withCodes(*own.weight, found.codes);
+        if (found.bias.empty()) return;
+        own.correctedBias = Constant::fromFloats(graph().constantOf(unit.bias)->dims(), found.bias);
+        m_result.biases[unit.bias] = own.correctedBias;
+        if (own.bias)
+            own.bias = std::make_shared<const ConstantQuantizer>(
+                quantizeBias(*own.correctedBias, own.bias->bits, own.inputs[0].scale, own.weight->scales));
+    }
+
+    static void tell(const char* what, const std::vector<std::string>& reasons, std::vector<std::string>& notices) {
+        if (reasons.empty()) return;
+        notices.push_back(fmt::format("{} leaves out {} layer{}: {}{}", what, reasons.size(), reasons.size() == 1 ? "" : "s",
+                                      reasons[0], reasons.size() == 1 ? "" : ", and others"));
+    }
+
+    Plan m_plan;  ///< refined as far as the layer before the current one
+    const RefineOptions& m_options;
+    const RefineContext& m_context;
+    std::vector<ChannelMoments> m_told;
+    std::map<TensorId, TensorDesc> m_inputs;
+    Refinements m_result;
+    std::vector<std::string> m_unlearned, m_uncorrected;
+};
+
+}  // namespace
+
+void RefinementCache::clear() {
+    byContent.clear();
+    latest.clear();
+}
+
+bool needsSamples(const RefineOptions& options) {
+    return options.rounding == Rounding::Adaround || options.biasCorrection == BiasCorrection::Empirical;
+}
+
+Refinements refineLayers(const Plan& plan, const RefineOptions& options, const RefineContext& context,
+                         std::vector<std::string>& notices) {
+    return LayerRefiner(plan, options, context).refine(notices);
+}
+
+}  // namespace quantloupe
