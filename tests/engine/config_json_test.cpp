@@ -235,8 +235,15 @@ class ConfigJsonTest : public QObject {
             "weight_threshold: must be a number of 0 or more, not -0.5");
         row(R"({"transforms": {"equalization": {"off": ["a"]}}})",
             "transforms.equalization.off[0]: must be a list of texts, not 'a'");
-        row(R"({"skip": {"rules": [{"kind": "node", "layers": ["a"]}, {"kind": "block", "like": "b"}]}})",
-            "skip.rules[1].kind 'block' is not available in this version; available: node, until,");
+        row(R"({"skip": {"rules": [{"kind": "node", "layers": ["a"]}, {"kind": "block", "like": ""}]}})",
+            "skip.rules[1].like: is missing or empty");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs"}]}})",
+            "skip.rules[0]: a threshold needs either above or below, and not both");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": 1, "below": 2}]}})",
+            "skip.rules[0]: a threshold needs either above or below, and not both");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "qs", "above": 1}]}})", "skip.rules[0].metric");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": "1"}]}})",
+            "skip.rules[0].above: must be a number, not '1'");
         row(R"({"skip": {"rules": [{"kind": "nod"}]}})",
             "skip.rules[0].kind: 'nod' is unknown (did you mean 'node'?)");
         row(R"({"skip": {"rules": [{"layers": ["a"]}]}})", "skip.rules[0].kind: a rule needs its kind");
@@ -322,7 +329,7 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
                  std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, quark-xint8, "
-                             "quark-a8w8, aimet-default, tensorrt-int8"));
+                             "quark-seed, quark-a8w8, aimet-default, aimet-tf-enhanced, tensorrt-int8"));
     }
 
     void refusesKeys_data() {
