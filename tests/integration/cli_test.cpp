@@ -105,8 +105,10 @@ class CliTest : public QObject {
         row("no model", "inspect", "MODEL");
         row("two models", "inspect MODEL b.onnx", "b.onnx");
         row("unknown option", "inspect MODEL --colour red", "--colour");
-        row("bias correction is not there yet", "inspect MODEL --bias-correction empirical",
-            "--bias-correction");
+        row("an unknown bias correction", "inspect MODEL --bias-correction guessed", "guessed");
+        row("an unknown rounding", "inspect MODEL --rounding up", "up");
+        row("a threshold on nothing", "inspect MODEL --skip-threshold qs>1", "local.qs");
+        row("a threshold without a number", "inspect MODEL --skip-threshold local.qs>x", "local.qs>x");
         row("an unknown profile", "inspect MODEL --cle quarks", "quark");
         row("no data", "quantize MODEL -o x.onnx", "--data");
         row("no output", "transform MODEL", "--output");

@@ -74,6 +74,9 @@ class SchemeExportTest : public QObject {
             13);
         row("float bias", {"quantization.bias_bits=float", "calibration.method=mse"}, 13);
         row("powers of two from HFMG", {"quantization.activation.power_of_two=true", "calibration.method=hfmg"}, 13);
+        row("biases corrected without data", {"refine.bias_correction=analytic", "quantization.weight.bits=5"}, 13);
+        row("learned rounding and corrected biases",
+            {"refine.rounding=adaround", "refine.bias_correction=empirical", "quantization.weight.bits=5", "calibration.samples=8"}, 13);
         row("mixed",
             {"layers./features/features.17/conv/conv.2/Conv.weight.bits=16", "layers./features/features.3/Add.activation.bits=4",
              "layers./features/features.0/features.0.0/Conv.calibration.method=tf_enhanced",
