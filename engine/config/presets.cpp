@@ -15,6 +15,24 @@ struct Preset {
 
 void quantizeAll(QuantizationConfig& config) { config.skipTail = false; }
 
+void quarkXint8(QuantizationConfig& c) {
+    quantizeAll(c);
+    c.quantization.activation.isSigned = false;
+    c.quantization.activation.symmetric = true;
+    c.quantization.weight.powerOfTwo = true;
+    c.quantization.weight.method = WeightMethod::Mse;
+    c.quantization.biasBits = 8;
+    c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
+}
+
+void aimetDefault(QuantizationConfig& c) {
+    quantizeAll(c);
+    c.quantization.activation.isSigned = false;
+    c.quantization.weight.perChannel = true;
+    c.quantization.weight.restricted = false;
+    c.quantization.biasBits = kFloatBias;
+}
+
 const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the model's tail stays in float"},
@@ -33,26 +51,12 @@ const std::vector<Preset>& all() {
         {{"quark-xint8",
           "Quark's XINT8 without its equalization and its model of the DPU: powers of two, uint8 symmetric activations by min-MSE, "
           "int8 weights and biases"},
-         [](QuantizationConfig& c) {
-             quantizeAll(c);
-             c.quantization.activation.isSigned = false;
-             c.quantization.activation.symmetric = true;
-             c.quantization.weight.powerOfTwo = true;
-             c.quantization.weight.method = WeightMethod::Mse;
-             c.quantization.biasBits = 8;
-             c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
-         }},
+         quarkXint8},
         {{"quark-seed",
           "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once over all pairs with biases "
           "counted, without its model of the DPU"},
          [](QuantizationConfig& c) {
-             quantizeAll(c);
-             c.quantization.activation.isSigned = false;
-             c.quantization.activation.symmetric = true;
-             c.quantization.weight.powerOfTwo = true;
-             c.quantization.weight.method = WeightMethod::Mse;
-             c.quantization.biasBits = 8;
-             c.calibration.method = CalibrationMethod::PowerOfTwoMinMse;
+             quarkXint8(c);
              c.transforms.replaceRelu6 = ReplaceRelu6::All;
              c.transforms.equalization.profile = EqualizationProfile::Quark;
              c.transforms.equalization.appendBias = true;
@@ -65,20 +69,10 @@ const std::vector<Preset>& all() {
         {{"aimet-default",
           "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max (calibrated on "
           "the float network)"},
-         [](QuantizationConfig& c) {
-             quantizeAll(c);
-             c.quantization.activation.isSigned = false;
-             c.quantization.weight.perChannel = true;
-             c.quantization.weight.restricted = false;
-             c.quantization.biasBits = kFloatBias;
-         }},
+         aimetDefault},
         {{"aimet-tf-enhanced", "aimet-default with activations calibrated by tf_enhanced"},
          [](QuantizationConfig& c) {
-             quantizeAll(c);
-             c.quantization.activation.isSigned = false;
-             c.quantization.weight.perChannel = true;
-             c.quantization.weight.restricted = false;
-             c.quantization.biasBits = kFloatBias;
+             aimetDefault(c);
              c.calibration.method = CalibrationMethod::TfEnhanced;
          }},
         {{"tensorrt-int8", "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per channel"},
