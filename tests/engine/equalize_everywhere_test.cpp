@@ -8,29 +8,18 @@
 #include "model/graph_builder.h"
 #include "runtime/program.h"
 #include "runtime/workers.h"
-#include "support/text_model.h"
+#include "support/small_graph.h"
 #include "transform/prepare.h"
 #include "transform/scale_groups.h"
 
 using namespace quantloupe;
+using test::constantOf;
+using test::deviation;
+using test::graph;
+using test::list;
+using test::run;
 
 namespace {
-
-GraphPtr graph(const QString& body) {
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + body.toStdString()).graph;
-}
-
-std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t input) {
-    const Constant* constant = g.constantOf(g.node(node).input(input));
-    if (constant == nullptr) return {};
-    return {constant->floats().begin(), constant->floats().end()};
-}
-
-QString list(std::span<const float> values) {
-    QStringList texts;
-    for (const float v : values) texts << QString::number(static_cast<double>(v), 'g', 5);
-    return texts.join(' ');
-}
 
 QString names(const Graph& g, const std::vector<NodeId>& nodes) {
     QStringList texts;
@@ -43,32 +32,6 @@ TransformOptions everywhere(int steps = 1) {
     options.equalization.profile = EqualizationProfile::Quantloupe;
     options.equalization.steps = steps;
     return options;
-}
-
-std::vector<float> run(const GraphPtr& graph, const std::vector<float>& input) {
-    ProgramSpec spec;
-    spec.graph = graph;
-    Dims dims;
-    for (const Dim& d : *graph->tensor(graph->inputs()[0]).shape) dims.push_back(d.known() ? d.value : 1);
-    spec.inputs[graph->inputs()[0]] = {DataType::Float32, dims, Layout::Plain};
-    spec.observed = {graph->outputs()[0]};
-    const auto program = Program::compile(spec);
-    Workspace workspace(program);
-    workspace.bind(graph->inputs()[0], input.data());
-    workspace.run();
-    const TensorDesc& desc = program->desc(graph->outputs()[0]);
-    std::vector<float> out(desc.count());
-    convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
-    return out;
-}
-
-double deviation(const std::vector<float>& found, const std::vector<float>& expected) {
-    double largest = 1e-30, difference = 0;
-    for (std::size_t i = 0; i < expected.size(); ++i) {
-        largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
-        difference = std::max(difference, std::fabs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
-    }
-    return difference / largest;
 }
 
 /// A random network of layers of all kinds and what may stand between them, on 6 channels of 8 by 8.

@@ -7,29 +7,13 @@
 #include "base/error.h"
 #include "data/numpy_file.h"
 #include "runtime/workers.h"
-#include "support/text_model.h"
+#include "support/small_graph.h"
 
 using namespace quantloupe;
+using test::run;
 using quantloupe::test::textModel;
 
 namespace {
-
-std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
-                       std::unordered_map<TensorId, FakeQuant> quantizers = {}) {
-    ProgramSpec spec;
-    spec.graph = graph;
-    spec.inputs[graph->inputs()[0]] = {DataType::Float32, dims, Layout::Plain};
-    spec.observed = {graph->outputs()[0]};
-    spec.quantizers = std::move(quantizers);
-    const auto program = Program::compile(spec);
-    Workspace workspace(program);
-    workspace.bind(graph->inputs()[0], input.data());
-    workspace.run();
-    const TensorDesc& desc = program->desc(graph->outputs()[0]);
-    std::vector<float> out(desc.count());
-    convertLayout(desc, workspace.data(graph->outputs()[0]), Layout::Plain, out.data());
-    return out;
-}
 
 const char* const kConvolution = R"(<ir_version: 8, opset_import: ["" : 13]>
 g (float[1,2,2,2] X) => (float[1,2,2,2] Y)

@@ -10,31 +10,20 @@
 #include <set>
 
 #include "data/numpy_file.h"
-#include "support/text_model.h"
+#include "support/small_graph.h"
 #include "transform/prepare.h"
 #include "transform/quark_patterns.h"
 #include "transform/scalable_layer.h"
 #include "transform/weight_channels.h"
 
 using namespace quantloupe;
+using test::constantOf;
+using test::deviation;
+using test::graph;
+using test::lines;
+using test::list;
 
 namespace {
-
-GraphPtr graph(const QString& body) {
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net " + body.toStdString()).graph;
-}
-
-std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t input) {
-    const Constant* constant = g.constantOf(g.node(node).input(input));
-    if (constant == nullptr) return {};
-    return {constant->floats().begin(), constant->floats().end()};
-}
-
-QString list(std::span<const float> values) {
-    QStringList texts;
-    for (const float v : values) texts << QString::number(static_cast<double>(v));
-    return texts.join(' ');
-}
 
 TransformOptions quark(int steps = 1, bool appendBias = false) {
     TransformOptions options;
@@ -42,24 +31,6 @@ TransformOptions quark(int steps = 1, bool appendBias = false) {
     options.equalization.steps = steps;
     options.equalization.appendBias = appendBias;
     return options;
-}
-
-/// max |found - expected| / max |expected|.
-double deviation(std::span<const float> found, std::span<const float> expected) {
-    if (found.size() != expected.size()) return INFINITY;
-    double largest = 1e-30, difference = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
-        difference =
-            std::max(difference, std::fabs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
-    }
-    return difference / largest;
-}
-
-QString text(const std::vector<std::string>& lines) {
-    QStringList texts;
-    for (const std::string& line : lines) texts << QString::fromStdString(line);
-    return texts.join('\n');
 }
 
 /// Output and input channels, by source node.
@@ -146,7 +117,7 @@ class QuarkEqualizationTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_1", "Conv_2"}};
         QCOMPARE(list(constantOf(*prepare(graph(net), options).graph, NodeId(1), 1)), QString("1 -1"));
         options.equalization.off = {{"Conv_2", "Conv_0"}};
-        QVERIFY(text(prepare(graph(net), options).notices).contains("which are no set of this graph"));
+        QVERIFY(lines(prepare(graph(net), options).notices).contains("which are no set of this graph"));
     }
 
     void skippedLayersLeaveIfAsked() {
@@ -195,7 +166,7 @@ class QuarkEqualizationTest : public QObject {
         const auto name = std::string(QTest::currentDataTag());
         const auto p = prepare(loadModel(test::assets() / "oracles" / ("cle_corner_" + name + ".onnx")).graph, options);
         QCOMPARE(p.junctions.size(), std::size_t(quarkEqualizes));
-        QCOMPARE(text(p.notices).contains("Quark itself"), name.ends_with("graph_output") || name == "shared_weight");
+        QCOMPARE(lines(p.notices).contains("Quark itself"), name.ends_with("graph_output") || name == "shared_weight");
         QFile file(QString::fromStdString((test::assets() / "oracles" / "cle_quark_corner_cases.json").string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
         const QJsonObject theirs = QJsonDocument::fromJson(file.readAll())["default"]["cases"][name.c_str()].toObject();
@@ -299,7 +270,7 @@ class QuarkEqualizationTest : public QObject {
         QVERIFY(wider <= 1.001);  // no dead channel widens a layer
         if (dead.count > 0) QVERIFY(largestBias < 1e3f && theirLargestBias > 1e6f);
         QCOMPARE(dead.count > 0, model.contains("vww"));
-        QCOMPARE(text(p.notices).contains("dead channels are scaled only as far"), dead.count > 0);
+        QCOMPARE(lines(p.notices).contains("dead channels are scaled only as far"), dead.count > 0);
         QVERIFY(layers >= 10);
         // Hundreds of passes add up how the power function's last bit differs from the oracle machine's: NumPy, doing the
         // oracle's own arithmetic on another machine, comes out 2e-5 apart.

@@ -6,40 +6,20 @@
 
 #include "base/error.h"
 #include "data/numpy_file.h"
-#include "support/text_model.h"
+#include "support/small_graph.h"
 #include "transform/prepare.h"
 #include "transform/weight_layout.h"
 
 using namespace quantloupe;
+using test::constantOf;
+using test::graph;
+using test::lines;
+using test::list;
 
 namespace {
 
-GraphPtr graph(const QString& body, int opset = 13) {
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]> net " +
-                           body.toStdString())
-        .graph;
-}
-
-QString list(std::span<const float> values) {
-    QStringList texts;
-    for (const float v : values) texts << QString::number(static_cast<double>(v));
-    return texts.join(' ');
-}
-
-std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t input) {
-    const Constant* constant = g.constantOf(g.node(node).input(input));
-    if (constant == nullptr) return {};
-    return {constant->floats().begin(), constant->floats().end()};
-}
-
 QString constantText(const Graph& g, std::size_t node, std::size_t input) {
     return list(constantOf(g, NodeId(node), input));
-}
-
-QString text(const std::vector<std::string>& lines) {
-    QStringList texts;
-    for (const std::string& line : lines) texts << QString::fromStdString(line);
-    return texts.join('\n');
 }
 
 TransformOptions aimet(int steps = 1) {
@@ -147,7 +127,7 @@ class TransformTest : public QObject {
         QCOMPARE(constantText(*p.graph, 0, 1), QString("-2 2"));
         QCOMPARE(constantText(*p.graph, 0, 2), QString("3 12"));
         QCOMPARE(constantText(*p.graph, 2, 1), QString("2 2"));
-        QCOMPARE(text(p.notices), QString());
+        QCOMPARE(lines(p.notices), QString());
     }
 
     void secondStepOfOnePairChangesNothing() {
@@ -183,7 +163,7 @@ class TransformTest : public QObject {
         options.equalization.off = {{"Conv_0", "Conv_3"}};
         QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), options), Error);
         options.equalization.off = {{"Conv_0"}};
-        QCOMPARE(text(prepare(graph(kPair), options).notices),
+        QCOMPARE(lines(prepare(graph(kPair), options).notices),
                  QString("equalization.off names 'Conv_0', which are no set of this graph"));
     }
 
@@ -194,7 +174,7 @@ class TransformTest : public QObject {
                           "float[1,3,1,1] w2 = {1, 1, 1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),
                     aimet());
         QCOMPARE(list(p.sets[0].factors[0]), QString("1 1e-06 1"));
-        QCOMPARE(text(p.notices),
+        QCOMPARE(lines(p.notices),
                  QString("1 channel of 'Conv_0' is dead or nearly so: equalization factors outside "
                          "1e-4 to 1e4"));
     }
@@ -218,10 +198,10 @@ class TransformTest : public QObject {
         QCOMPARE(constantText(*linear.graph, 0, 2), QString("0 0"));
         QCOMPARE(constantText(*linear.graph, 1, 2), QString("15"));
         // Without batch norms, or without equalization, there is nothing to fold.
-        QVERIFY(text(prepare(graph(kPair), options).notices).contains("found nothing to fold"));
+        QVERIFY(lines(prepare(graph(kPair), options).notices).contains("found nothing to fold"));
         options.equalization.profile = EqualizationProfile::Off;
         QVERIFY(
-            text(prepare(graph(kPair), options).notices).contains("does nothing while equalization is off"));
+            lines(prepare(graph(kPair), options).notices).contains("does nothing while equalization is off"));
     }
 
     void versionDependsOnSourceAndOptions() {
