@@ -26,6 +26,8 @@ const OperatorTable& table() {
         addGenerators(all);
         addPads(all);
         addResizes(all);
+        addQuantizers(all);
+        addQuantizedLayers(all);
         return all;
     }();
     return operators;
@@ -34,8 +36,7 @@ const OperatorTable& table() {
 }  // namespace
 
 const Operator* findOperator(std::string_view domain, std::string_view op) {
-    if (!domain.empty()) return nullptr;
-    const auto found = table().find(op);
+    const auto found = domain.empty() ? table().find(op) : table().find(fmt::format("{}.{}", domain, op));
     return found == table().end() ? nullptr : &found->second;
 }
 

@@ -9,6 +9,7 @@
 
 namespace quantloupe {
 
+/// By name; those of another domain than ai.onnx as "com.microsoft.QGemm".
 using OperatorTable = std::map<std::string, Operator, std::less<>>;
 
 void addConvolutions(OperatorTable& table);            // ops_convolution.cpp
@@ -28,6 +29,8 @@ void addGathers(OperatorTable& table);                 // ops_gather.cpp
 void addGenerators(OperatorTable& table);              // ops_generate.cpp
 void addPads(OperatorTable& table);                    // ops_pad.cpp
 void addResizes(OperatorTable& table);                 // ops_resize.cpp
+void addQuantizers(OperatorTable& table);              // ops_quantize.cpp
+void addQuantizedLayers(OperatorTable& table);         // ops_quantized_layers.cpp
 
 /// Operators that no file contains: several nodes in one (fusions.h).
 inline constexpr const char* kFusedErfGelu = "quantloupe.ErfGelu";

@@ -59,6 +59,9 @@ void convertLayout(const TensorDesc& from, const void* source, Layout to, void* 
     else if (elementSize(from.type) == 1)
         transposeChannels(static_cast<const std::uint8_t*>(source), static_cast<std::uint8_t*>(target), batch, rows,
                           columns);
+    else if (elementSize(from.type) == 2)
+        transposeChannels(static_cast<const std::uint16_t*>(source), static_cast<std::uint16_t*>(target), batch, rows,
+                          columns);
     else
         fail(ErrorKind::Internal, "no layout conversion for {}", dataTypeName(from.type));
 }

@@ -24,13 +24,13 @@ const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
 /// The node tests that this version runs, by the beginning of their names.
 const std::set<std::string> kBeginnings = {
     "abs", "acos", "add", "and", "argmax", "argmin", "asin", "atan", "averagepool_1d", "averagepool_2d", "averagepool_3d",
-    "basic_conv", "batchnorm_e", "cast", "ceil", "celu", "clip", "concat_", "constantofshape", "conv_with", "convtranspose",
-    "cos", "cumsum", "depthtospace", "div", "edge_pad", "constant_pad", "reflect_pad", "wrap_pad", "elu", "equal", "erf", "exp_example", "expand_dim",
+    "basic_conv", "basic_convinteger", "batchnorm_e", "cast", "ceil", "celu", "clip", "concat_", "constantofshape", "conv_with", "convinteger", "convtranspose",
+    "cos", "cumsum", "depthtospace", "dequantizelinear", "div", "dynamicquantizelinear", "edge_pad", "constant_pad", "reflect_pad", "wrap_pad", "elu", "equal", "erf", "exp_example", "expand_dim",
     "flatten", "floor", "gather", "gelu", "gemm_alpha", "gemm_beta", "gemm_default_no", "gemm_default_single",
     "gemm_default_vector", "gemm_default_zero", "gemm_transposeA", "gemm_transposeB", "globalaveragepool", "globalmaxpool",
     "greater", "group_normalization", "hardmax", "hardsigmoid", "hardswish", "identity", "instancenorm", "isinf", "isnan",
-    "layer_normalization", "leakyrelu", "less", "log_example", "logsoftmax", "lrn", "matmul", "max_", "maxpool_1d",
-    "maxpool_2d", "maxpool_3d", "mean_", "min_", "mish", "mod_", "mul", "neg", "not_", "or", "pow", "prelu", "range",
+    "layer_normalization", "leakyrelu", "less", "log_example", "logsoftmax", "lrn", "matmul", "matmulinteger", "max_", "maxpool_1d",
+    "maxpool_2d", "maxpool_3d", "mean_", "min_", "mish", "mod_", "mul", "neg", "not_", "or", "pow", "prelu", "qlinear", "quantizelinear", "range",
     "reciprocal", "reduce_", "relu", "reshape", "resize", "round", "selu", "shape", "shrink", "sigmoid", "sign", "sin",
     "size", "slice", "softmax", "softplus", "softsign", "spacetodepth", "split_", "sqrt", "squeeze", "sub", "sum_", "tan",
     "thresholdedrelu", "tile", "transpose", "tril", "triu", "unsqueeze", "upsample", "where", "xor"};
@@ -38,7 +38,7 @@ const std::set<std::string> kBeginnings = {
 /// Parts of names: other types than networks have, training, and what is refused with words.
 const std::set<std::string> kLeftOut = {
     "_expanded", "_uint", "float64", "float16", "_types", "seq", "loss", "sequence", "optional", "identity_opt", "training", "with_argmax",
-    "integer", "bool_", "mask", "STRING", "_int8", "int16", "bernoulli", "FLOAT8",
+    "bool_", "mask", "STRING", "_int8", "int16", "bernoulli", "FLOAT8",
     "crop_and_resize", "not_larger", "not_smaller",  // Resize on a region, and keeping the aspect ratio
     "downsample_scales_cubic_align", "downsample_scales_linear_align",  // they count a fraction of a pixel; ONNX Runtime does not
     "tf_half_pixel_for_nn",                          // names an input that it does not have
