@@ -93,6 +93,31 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
     return {};
 }
 
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t channels, BatchNorm& result) {
+    const bool product = isOp(node, "Mul") || isOp(node, "Div"), turns = isOp(node, "Mul") || isOp(node, "Add");
+    if (!product && !isOp(node, "Add") && !isOp(node, "Sub")) return false;
+    if (node.inputs.size() != 2 || !node.output().valid()) return false;
+    const bool first = turns && graph.constantOf(node.input(0)) != nullptr;
+    const Constant* operand = graph.constantOf(node.input(first ? 0 : 1));
+    if (operand == nullptr || operand->type() != DataType::Float32 || graph.constantOf(node.input(first ? 1 : 0)) != nullptr)
+        return false;
+    const Dims& dims = operand->dims();
+    const bool one = operand->size() == 1 && (rank == 0 ? dims.size() <= 1 : dims.size() <= rank);
+    const std::size_t fromEnd = rank == 0 ? 1 : rank - 1;  // of the channels' axis
+    const bool each = operand->size() == static_cast<std::int64_t>(channels) && dims.size() >= fromEnd &&
+                      dims.size() <= std::max<std::size_t>(rank, fromEnd) && dims[dims.size() - fromEnd] == operand->size();
+    if (!one && !each) return false;
+    result = {{}, std::vector<float>(channels, 0.0f), std::vector<float>(channels, 0.0f), std::vector<float>(channels, 1.0f)};
+    for (std::size_t c = 0; c < channels; ++c) {
+        const float value = operand->floats()[each ? c : 0];
+        if (isOp(node, "Mul")) result.scale[c] = value;
+        else if (isOp(node, "Div")) result.scale[c] = 1 / value;
+        else result.beta[c] = isOp(node, "Add") ? value : -value;
+        if (!std::isfinite(result.scale[c]) || !std::isfinite(result.beta[c])) return false;
+    }
+    return true;
+}
+
 std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
     if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;

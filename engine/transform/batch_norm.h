@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a BatchNormalization node computes, and which layer's weights can take it over.
+// What a BatchNormalization node computes, or a part of one written as Mul, Add, Sub or Div, and which layer's weights can take it
+// over.
 
 #include <string>
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace quantloupe {
 
-/// y = (x - mean) * scale + beta for each channel; scale = gamma / sqrt(variance + epsilon), all float32.
+/// y = (x - mean) * scale + beta for each channel; scale = gamma / sqrt(variance + epsilon), all float32. Of a Mul, Add, Sub or Div
+/// gamma is empty: it does not tell how its outputs are spread.
 struct BatchNorm {
     std::vector<float> gamma, beta, mean, scale;
     std::size_t channels() const { return scale.size(); }
@@ -18,6 +20,10 @@ struct BatchNorm {
 
 /// Reads the node's constants. Returns why it cannot be folded anywhere, or an empty text.
 std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& result);
+
+/// Reads a Mul, Add, Sub or Div by a constant with one value, or one a channel, behind a layer with outputs of this rank (0: unknown,
+/// channels last, as behind a MatMul; otherwise channels are axis 1). False for every other node.
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t channels, BatchNorm& result);
 
 /// A layer that could take a batch norm over.
 struct FoldHost {

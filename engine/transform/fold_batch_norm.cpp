@@ -6,8 +6,9 @@
 // the weights that a quantizer will really see. Terms: host, the layer that takes the batch norm over.
 // Source: Krishnamoorthi, "Quantizing deep convolutional networks for efficient inference" (2018); the
 // float32 arithmetic is that of ONNX Runtime's own fusion and of AIMET. Cost: O(weights). All folds into the
-// layer before are done first, then those into the layer behind. Weaknesses: not through Flatten or Reshape,
-// and not into a MatMul, which has no bias.
+// layer before are done first, then those into the layer behind. A Mul, Add, Sub or Div by a constant for each
+// channel that follows a layer is folded the same way: so are batch norms that an exporter wrote as such.
+// Weaknesses: not through Flatten, Reshape or Concat, and not into a MatMul, which has no bias.
 #include "transform/fold_batch_norm.h"
 
 #include <algorithm>
@@ -35,8 +36,8 @@ class Folder {
         std::vector<NodeId> left;
         for (std::size_t i = 0; i < m_source.nodeCount(); ++i) {
             const NodeId id(i);
-            if (!isOp(m_source.node(id), "BatchNormalization")) continue;
-            if (!tryBefore(id)) left.push_back(id);
+            if (!isOp(m_source.node(id), "BatchNormalization")) tryAffine(id);
+            else if (!tryBefore(id)) left.push_back(id);
         }
         // From the back, so that of two batch norms in a row the second is gone when the first looks behind
         // it.
@@ -116,6 +117,31 @@ class Folder {
         return true;
     }
 
+    void tryAffine(NodeId id) {
+        const Node& node = m_source.node(id);
+        const bool constantFirst = m_source.constantOf(node.input(0)) != nullptr;
+        const TensorId in = node.input(constantFirst ? 1 : 0);
+        if (!in.valid()) return;
+        const TensorInfo& input = m_source.tensor(in);
+        const NodeId host = resolve(input.producer);
+        if (!host.valid() || !isHostOp(m_source.node(host)) || input.graphOutput || input.consumers.size() != 1) return;
+        const Node& hostNode = m_builder.node(host);
+        if (hostNode.output() != in || m_skip.contains(node.name) || m_skip.contains(hostNode.name)) return;
+        const ConstantPtr weight = constantNow(host, 1);
+        const auto layout = weight ? weightLayout(hostNode, weight->dims()) : std::nullopt;
+        BatchNorm affine;
+        if (!layout || !readAffine(m_source, node, layout->dims.size(), static_cast<std::size_t>(layout->outputs()), affine)) return;
+        FoldHost fold;
+        if (!checkHostBefore(hostNode, hostNode.input(2).valid(), weight, constantNow(host, 2), affine.channels(), fold).empty())
+            return;
+        std::vector<float> folded = foldBefore(fold, affine);
+        TensorInfo& output = m_builder.tensorInfo(node.output());
+        if (!output.shape) output.shape = input.shape;
+        m_builder.node(host).outputs[0] = node.output();
+        remember(host, affine);
+        replaceConstants(id, host, std::move(fold), std::move(folded));
+    }
+
     void tryBehind(NodeId id) {
         const Node& node = m_source.node(id);
         BatchNorm norm;
@@ -156,6 +182,7 @@ class Folder {
     /// The spread of the host's outputs; a second batch norm behind the first transforms it.
     void remember(NodeId host, const BatchNorm& norm) {
         OutputStatistics& statistics = m_result.statistics[host.index()];
+        if (!statistics.known() && norm.gamma.empty()) return;
         if (!statistics.known()) {
             statistics = {norm.gamma, norm.beta};
             return;

@@ -12,7 +12,7 @@ namespace quantloupe {
 
 struct FoldResult {
     GraphPtr graph;
-    std::size_t count = 0;  ///< batch norms folded
+    std::size_t count = 0;  ///< nodes folded
     // One a node of the source:
     std::vector<NodeId> prepared;              ///< the node in `graph`; invalid for a folded batch norm
     std::vector<NodeId> foldedInto;            ///< for a folded batch norm: the source node that took it over
@@ -21,9 +21,9 @@ struct FoldResult {
 };
 
 /// Folds every BatchNormalization that it exactly can: into the Conv, ConvTranspose (one group or depthwise)
-/// or Gemm before it, else into the unpadded Conv (one group) or Gemm behind it. The layer takes over the
-/// name of the batch norm's output. Layers and batch norms in `skip` (names) are left alone. Shares all other
-/// constants.
+/// or Gemm before it, else into the unpadded Conv (one group) or Gemm behind it; and every Mul, Add, Sub or
+/// Div by a constant for each channel into the layer before it. The layer takes over the name of the folded
+/// node's output. Layers and batch norms in `skip` (names) are left alone. Shares all other constants.
 FoldResult foldBatchNorms(const GraphPtr& source, const std::vector<std::string>& skip);
 
 }  // namespace quantloupe

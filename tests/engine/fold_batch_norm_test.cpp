@@ -4,7 +4,7 @@
 #include <QtTest/QtTest>
 
 #include "base/error.h"
-#include "support/text_model.h"
+#include "support/small_graph.h"
 #include "transform/prepare.h"
 
 using namespace quantloupe;
@@ -229,6 +229,48 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(noteOf(p, found->name.c_str()), "cannot be folded: " + reason);
         QCOMPARE(p.notices.size(), std::size_t(1));
         QCOMPARE(p.graph->nodeCount(), p.source->nodeCount());
+    }
+
+    /// A batch norm in small operators, what stands behind one, and what has one value for all channels.
+    void affineOperators_data() {
+        QTest::addColumn<QString>("body");
+        QTest::addColumn<QString>("weight");
+        QTest::addColumn<QString>("bias");
+        const QString conv = "(float[1,1,2,2] x) => (float[1,2,2,2] y) <float[2,1,1,1] w = {5, 7}, float[2] b = {1, 2}, "
+                             "float[2,1,1] s = {2, -3}, float[1,2,1,1] t = {10, 20}, float two = {2}, %1> { a = Conv(x, w, b)\n ";
+        QTest::newRow("Sub, Mul, Add") << conv + "m = Sub(a, s)\n n = Mul(t, m)\n o = Add(s, n)\n y = Relu(o) }" << "50 140" << "-8 97";
+        QTest::newRow("Div by one value") << conv + "d = Div(a, two)\n y = Relu(d) }" << "2.5 3.5" << "0.5 1";
+        QTest::newRow("behind a batch norm") << conv + "n = BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)\n m = Mul(n, s)\n"
+                                                       " o = Add(m, t)\n y = Relu(o) }"
+                                             << "20 63" << "30 -40";
+    }
+    void affineOperators() {
+        QFETCH(QString, body);
+        const auto source = test::graph(body.arg(QString::fromStdString(kNorm2)));
+        const auto p = prepare(source, {});
+        QCOMPARE(ops(*p.graph), QString("Conv Relu"));
+        QCOMPARE(p.foldedBatchNorms, source->nodeCount() - 2);
+        QTEST(constantText(*p.graph, "Conv_0", 1), "weight");
+        QTEST(constantText(*p.graph, "Conv_0", 2), "bias");
+        const std::vector<float> input{1, -2, 3, 0.5f};
+        QCOMPARE(test::deviation(test::run(p.graph, input), test::run(source, input)) < 1e-6, true);
+    }
+
+    void affineOperatorsThatStay_data() {
+        QTest::addColumn<QString>("body");
+        const QString head = "(float[1,2,2,2] x) => (float[1,2,2,2] y%1) <float[2,2,1,1] w = {5, 7, 1, 2}, float[2,2] p = {1, 2, 3, 4}, "
+                             "float[2] c = {1, 2}, float[1,1,1,1,1] five = {3}> { a = Conv(x, w)\n ";
+        QTest::newRow("a value for each position") << head.arg("") + "y = Mul(a, p) }";
+        QTest::newRow("a value for each column") << head.arg("") + "y = Mul(a, c) }";
+        QTest::newRow("a computed operand") << head.arg("") + "y = Mul(a, x) }";
+        QTest::newRow("constant minus") << head.arg("") + "y = Sub(c, a) }";
+        QTest::newRow("a graph output between") << head.arg(", float[1,2,2,2] a") + "y = Mul(a, w) }";
+        QTest::newRow("two readers") << head.arg("") + "b = Mul(a, w)\n y = Add(a, b) }";
+    }
+    void affineOperatorsThatStay() {
+        QFETCH(QString, body);
+        const auto source = test::graph(body.replace("Mul(a, w)", "Mul(a, s)").replace("float[2] c", "float[2,1,1] s = {2, 3}, float[2] c"));
+        QCOMPARE(prepare(source, {}).graph->nodeCount(), source->nodeCount());
     }
 
     void skipFolding() {
