@@ -54,7 +54,7 @@ void startExport(Document& document, ExportKind kind, const std::filesystem::pat
                 return wrote(path);
             case ExportKind::EqualizedModel: {
                 const auto prepared = session.prepare(config);
-                saveModel(*prepared->graph, path);
+                saveModel(*prepared->transformed, path);
                 return wrote(path, prepared->notices);
             }
             case ExportKind::Svg:

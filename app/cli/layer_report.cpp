@@ -47,7 +47,8 @@ Json toJson(const std::optional<TensorDifference>& difference) {
 
 void printTensor(const char* role, const TensorDetails& tensor) {
     fmt::print("\n{} {}\n", role, tensor.name);
-    fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes occur ({:.2f} bits)\n",
+    if (tensor.bits == 0) fmt::print("  stays in float\n");
+    else fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes occur ({:.2f} bits)\n",
                tensor.bits, tensor.scale ? number(tensor.scale) : "one a channel", tensor.zeroPoint,
                number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100, tensor.distinctCodes,
                tensor.effectiveBits);

@@ -23,21 +23,25 @@ constexpr long kMost = 1'000'000'000;
 
 /// "local.qs>0.1".
 SkipRule parseThreshold(const std::string& value) {
-    SkipRule rule;
-    rule.kind = SkipKind::Threshold;
     const std::size_t sign = value.find_first_of("<>");
-    std::string names;
-    for (const auto& [name, metric] : kSkipMetrics.available) {
-        names += (names.empty() ? "" : ", ") + std::string(name);
-        if (value.substr(0, sign) == name) rule.metric = metric, rule.from = name;
+    std::optional<SkipMetric> metric;
+    std::vector<std::string_view> names;
+    for (const auto& [name, known] : kSkipMetrics.available) {
+        names.push_back(name);
+        if (value.substr(0, sign) == name) metric = known;
     }
+    double threshold = 0;
     const char* end = value.data() + value.size();
     const char* begin = sign == std::string::npos ? end : value.data() + sign + 1;
-    const auto result = std::from_chars(begin, end, rule.threshold);
-    if (rule.from.empty() || result.ec != std::errc() || result.ptr != end || !std::isfinite(rule.threshold))
-        throw UsageError(fmt::format(
-            "--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not '{}'; the metrics are: {}", value, names));
-    rule.from.clear();
+    const auto result = std::from_chars(begin, end, threshold);
+    if (!metric || result.ec != std::errc() || result.ptr != end || !std::isfinite(threshold))
+        throw UsageError(
+            fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not '{}'; the metrics are: {}",
+                        value, fmt::join(names, ", ")));
+    SkipRule rule;
+    rule.kind = SkipKind::Threshold;
+    rule.metric = *metric;
+    rule.threshold = threshold;
     rule.below = value[sign] == '<';
     return rule;
 }
@@ -211,6 +215,8 @@ void OptionReader::addConfiguration() {
     for (const auto& [name, method] : kCalibrationMethods.available) methods.emplace_back(name);
     choice("--calibration", methods, "How activation ranges are found; --set calibration.parameters.KEY=VALUE for more",
            [](QuantizationConfig& c, std::size_t i) { c.calibration.method = kCalibrationMethods.available[i].second; });
+    toggle("simplify", "First compute what is constant, and remove operators that do nothing or that nobody needs",
+           [](QuantizationConfig& c, bool on) { c.transforms.simplify = on; });
     toggle("fold-bn", "Fold batch norms into the layers before them",
            [](QuantizationConfig& c, bool on) { c.transforms.foldBatchNorm = on; });
     choice("--replace-relu6", {"none", "between", "all"},
@@ -266,32 +272,24 @@ void OptionReader::addSkips() {
     });
     text("--skip-until", "Keep all layers on the paths from NAME to each --to that follows in float",
          [this](const std::string& value) {
-             m_until = SkipRule{
-                 .kind = SkipKind::Until, .layers = {}, .from = value, .to = {}, .op = {}, .regex = {}};
+             m_until.emplace();
+             m_until->kind = SkipKind::Until;
+             m_until->from = value;
          })
         ->type_name("NAME");
-    text("--skip-downstream", "Keep NAME and all that its data flows to in float",
-         [add](const std::string& value) {
-             SkipRule rule;
-             rule.kind = SkipKind::Downstream;
-             rule.from = value;
-             add(rule);
-         })
-        ->type_name("NAME");
-    text("--skip-type", "Keep all layers of this operator in float", [add](const std::string& value) {
-        SkipRule rule;
-        rule.kind = SkipKind::Type;
-        rule.op = value;
-        add(rule);
-    })->type_name("OP");
-    text("--skip-block", "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float",
-         [add](const std::string& value) {
-             SkipRule rule;
-             rule.kind = SkipKind::Block;
-             rule.like = value;
-             add(rule);
-         })
-        ->type_name("NAME");
+    // A rule of one text.
+    const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field, const char* what) {
+        text(option, what, [=](const std::string& value) {
+            SkipRule made;
+            made.kind = kind;
+            made.*field = value;
+            add(made);
+        })->type_name(type);
+    };
+    rule("--skip-downstream", "NAME", SkipKind::Downstream, &SkipRule::from, "Keep NAME and all that its data flows to in float");
+    rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
+    rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
+         "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float");
     text("--skip-threshold", "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
          [add](const std::string& value) { add(parseThreshold(value)); })
         ->type_name("METRIC>N");

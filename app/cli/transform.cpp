@@ -18,16 +18,17 @@ void runTransform(const Options& options) {
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
     const auto prepared = opened.session->prepare(options.config);
-    saveModel(*prepared->graph, options.output);
+    saveModel(*prepared->transformed, options.output);
 
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {
-        fmt::print("{}: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
-                   options.output.string(), prepared->foldedBatchNorms, prepared->replacedClips,
+        fmt::print("{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
+                   options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms, prepared->replacedClips,
                    prepared->sets.size());
         return;
     }
     Json document = {{"output", options.output.string()},
+                     {"removed_nodes", prepared->removedNodes},
                      {"folded_batch_norms", prepared->foldedBatchNorms},
                      {"replaced_clips", prepared->replacedClips}};
     document["equalization_sets"] = Json::array();

@@ -31,6 +31,9 @@ inline const Choices<CalibrationMethod> kCalibrationMethods = {
 inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
     {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}, {}};
 
+inline const Choices<Placement> kPlacements = {
+    {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}, {}};
+
 inline const Choices<WeightMethod> kWeightMethods = {
     {{"min_max", WeightMethod::MinMax}, {"arq", WeightMethod::Arq}, {"mse", WeightMethod::Mse}}, {}};
 

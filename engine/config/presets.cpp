@@ -15,8 +15,15 @@ struct Preset {
 
 void quantizeAll(QuantizationConfig& config) { config.skipTail = false; }
 
+/// As Quark's configurations equalize unless they are told not to.
+void quarkEqualization(QuantizationConfig& c) {
+    c.transforms.equalization.profile = EqualizationProfile::Quark;
+    c.transforms.equalization.appendBias = true;
+}
+
 void quarkXint8(QuantizationConfig& c) {
     quantizeAll(c);
+    quarkEqualization(c);
     c.quantization.activation.isSigned = false;
     c.quantization.activation.symmetric = true;
     c.quantization.weight.powerOfTwo = true;
@@ -49,8 +56,8 @@ const std::vector<Preset>& all() {
              c.quantization.activation.isSigned = false;
          }},
         {{"quark-xint8",
-          "Quark's XINT8 without its equalization and its model of the DPU: powers of two, uint8 symmetric activations by min-MSE, "
-          "int8 weights and biases"},
+          "Quark's XINT8 without its model of the DPU: equalization, powers of two, uint8 symmetric activations by min-MSE, int8 "
+          "weights and biases"},
          quarkXint8},
         {{"quark-seed",
           "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once over all pairs with biases "
@@ -58,14 +65,29 @@ const std::vector<Preset>& all() {
          [](QuantizationConfig& c) {
              quarkXint8(c);
              c.transforms.replaceRelu6 = ReplaceRelu6::All;
-             c.transforms.equalization.profile = EqualizationProfile::Quark;
-             c.transforms.equalization.appendBias = true;
          }},
-        {{"quark-a8w8", "Quark's A8W8 without its equalization: int8 symmetric activations, int8 weights per tensor, min_max"},
+        {{"quark-a8w8", "Quark's A8W8: equalization, int8 symmetric activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
+             quarkEqualization(c);
              c.quantization.activation.symmetric = true;
          }},
+        {{"amct-default",
+          "AMCT's defaults: what layers with weights read, int8 affine by IFMR; int8 weights by ARQ, per channel in convolutions; no "
+          "scales of the tool itself were at hand to compare with"},
+         [](QuantizationConfig& c) {
+             quantizeAll(c);
+             c.quantization.placement = Placement::WeightedInputs;
+             c.quantization.weight.method = WeightMethod::Arq;
+             c.quantization.weight.restricted = false;
+             c.quantization.weight.perChannel = true;
+             c.quantization.weight.perChannelProducts = false;
+             c.calibration.method = CalibrationMethod::Ifmr;
+             c.calibration.samples = 32;
+         }},
+        {{"clika",
+          "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, so min_max stands in"},
+         [](QuantizationConfig&) {}},
         {{"aimet-default",
           "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max (calibrated on "
           "the float network)"},

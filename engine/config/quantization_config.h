@@ -56,6 +56,7 @@ struct WeightScheme {
     int bits = 8;           ///< 2 to 16
     bool restricted = true;  ///< symmetric codes -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1), too
     bool perChannel = false;
+    bool perChannelProducts = true;  ///< Gemm and MatMul, too, where perChannel
     bool isSigned = true;
     bool symmetric = true;
     bool powerOfTwo = false;  ///< scales are powers of two; with Mse of Quark's five candidates
@@ -67,7 +68,14 @@ struct WeightScheme {
 /// mode has them; kFloatBias: not quantized.
 inline constexpr int kFloatBias = 0;
 
+/// Which tensors are quantized.
+enum class Placement {
+    InputsAndOutputs,  ///< all that a quantized layer reads and makes, for all readers; scales are passed on: ONNX Runtime
+    WeightedInputs,    ///< what a layer with weights (or an AveragePool) reads, for that layer alone: AMCT
+};
+
 struct QuantizationOptions {
+    Placement placement = Placement::InputsAndOutputs;
     ActivationScheme activation;
     WeightScheme weight;
     int biasBits = 32;  ///< 8, 16, 32 or kFloatBias
@@ -110,7 +118,7 @@ struct LayerSettings {
     std::optional<bool> weightSigned, weightSymmetric, weightRestricted, weightPowerOfTwo;
     std::optional<WeightMethod> weightMethod;
     std::optional<int> biasBits;
-    // Of the tensor that the layer makes.
+    // Of the tensor that the layer makes; of the one that it reads where only those are quantized.
     std::optional<int> activationBits;
     std::optional<bool> activationSigned, activationSymmetric, activationPowerOfTwo;
     std::optional<CalibrationMethod> calibrationMethod;

@@ -30,7 +30,7 @@ const std::vector<std::string>& allKeys() {
 }
 
 void readTransforms(ObjectReader reader, TransformOptions& options) {
-    reader.only("simplify", false);
+    reader.boolean("simplify", options.simplify);
     reader.boolean("fold_batch_norm", options.foldBatchNorm);
     reader.texts("skip_folding", options.skipFolding);
     reader.choice("replace_relu6", options.replaceRelu6, kReplaceRelu6);
@@ -50,7 +50,7 @@ void readBiasBits(ObjectReader& reader, int& bits) {
 }
 
 void readQuantization(ObjectReader reader, QuantizationOptions& options) {
-    reader.only("placement", "inputs_and_outputs");
+    reader.choice("placement", options.placement, kPlacements);
     readBiasBits(reader, options.biasBits);
     ObjectReader activation = reader.object("activation");
     readBits(activation, "bits", options.activation.bits);
@@ -64,6 +64,7 @@ void readQuantization(ObjectReader reader, QuantizationOptions& options) {
     weight.boolean("symmetric", options.weight.symmetric);
     weight.boolean("restricted", options.weight.restricted);
     weight.boolean("per_channel", options.weight.perChannel);
+    weight.boolean("per_channel_products", options.weight.perChannelProducts);
     weight.boolean("power_of_two", options.weight.powerOfTwo);
     weight.choice("method", options.weight.method, kWeightMethods);
     weight.finish();
@@ -85,7 +86,7 @@ void needTexts(const ObjectReader& reader, std::string_view key, const std::vect
     if (values.empty()) failInput("{}: is missing or empty; this kind of rule needs it", reader.pathOf(key));
 }
 
-void readThreshold(ObjectReader& reader, SkipRule& rule) {
+void readThresholdRule(ObjectReader& reader, SkipRule& rule) {
     if (reader.find("metric") == nullptr)
         failInput("{}: is missing; this kind of rule needs it", reader.pathOf("metric"));
     reader.choice("metric", rule.metric, kSkipMetrics);
@@ -138,7 +139,7 @@ SkipRule readRule(ObjectReader reader) {
             needText(reader, "like", rule.like);
             break;
         case SkipKind::Threshold:
-            readThreshold(reader, rule);
+            readThresholdRule(reader, rule);
             break;
     }
     return rule;

@@ -17,7 +17,7 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson transformsJson(const TransformOptions& options) {
-    return {{"simplify", false},
+    return {{"simplify", options.simplify},
             {"fold_batch_norm", options.foldBatchNorm},
             {"skip_folding", options.skipFolding},
             {"replace_relu6", choiceName(kReplaceRelu6, options.replaceRelu6)},
@@ -28,7 +28,7 @@ OrderedJson transformsJson(const TransformOptions& options) {
 OrderedJson biasBitsJson(int bits) { return bits == kFloatBias ? OrderedJson("float") : OrderedJson(bits); }
 
 OrderedJson quantizationJson(const QuantizationOptions& options) {
-    return {{"placement", "inputs_and_outputs"},
+    return {{"placement", choiceName(kPlacements, options.placement)},
             {"bias_bits", biasBitsJson(options.biasBits)},
             {"activation",
              {{"bits", options.activation.bits},
@@ -41,6 +41,7 @@ OrderedJson quantizationJson(const QuantizationOptions& options) {
               {"symmetric", options.weight.symmetric},
               {"restricted", options.weight.restricted},
               {"per_channel", options.weight.perChannel},
+              {"per_channel_products", options.weight.perChannelProducts},
               {"power_of_two", options.weight.powerOfTwo},
               {"method", choiceName(kWeightMethods, options.weight.method)}}}};
 }

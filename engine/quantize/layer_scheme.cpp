@@ -33,8 +33,9 @@ void check(const TensorCalibration& calibration) {
 
 }  // namespace
 
-WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings) {
+WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node) {
     WeightScheme scheme = config.quantization.weight;
+    if (!scheme.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul")) scheme.perChannel = false;
     if (settings == nullptr) return scheme;
     override(scheme.bits, settings->weightBits);
     override(scheme.perChannel, settings->weightPerChannel);
@@ -94,7 +95,7 @@ void TensorCalibration::addTo(VersionBuilder& builder) const {
 }
 
 void addTo(VersionBuilder& builder, const WeightScheme& scheme) {
-    builder.add(scheme.bits).add(scheme.perChannel).add(scheme.restricted).add(scheme.isSigned).add(scheme.symmetric);
+    builder.add(scheme.bits).add(scheme.perChannel).add(scheme.perChannelProducts).add(scheme.restricted).add(scheme.isSigned).add(scheme.symmetric);
     builder.add(scheme.powerOfTwo).add(scheme.method);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/version.h"
 #include "config/quantization_config.h"
+#include "model/graph.h"
 #include "quantize/calibrate.h"
 
 namespace quantloupe {
@@ -16,8 +17,8 @@ struct TensorCalibration {
     void addTo(VersionBuilder& builder) const;
 };
 
-/// `settings` null: nothing was set for the layer.
-WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings);
+/// `settings` null: nothing was set for the layer, which is `node`.
+WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node);
 int biasBitsOf(const QuantizationConfig& config, const LayerSettings* settings);
 /// Throws Error where the parameters together make no sense: a search step larger than the range, more quantized bins than bins.
 TensorCalibration tensorCalibrationOf(const QuantizationConfig& config, const LayerSettings* settings);

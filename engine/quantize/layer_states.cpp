@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 #include "model/layer_cost.h"
+#include "model/quantized_model.h"
 #include "quantize/plan.h"
 
 namespace quantloupe {
@@ -20,6 +21,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
     const Graph& source = *prepared.source;
     std::vector<LayerResult> layers;
     layers.reserve(source.nodeCount());
+    const std::vector<bool> already = quantizationOperators(source) > 0 ? quantizedNodes(source) : std::vector<bool>(source.nodeCount(), false);
     for (std::size_t n = 0; n < source.nodeCount(); ++n) {
         const Node& node = source.nodes()[n];
         const LayerFate& fate = prepared.fates[n];
@@ -47,6 +49,12 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         if (!units.unitOf[p]) {
             const bool skipped = skips.skipped(NodeId(n));
             layer.reason = units.reasons[p];
+            if (already[n]) {
+                layer.state = LayerState::Quantized;
+                layer.reason = "quantized in the model itself";
+                layers.push_back(std::move(layer));
+                continue;
+            }
             const NodeId producer = prepared.graph->tensor(prepared.graph->node(fate.prepared).input(0)).producer;
             const bool couldFuse = (node.op == "Relu" || node.op == "Clip") && producer.valid() &&
                                    units.unitOf[producer.index()].has_value();

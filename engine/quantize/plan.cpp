@@ -31,10 +31,10 @@ class PlanResolver {
     }
 
     Plan resolve() {
-        // A layer's own activation setting is that of the tensor it makes.
+        // A layer's own activation setting is that of the tensor it makes, or reads where only that is quantized.
         for (const Unit& unit : m_plan.units.units)
             if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
-                m_settings[unit.output] = settings;
+                m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
         tellOfCalibration();
         VersionBuilder builder;
@@ -70,11 +70,13 @@ class PlanResolver {
             addTo(builder, quantizers.inputs.back());
         }
         if (unit.kind == UnitKind::PassesScale && unit.quantized) m_known[unit.output] = quantizers.inputs[0];
-        quantizers.output = unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
-        addTo(builder, quantizers.output);
+        if (unit.quantizesOutput) {
+            quantizers.output = unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
+            addTo(builder, quantizers.output);
+        }
         if (unit.weight.valid()) {
             const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
-            const WeightScheme scheme = weightSchemeOf(m_config, settings);
+            const WeightScheme scheme = weightSchemeOf(m_config, settings, node);
             const int biasBits = biasBitsOf(m_config, settings);
             if (const auto corrected = m_refinements.biases.find(unit.bias); unit.bias.valid() && corrected != m_refinements.biases.end())
                 quantizers.correctedBias = corrected->second;
@@ -112,7 +114,7 @@ class PlanResolver {
         quantizers.version = builder.finish();
         if (unit.quantized) {
             for (std::size_t i = 0; i < unit.inputs.size(); ++i) m_plan.tensors[unit.inputs[i]] = quantizers.inputs[i];
-            m_plan.tensors[unit.output] = quantizers.output;
+            if (unit.quantizesOutput) m_plan.tensors[unit.output] = quantizers.output;
         }
         m_plan.quantizers.push_back(std::move(quantizers));
     }
@@ -157,7 +159,7 @@ Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const
 
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
                                                          const QuantizationConfig& config, QuantizerCache& cache) {
-    const WeightScheme scheme = weightSchemeOf(config, settingsOf(prepared, unit, config));
+    const WeightScheme scheme = weightSchemeOf(config, settingsOf(prepared, unit, config), prepared.graph->node(unit.layer));
     return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis);
 }
 
@@ -165,7 +167,7 @@ std::vector<TensorId> calibratedTensors(const UnitList& units) {
     std::set<TensorId> tensors;
     for (const Unit& unit : units.units) {
         tensors.insert(unit.inputs.begin(), unit.inputs.end());
-        tensors.insert(unit.output);
+        if (unit.quantizesOutput) tensors.insert(unit.output);
     }
     return {tensors.begin(), tensors.end()};
 }
@@ -208,7 +210,7 @@ ProgramSpec Plan::unitSpec(std::size_t index, const std::map<TensorId, TensorDes
     spec.observed = {unit.output};
     spec.arithmetic = arithmetic;
     for (std::size_t i = 0; i < unit.inputs.size(); ++i) spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
-    spec.quantizers[unit.output] = own.output.fakeQuant();
+    if (unit.quantizesOutput) spec.quantizers[unit.output] = own.output.fakeQuant();
     useQuantized(spec, unit, own);
     return spec;
 }

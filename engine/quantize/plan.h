@@ -17,7 +17,7 @@ namespace quantloupe {
 /// The quantizers of a unit, were it quantized alone; the same whether it is or not.
 struct UnitQuantizers {
     std::vector<TensorQuantizer> inputs;
-    TensorQuantizer output;
+    TensorQuantizer output;  ///< without meaning where the unit does not quantize its output
     std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
     std::shared_ptr<const ConstantQuantizer> bias;  ///< likewise
     ConstantPtr correctedBias;                      ///< null: the graph's
@@ -43,8 +43,8 @@ struct Plan {
 /// The tensors whose ranges a plan for these units needs.
 std::vector<TensorId> calibratedTensors(const UnitList& units);
 
-/// Placement inputs_and_outputs: every tensor that a quantized unit reads or makes is quantized, for all its readers (as ONNX
-/// Runtime's quantizer does it). `statistics` must hold calibratedTensors() with what statisticsNeeds() asks for. Throws Error naming the
+/// Every tensor that a quantized unit reads or makes is quantized, for all its readers (as ONNX Runtime's quantizer does it); in
+/// placement weighted_inputs, those that it reads, which nothing else reads there. `statistics` must hold calibratedTensors() with what statisticsNeeds() asks for. Throws Error naming the
 /// layer.
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
                  const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements = {});

@@ -69,6 +69,12 @@ class QdqWriter {
         for (const auto& [tensor, quantizer] : m_plan.tensors) tensors.push_back(tensor);
         std::sort(tensors.begin(), tensors.end());
         for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor), count);
+        // Q/DQ pairs stand where they stood.
+        for (const NodeId identity : m_plan.prepared->ownInputs) {
+            const Node& node = m_graph.node(identity);
+            m_builder.replaceUses(node.output(), node.input(0));
+            m_builder.removeNode(identity);
+        }
         m_builder.facts().metadata["quantloupe.config"] = configJson;
         return m_builder.build();
     }

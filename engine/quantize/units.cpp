@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "model/quantized_model.h"
+
 namespace quantloupe {
 namespace {
 
@@ -25,6 +27,10 @@ class UnitFinder {
         const std::size_t count = m_graph.nodeCount();
         m_list.unitOf.resize(count);
         m_list.reasons.resize(count);
+        if (quantizationOperators(m_graph) > 0) {
+            m_list.reasons.assign(count, "the model is quantized already");
+            return std::move(m_list);
+        }
         for (std::size_t n = 0; n < count; ++n)
             if (!m_list.unitOf[n]) visit(NodeId(n));
         decidePassing();
@@ -48,6 +54,7 @@ class UnitFinder {
             return;
         }
         if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
+        else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
         else if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) reason = arithmetic(node, unit);
         else if (isOneOf(node.op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
             reason = passing(node, unit);
@@ -64,10 +71,11 @@ class UnitFinder {
             return;
         }
 
+        unit.quantizesOutput = m_prepared.placement != Placement::WeightedInputs;
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (unit.kind != UnitKind::PassesScale && node.op != "Concat" && node.op != "GlobalAveragePool")
+        if (unit.kind != UnitKind::PassesScale && !isOneOf(node.op, {"Concat", "GlobalAveragePool", "AveragePool"}))
             fuseActivation(unit);
         const std::size_t index = m_list.units.size();
         m_list.unitOf[id.index()] = index;
@@ -124,6 +132,15 @@ class UnitFinder {
             if (!in.valid() || m_graph.constantOf(in) != nullptr) return "one of its operands is constant";
             unit.inputs.push_back(in);
         }
+        return {};
+    }
+
+    /// Without weights, where only inputs of layers are quantized.
+    std::string inputOnly(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::Arithmetic;
+        if (node.op != "AveragePool") return "only layers with weights and AveragePool are quantized (placement weighted_inputs)";
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        unit.inputs = {node.input(0)};
         return {};
     }
 

@@ -27,6 +27,7 @@ struct Unit {
     TensorId weight, bias;          ///< constants; invalid if there are none
     int weightAxis = 0;             ///< of the output channels
     TensorId output;                ///< behind the activation
+    bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs)
     bool skipped = false;           ///< by a rule or a setting
     bool quantized = false;
     std::string reason;             ///< why it is not quantized

@@ -20,9 +20,9 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     const Graph& graph = *prepared.source;
     const std::string& name = graph.node(source).name;
     const LayerFate& fate = prepared.fates[source.index()];
+    if (!fate.prepared.valid() && !fate.foldedInto.valid()) failInput("layer '{}' is not there any more: {}", name, fate.note);
     if (!fate.prepared.valid())
-        failInput("layer '{}' is folded into '{}'; ask for that one", name,
-                  fate.foldedInto.valid() ? graph.node(fate.foldedInto).name : std::string("another"));
+        failInput("layer '{}' is folded into '{}'; ask for that one", name, graph.node(fate.foldedInto).name);
     const auto index = plan.units.unitOf[fate.prepared.index()];
     if (!index) failInput("layer '{}' has no quantizers: {}", name, plan.units.reasons[fate.prepared.index()]);
     const NodeId host = plan.units.units[*index].layer;
@@ -44,7 +44,8 @@ class DetailsRun {
         const auto workers = static_cast<std::size_t>(m_control.workers.count());
         for (std::size_t i = 0; i < m_unit.inputs.size(); ++i)
             m_inputs.emplace_back(graph.tensor(m_unit.inputs[i]).name, m_quantizers.inputs[i], chunks, workers);
-        ActivationCollector output(graph.tensor(m_unit.output).name, m_quantizers.output, chunks, workers);
+        const auto outputQuantizer = m_unit.quantizesOutput ? std::optional(m_quantizers.output) : std::nullopt;
+        ActivationCollector output(graph.tensor(m_unit.output).name, outputQuantizer, chunks, workers);
         pass(false, [&](const ComparedTensor& tensor) {
             output.addRange(tensor.chunk, tensor.reference, tensor.tested, tensor.elements);
             forInputs(tensor, [&](ActivationCollector& input, const float* values, const float* rounded, std::size_t n) {

@@ -17,7 +17,7 @@ namespace quantloupe {
 struct TensorDetails {
     std::string name;
     Distribution floating, quantized;  ///< over the same bins, which hold all finite values of both
-    int bits = 0;                      ///< of the quantizer
+    int bits = 0;                      ///< of the quantizer; 0: there is none, and what follows says nothing
     std::optional<double> scale{};     ///< empty: one for each channel
     int zeroPoint = 0;
     double clipLow = 0, clipHigh = 0;  ///< what the quantizer can represent; with a scale a channel: the widest

@@ -8,17 +8,20 @@
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "data/random_dataset.h"
+#include "model/quantized_model.h"
 #include "quantize/qdq_writer.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
 #include "session/threshold_rules.h"
+#include "transform/own_inputs.h"
 
 namespace quantloupe {
 namespace {
 
-Version versionOf(const TransformOptions& options, const std::vector<bool>& skipped) {
+Version versionOf(const QuantizationConfig& config, const std::vector<bool>& skipped) {
     QuantizationConfig only;
-    only.transforms = options;
+    only.transforms = config.transforms;
+    only.quantization.placement = config.quantization.placement;
     VersionBuilder builder;
     builder.add(std::string_view(configToJson(only)));
     for (const bool one : skipped) builder.add(one);
@@ -103,10 +106,11 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
         const SkipDecisions skips = resolveSkips(*model.graph, wanted);
         for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
     }
-    const Version version = versionOf(wanted.transforms, skipped);
+    const Version version = versionOf(wanted, skipped);
     if (const auto* known = prepared.find(version)) return *known;
-    return prepared.store(version,
-                          std::make_shared<const Prepared>(quantloupe::prepare(model.graph, wanted.transforms, skipped)));
+    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
+    if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
+    return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
 }
 
 const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
@@ -205,6 +209,8 @@ GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelT
     if (m_impl->randomInputs)
         failInput("a quantized model needs ranges of real data, not of random inputs: open calibration data first");
     m_impl->requireOperators();
+    if (quantizationOperators(*m_impl->model.graph) > 0)
+        failInput("the model is quantized already and is not quantized again; open the float model that it was made from");
     if (m_impl->batch == 0) m_impl->batch = suitableBatch(m_impl->model.graph, m_impl->evaluationData);
     const RunControl control{m_impl->workers, cancel, {}};
     return writeQdq(*m_impl->plan(config, control), configToJson(config));

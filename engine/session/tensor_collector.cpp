@@ -64,10 +64,11 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
     return details;
 }
 
-ActivationCollector::ActivationCollector(std::string name, const TensorQuantizer& quantizer, std::size_t chunks,
+ActivationCollector::ActivationCollector(std::string name, const std::optional<TensorQuantizer>& quantizer, std::size_t chunks,
                                          std::size_t workers)
-    : m_name(std::move(name)), m_quantizer(quantizer), m_ranges(chunks),
-      m_usage(workers, CodeUsage(quantizer.fakeQuant())) {}
+    : m_name(std::move(name)), m_quantizer(quantizer), m_ranges(chunks) {
+    if (quantizer) m_usage.assign(workers, CodeUsage(quantizer->fakeQuant()));
+}
 
 void ActivationCollector::addRange(std::size_t chunk, const float* floating, const float* quantized, std::size_t count) {
     m_ranges[chunk].add(floating, count);
@@ -84,7 +85,7 @@ void ActivationCollector::startCounting(std::size_t bins) {
 void ActivationCollector::count(std::size_t chunk, std::size_t worker, const float* floating, const float* quantized, std::size_t count) {
     m_floating[chunk].add(floating, count);
     m_quantized[chunk].add(quantized, count);
-    m_usage[worker].add(floating, count);
+    if (m_quantizer) m_usage[worker].add(floating, count);
 }
 
 TensorDetails ActivationCollector::result() {
@@ -92,12 +93,13 @@ TensorDetails ActivationCollector::result() {
         m_floating[0].merge(m_floating[chunk]);
         m_quantized[0].merge(m_quantized[chunk]);
     }
-    for (std::size_t w = 1; w < m_usage.size(); ++w) m_usage[0].merge(m_usage[w]);
     TensorDetails details{m_name, m_floating[0], m_quantized[0]};
-    details.bits = bitsOf(m_quantizer.quantMin, m_quantizer.quantMax);
-    const FakeQuant quant = m_quantizer.fakeQuant();
+    if (!m_quantizer) return details;
+    for (std::size_t w = 1; w < m_usage.size(); ++w) m_usage[0].merge(m_usage[w]);
+    details.bits = bitsOf(m_quantizer->quantMin, m_quantizer->quantMax);
+    const FakeQuant quant = m_quantizer->fakeQuant();
     details.scale = quant.scale;
-    details.zeroPoint = m_quantizer.zeroPoint;
+    details.zeroPoint = m_quantizer->zeroPoint;
     details.clipLow = static_cast<double>(quant.scale) * static_cast<double>(quant.low);
     details.clipHigh = static_cast<double>(quant.scale) * static_cast<double>(quant.high);
     details.clippedFraction = m_usage[0].clippedFraction();

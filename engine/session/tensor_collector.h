@@ -25,7 +25,8 @@ TensorDetails weightDetails(const Graph& graph, const Unit& unit, const Constant
 /// An activation, in two passes over the chunks: its range, then the rest. One thread a chunk and a worker at a time.
 class ActivationCollector {
   public:
-    ActivationCollector(std::string name, const TensorQuantizer& quantizer, std::size_t chunks, std::size_t workers);
+    /// `quantizer` empty: the tensor stays in float.
+    ActivationCollector(std::string name, const std::optional<TensorQuantizer>& quantizer, std::size_t chunks, std::size_t workers);
 
     /// `floating` in float, `quantized` the same elements quantized.
     void addRange(std::size_t chunk, const float* floating, const float* quantized, std::size_t count);
@@ -36,7 +37,7 @@ class ActivationCollector {
 
   private:
     std::string m_name;
-    TensorQuantizer m_quantizer;
+    std::optional<TensorQuantizer> m_quantizer;
     std::vector<FiniteRange> m_ranges;                  // a chunk
     std::vector<Distribution> m_floating, m_quantized;  // a chunk: moments are merged in order
     std::vector<CodeUsage> m_usage;                     // a worker: counts have no order

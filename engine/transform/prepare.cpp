@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order is AIMET's: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
+// Simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
 // same sets. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
 #include "transform/prepare.h"
 
 #include "base/error.h"
+#include "model/quantized_model.h"
 #include "transform/equalize.h"
 #include "transform/fold_batch_norm.h"
 #include "transform/replace_relu6.h"
+#include "transform/simplify.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -14,7 +16,7 @@ namespace {
 
 Version versionOf(const Graph& source, const TransformOptions& options, const std::vector<bool>& excluded) {
     VersionBuilder builder;
-    builder.add(source.version()).add(options.foldBatchNorm);
+    builder.add(source.version()).add(options.simplify).add(options.foldBatchNorm);
     builder.add(options.skipFolding.size());
     for (const std::string& name : options.skipFolding) builder.add(std::string_view(name));
     builder.add(options.replaceRelu6).add(options.equalization.profile).add(options.equalization.steps);
@@ -58,34 +60,61 @@ class Preparation {
     }
 
     Prepared run() {
+        if (const std::size_t count = quantizationOperators(*m_result.source); count > 0) {
+            m_result.notices.push_back(
+                fmt::format("the model is quantized already ({} quantization operators): it is evaluated as it is, and no transform is "
+                            "applied; to tune it, open the float model that it was made from",
+                            count));
+            m_result.spreads = std::move(m_statistics);
+            m_result.transformed = m_result.graph;
+            return std::move(m_result);
+        }
+        if (m_options.simplify) simplifySource();
         if (m_options.foldBatchNorm) fold();
         replace();
         if (m_options.equalization.profile != EqualizationProfile::Off) {
             equalizeSets();
         } else if (m_options.highBiasFold) {
-            m_result.notices.push_back(
+            m_result.notices.emplace_back(
                 "high_bias_fold does nothing while equalization is off: it works on its sets");
         }
         m_result.spreads = std::move(m_statistics);
+        m_result.transformed = m_result.graph;
         return std::move(m_result);
     }
 
   private:
+    void simplifySource() {
+        SimplifyResult simple = simplify(m_result.source);
+        m_result.graph = simple.graph;
+        m_result.removedNodes = simple.count;
+        m_result.sourceOf.assign(simple.graph->nodeCount(), NodeId());
+        m_statistics.assign(simple.graph->nodeCount(), {});
+        for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
+            m_result.fates[i] = {simple.simplified[i], {}, std::move(simple.notes[i])};
+            if (simple.simplified[i].valid()) m_result.sourceOf[simple.simplified[i].index()] = NodeId(i);
+        }
+    }
+
     void fold() {
-        FoldResult folded = foldBatchNorms(m_result.source, m_options.skipFolding);
+        FoldResult folded = foldBatchNorms(m_result.graph, m_options.skipFolding);
+        const std::vector<NodeId> before = std::move(m_result.sourceOf);
         m_result.graph = folded.graph;
         m_result.foldedBatchNorms = folded.count;
         m_result.sourceOf.assign(folded.graph->nodeCount(), NodeId());
         m_statistics.assign(folded.graph->nodeCount(), {});
         for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
             LayerFate& fate = m_result.fates[i];
-            fate = {folded.prepared[i], folded.foldedInto[i], std::move(folded.notes[i])};
+            if (!fate.prepared.valid()) continue;
+            const std::size_t was = fate.prepared.index();
+            const NodeId host = folded.foldedInto[was];
+            fate = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
             if (!fate.note.empty())
                 m_result.notices.push_back(
                     fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, fate.note));
             if (!fate.prepared.valid()) continue;
             m_result.sourceOf[fate.prepared.index()] = NodeId(i);
-            m_statistics[fate.prepared.index()] = std::move(folded.statistics[i]);
+            m_statistics[fate.prepared.index()] = std::move(folded.statistics[was]);
         }
     }
 

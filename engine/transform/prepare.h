@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From the source graph to the prepared one: fold batch norms, replace Clip(0, 6), equalize. Needs no data.
+// From the source graph to the prepared one: simplify, fold batch norms, replace Clip(0, 6), equalize. Needs no data.
 
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ namespace quantloupe {
 
 /// What became of a layer of the source graph.
 struct LayerFate {
-    NodeId prepared;    ///< the node in the prepared graph; invalid if it was folded
+    NodeId prepared;    ///< the node in the prepared graph; invalid if it was folded or removed
     NodeId foldedInto;  ///< the *source* node it was folded into; invalid if it is still there
     std::string note;   ///< "Clip(0, 6) became Relu", "cannot be folded: the Conv's output has 2 readers"; may be empty
 };
@@ -33,7 +33,10 @@ using EqualizationJunction = Junction;
 /// The result of the transforms. Holds the source so that both can be shown beside each other.
 struct Prepared {
     GraphPtr source;
-    GraphPtr graph;
+    GraphPtr transformed;  ///< what the transforms made
+    GraphPtr graph;        ///< the same with the placement's Identity nodes: what is calibrated, quantized and evaluated
+    Placement placement = Placement::InputsAndOutputs;
+    std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
     std::vector<LayerFate> fates;     ///< one a source node
     std::vector<NodeId> sourceOf;     ///< one a prepared node
     std::vector<EqualizationSet> sets;
@@ -41,6 +44,7 @@ struct Prepared {
     /// One a prepared node: how its outputs are spread, as a batch norm folded into it tells and equalization and the
     /// high-bias fold left it.
     std::vector<OutputStatistics> spreads;
+    std::size_t removedNodes = 0;  ///< by simplification
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;
     std::vector<std::string> notices;  ///< what was refused and why, dead channels, and the like
@@ -48,7 +52,7 @@ struct Prepared {
     Version version;
 };
 
-/// Applies config.transforms in the order fold, replace, equalize, high-bias fold. Throws Error for a name in
+/// Applies config.transforms in the order simplify, fold, replace, equalize, high-bias fold. Throws Error for a name in
 /// skip_folding or off that the graph does not have. Any thread. `skipped` has one entry a source node (empty: none):
 /// layers that stay in float, which equalization.exclude_skipped leaves out of equalization.
 Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {});

@@ -56,7 +56,7 @@ class ArchitectureTest : public QObject {
             {"config", {"base", "model", "config"}},
             {"data", {"base", "model", "data"}},
             {"runtime", {"base", "model", "data", "runtime"}},
-            {"transform", {"base", "model", "config", "transform"}},
+            {"transform", {"base", "model", "config", "runtime", "transform"}},
             {"quantize", {"base", "model", "config", "data", "runtime", "transform", "quantize"}},
             {"analysis", {"base", "model", "config", "data", "runtime", "analysis"}},
             {"picture", {"base", "model", "picture"}},

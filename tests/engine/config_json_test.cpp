@@ -115,6 +115,7 @@ const char* const kDefault = R"({
       "symmetric": true,
       "restricted": true,
       "per_channel": false,
+      "per_channel_products": true,
       "power_of_two": false,
       "method": "min_max"
     }
@@ -199,9 +200,8 @@ class ConfigJsonTest : public QObject {
             "quantization.weight.method: 'ark' is unknown (did you mean 'arq'?); available: min_max, arq, mse");
         row(R"({"quantization": {"activation": {"bits": 1}}})",
             "quantization.activation.bits: 1 is out of range; available: 2 to 16");
-        row(R"({"quantization": {"placement": "weighted_inputs"}})",
-            "quantization.placement 'weighted_inputs' is not available in this version; available: "
-            "inputs_and_outputs");
+        row(R"({"quantization": {"placement": "outputs"}})",
+            "quantization.placement: 'outputs' is unknown (did you mean 'inputs_and_outputs'?); available: inputs_and_outputs, weighted_inputs");
         row(R"({"quantization": {"bias_bits": 12}})", "quantization.bias_bits: must be 8, 16, 32 or 'float', not 12");
         row(R"({"calibration": {"method": "percentil"}})", "calibration.method: 'percentil' is unknown (did you mean 'percentile'?)");
         row(R"({"calibration": {"method": "minmax"}})",
@@ -224,7 +224,6 @@ class ConfigJsonTest : public QObject {
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
             "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
         row(R"({"refine": {"migration": 0.5}})", "refine.migration 0.5 is not available");
-        row(R"({"transforms": {"simplify": true}})", "transforms.simplify true is not available");
         row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",
             "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, aimet, quark, quantloupe");
         row(R"({"transforms": {"equalization": {"steps": -2}}})",
@@ -329,7 +328,7 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
                  std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, quark-xint8, "
-                             "quark-seed, quark-a8w8, aimet-default, aimet-tf-enhanced, tensorrt-int8"));
+                             "quark-seed, quark-a8w8, amct-default, clika, aimet-default, aimet-tf-enhanced, tensorrt-int8"));
     }
 
     void refusesKeys_data() {

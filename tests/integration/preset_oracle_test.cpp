@@ -33,8 +33,9 @@ class PresetOracleTest : public QObject {
         row("onnxruntime-s8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_s8s8_pt", 0.995);
         row("onnxruntime-u8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_u8s8_pt", 0.995);
         row("onnxruntime-u8s8", "mlperf_tiny_resnet8", "ort_quant_mlperf_tiny_resnet8_u8s8_pt", 0.99);
-        row("quark-xint8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_XINT8_nocle", 0.995);
-        row("quark-a8w8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_A8W8_nocle", 0.995);
+        row("quark-xint8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_XINT8", 0.995);
+        row("quark-a8w8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_A8W8", 0.995);
+        row("quark-xint8", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_XINT8", 0.995);
         row("quark-seed", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_SEED", 0.995);
         row("quark-seed", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_SEED", 0.995);
         row("aimet-default", "mobilenetv2_cifar10", "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.97);

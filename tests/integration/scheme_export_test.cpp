@@ -5,6 +5,7 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include "base/error.h"
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
@@ -48,6 +49,18 @@ class SchemeExportTest : public QObject {
             QSKIP("Python with onnx, onnxruntime, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
     }
 
+    /// Opened again, the file is evaluated as it is, and not quantized a second time.
+    void readBack(const fs::path& file, const fs::path& model, const fs::path& demo, const Constant& theirs) {
+        fs::copy_file(*preprocessBeside(model), fs::path(file).replace_extension("preprocess.json"), fs::copy_options::overwrite_existing);
+        const auto session = test::openSession(file, demo / "val", demo / "calibration");
+        const ConstantPtr ours = session->outputs({}).at(0);
+        QVERIFY(sqnrDb(theirs.floats(), ours->floats()) >= 30);
+        const EvaluationPtr states = session->evaluate({}, Depth::States);
+        QVERIFY(states->counts.quantized > 0);
+        QCOMPARE(states->counts.skipped, std::size_t(0));
+        QVERIFY_EXCEPTION_THROWN(session->quantizedModel({}), Error);
+    }
+
     void schemes_data() {
         QTest::addColumn<QStringList>("keys");
         QTest::addColumn<int>("opset");
@@ -77,6 +90,15 @@ class SchemeExportTest : public QObject {
         row("biases corrected without data", {"refine.bias_correction=analytic", "quantization.weight.bits=5"}, 13);
         row("learned rounding and corrected biases",
             {"refine.rounding=adaround", "refine.bias_correction=empirical", "quantization.weight.bits=5", "calibration.samples=8"}, 13);
+        row("inputs of layers with weights alone, as AMCT",
+            {"quantization.placement=weighted_inputs", "quantization.weight.method=arq", "quantization.weight.restricted=false",
+             "quantization.weight.per_channel=true", "quantization.weight.per_channel_products=false", "calibration.method=ifmr"},
+            13);
+        row("inputs alone, some in float and of 4 bits",
+            {"quantization.placement=weighted_inputs", "layers./features/features.3/conv/conv.2/Conv.quantize=false",
+             "layers./features/features.4/conv/conv.0/conv.0.0/Conv.activation.bits=4"},
+            13);
+        row("simplified", {"transforms.simplify=true"}, 13);
         row("mixed",
             {"layers./features/features.17/conv/conv.2/Conv.weight.bits=16", "layers./features/features.3/Add.activation.bits=4",
              "layers./features/features.0/features.0.0/Conv.calibration.method=tf_enhanced",
@@ -119,6 +141,7 @@ class SchemeExportTest : public QObject {
         qInfo("ONNX Runtime agrees on %zu of %zu images, %.1f dB", same, rows, sqnr);
         QVERIFY(same + 3 >= rows);
         QVERIFY(sqnr >= 30);
+        readBack(file, model, demo, *theirs);
     }
 };
 

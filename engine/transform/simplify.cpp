@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Simplification: what exporters leave behind hides constants from the quantizer (a weight behind a Transpose) and pairs from
+// equalization (an Identity between two layers). Order: constants, then operators that do nothing, then dead code; one pass of
+// each is enough, since neither of the later ones makes new constants but a passed-on one, which is taken along. Cost: O(nodes)
+// and one run of the constant part. Weaknesses: shapes are left to the executor, which folds them once the batch is known; a
+// constant beyond kMostBytes stays computed.
+#include "transform/simplify.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "model/graph_builder.h"
+#include "runtime/kernel.h"
+#include "runtime/program.h"
+#include "transform/weight_layout.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+
+class Simplifier {
+  public:
+    explicit Simplifier(const GraphPtr& source) : m_source(source), m_builder(*source) {
+        m_result.notes.resize(source->nodeCount());
+    }
+
+    SimplifyResult run() {
+        foldConstants();
+        for (std::size_t i = 0; i < m_source->nodeCount(); ++i)
+            if (!m_builder.removed(NodeId(i))) passOn(NodeId(i));
+        removeDead();
+        BuiltIds ids;
+        if (m_result.count == 0) {
+            m_result.graph = m_source;
+            for (std::size_t i = 0; i < m_source->nodeCount(); ++i) m_result.simplified.emplace_back(i);
+            return std::move(m_result);
+        }
+        m_result.graph = m_builder.build(&ids);
+        m_result.simplified = std::move(ids.nodes);
+        return std::move(m_result);
+    }
+
+  private:
+    void remove(NodeId id, std::string why) {
+        m_builder.removeNode(id);
+        m_result.notes[id.index()] = std::move(why);
+        ++m_result.count;
+    }
+
+    bool dependsOnConstantsOnly(const Node& node, const std::vector<bool>& constant) const {
+        if (node.inputs.empty() || findOperator(node.domain, node.op) == nullptr) return false;
+        return std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId in) {
+            return !in.valid() || m_source->constantOf(in) != nullptr || constant[in.index()];
+        });
+    }
+
+    void foldConstants() {
+        std::vector<bool> constant(m_source->tensorCount(), false);
+        std::vector<NodeId> folded;
+        for (std::size_t i = 0; i < m_source->nodeCount(); ++i) {
+            const Node& node = m_source->node(NodeId(i));
+            if (!dependsOnConstantsOnly(node, constant)) continue;
+            const bool leaves = std::any_of(node.outputs.begin(), node.outputs.end(), [&](TensorId out) {
+                return out.valid() && m_source->tensor(out).graphOutput;
+            });
+            if (leaves) continue;  // a graph output needs a node that makes it
+            folded.push_back(NodeId(i));
+            for (const TensorId out : node.outputs)
+                if (out.valid()) constant[out.index()] = true;
+        }
+        if (folded.empty()) return;
+
+        std::vector<TensorId> wanted;  // read by a node that stays
+        const std::set<NodeId> gone(folded.begin(), folded.end());
+        for (const NodeId id : folded)
+            for (const TensorId out : m_source->node(id).outputs)
+                if (out.valid() && std::any_of(m_source->tensor(out).consumers.begin(), m_source->tensor(out).consumers.end(),
+                                               [&](NodeId reader) { return !gone.contains(reader); }))
+                    wanted.push_back(out);
+        const auto program = Program::compile(floatProgram(m_source, {}, wanted));
+        std::size_t bytes = 0;
+        for (const TensorId tensor : wanted) bytes += program->desc(tensor).bytes();
+        if (bytes > kMostBytes) return;
+        Workspace workspace(program);
+        workspace.run();
+        for (const TensorId tensor : wanted) m_builder.setConstant(tensor, valueOf(workspace, tensor));
+        for (const NodeId id : folded) remove(id, "computed beforehand: all that it reads is constant");
+    }
+
+    static ConstantPtr valueOf(const Workspace& workspace, TensorId tensor) {
+        TensorDesc desc = workspace.program().desc(tensor);
+        std::vector<std::byte> bytes(desc.bytes());
+        if (bytes.empty()) return Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
+        if (desc.layout == Layout::Plain) std::memcpy(bytes.data(), workspace.data(tensor), bytes.size());
+        else convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
+        return Constant::fromBytes(desc.type, std::move(desc.dims), std::move(bytes));
+    }
+
+    const Constant* constantNow(TensorId id) { return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr; }
+
+    /// Whether the node's first output is always its first input.
+    bool doesNothing(const Node& node) {
+        if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
+        if (node.op == "Identity") return true;
+        if (node.op == "Dropout") {
+            if (node.output(1).valid() && !m_source->tensor(node.output(1)).consumers.empty()) return false;
+            if (node.output(1).valid() && m_source->tensor(node.output(1)).graphOutput) return false;
+            if (!node.input(2).valid()) return true;
+            const Constant* training = constantNow(node.input(2));
+            return training != nullptr && training->size() == 1 && training->scalar() == 0;
+        }
+        if (node.op == "Concat") return node.inputs.size() == 1;
+        if (node.op == "Cast") {
+            const DataType from = m_source->tensor(node.input(0)).type, to = m_source->tensor(node.output()).type;
+            return from != DataType::Undefined && from == to;
+        }
+        if (node.op == "Pad") {
+            const auto zero = [](std::int64_t value) { return value == 0; };
+            if (m_source->opset() < 11) {
+                const std::vector<std::int64_t> pads = node.attributes.integers("pads");
+                return !pads.empty() && std::all_of(pads.begin(), pads.end(), zero);
+            }
+            const Constant* pads = constantNow(node.input(1));
+            if (pads == nullptr) return false;
+            const std::vector<std::int64_t> values = pads->toInt64s();
+            return std::all_of(values.begin(), values.end(), zero);
+        }
+        return false;
+    }
+
+    void passOn(NodeId id) {
+        const Node node = m_builder.node(id);
+        if (!doesNothing(node)) return;
+        const TensorId in = node.input(0), out = node.output();
+        const TensorInfo read = m_builder.tensorInfo(in), made = m_builder.tensorInfo(out);
+        if (!made.graphOutput) {
+            m_builder.replaceUses(out, in);
+        } else {
+            // The graph output keeps its name, so the tensor before takes it over, if it has no name to keep of its own.
+            if (!read.producer.valid() || m_builder.removed(read.producer) || read.graphOutput || read.graphInput) return;
+            m_builder.replaceUses(in, out);
+            auto& outputs = m_builder.node(read.producer).outputs;
+            std::replace(outputs.begin(), outputs.end(), in, out);
+            m_builder.tensorInfo(out).producer = read.producer;
+        }
+        remove(id, fmt::format("removed: this {} passes its input on unchanged", node.op));
+    }
+
+    void removeDead() {
+        std::vector<bool> needed(m_source->tensorCount(), false);
+        for (const TensorId output : m_source->outputs()) needed[output.index()] = true;
+        for (std::size_t i = m_source->nodeCount(); i-- > 0;) {
+            const NodeId id(i);
+            if (m_builder.removed(id)) continue;
+            const Node& node = m_builder.node(id);
+            const bool alive = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                           [&](TensorId out) { return out.valid() && needed[out.index()]; });
+            if (!alive) {
+                remove(id, "removed: no output of the network needs it");
+                continue;
+            }
+            for (const TensorId in : node.inputs)
+                if (in.valid()) needed[in.index()] = true;
+        }
+    }
+
+    GraphPtr m_source;
+    GraphBuilder m_builder;
+    SimplifyResult m_result;
+};
+
+}  // namespace
+
+SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source).run(); }
+
+}  // namespace quantloupe
