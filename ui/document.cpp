@@ -102,6 +102,8 @@ void Document::open(const OpenRequest& request) {
 void Document::adoptModel(const ModelPtr& model) {
     m_model = model;
     m_picture = nullptr;
+    m_layoutOptions.collapsed.clear();
+    m_layoutOptions.opened.clear();
     m_data.reset();
     m_evaluation = nullptr;
     m_layers.clear();
@@ -282,6 +284,10 @@ void Document::adoptEvaluation(const EvaluationPtr& evaluation) {
     if (!evaluation->complete && m_metricsStale && m_layers.size() == layers.size()) {
         for (std::size_t i = 0; i < layers.size(); ++i) {
             if (!layers[i].local) layers[i].local = m_layers[i].local;
+            if (!layers[i].weight) layers[i].weight = m_layers[i].weight;
+            if (!layers[i].weightRangeRatio) layers[i].weightRangeRatio = m_layers[i].weightRangeRatio;
+            if (layers[i].activationBits == 0) layers[i].activationBits = m_layers[i].activationBits;
+            if (layers[i].weightBits == 0) layers[i].weightBits = m_layers[i].weightBits;
             if (!layers[i].cumulative) layers[i].cumulative = m_layers[i].cumulative;
             if (!layers[i].leaveOneOut) layers[i].leaveOneOut = m_layers[i].leaveOneOut;
         }
@@ -314,8 +320,7 @@ void Document::toggleSelection() {
 }
 
 void Document::setLayoutOptions(const LayoutOptions& options) {
-    if (options.nodeWidth == m_layoutOptions.nodeWidth && options.nodeHeight == m_layoutOptions.nodeHeight)
-        return;
+    if (options == m_layoutOptions) return;
     m_layoutOptions = options;
     if (m_model) layout();
 }

@@ -102,6 +102,7 @@ class Document : public QObject {
     void evaluate();
     void cancel();
     void setLayoutOptions(const LayoutOptions& options);
+    const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
     EvaluationJob* job() { return &m_job; }
     void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, text); }
 

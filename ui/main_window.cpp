@@ -255,12 +255,12 @@ void MainWindow::skipType() {
 void MainWindow::walkWorst(int step) {
     const Metric shown = m_graph->canvas()->metric();
     const Metric metric = shown == Metric::None ? Metric::LocalQs : shown;
-    const auto& layers = m_document.layers();
-    const MetricScale scale = scaleOf(layers, metric);
+    const Overlay overlay =
+        overlayOf(m_document, m_graph->canvas()->reference(), metric, m_graph->canvas()->scaleChoice());
     std::vector<std::pair<double, NodeId>> order;
-    for (const LayerResult& layer : layers)
-        if (const auto value = metricValue(layer, metric))
-            order.emplace_back(-scale.position(*value), layer.node);
+    for (const LayerResult& layer : m_document.layers())
+        if (const auto value = overlay.valueOf(layer.node))
+            order.emplace_back(-overlay.scale.axisPosition(*value), layer.node);
     if (order.empty()) return;
     std::ranges::sort(order);
     auto here = std::ranges::find(order, m_document.current(), &std::pair<double, NodeId>::second);

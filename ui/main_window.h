@@ -11,7 +11,10 @@
 
 #include "autosave.h"
 #include "document.h"
+#include "graph/graph_gestures.h"
 #include "graph/graph_view.h"
+#include "graph/group_folding.h"
+#include "graph/selection_history.h"
 #include "panels/history_panel.h"
 #include "panels/inspector.h"
 #include "panels/layer_table.h"
@@ -33,6 +36,7 @@ class MainWindow : public QMainWindow {
     Document* document() { return &m_document; }
     MessageBar* messageBar() const { return m_message; }
     GraphView* graphView() const { return m_graph; }
+    GraphGestures* gestures() const { return m_gestures; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
@@ -63,6 +67,10 @@ class MainWindow : public QMainWindow {
     void buildViewMenu();
     void buildLayersMenu();
     void buildHelpMenu();
+    // main_window_gestures.cpp
+    void buildGestures();
+    void buildNavigation(QMenu* view);
+    void nextMatch(int step);
     void observe();
     QAction* addAction(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
                        std::function<void()> run);
@@ -108,6 +116,9 @@ class MainWindow : public QMainWindow {
     QSplitter *m_columns = nullptr, *m_middle = nullptr;
     TuningPanel* m_tuning = nullptr;
     GraphView* m_graph = nullptr;
+    GraphGestures* m_gestures = nullptr;
+    GroupFolding* m_folding = nullptr;
+    SelectionHistory* m_selections = nullptr;
     LayerTable* m_table = nullptr;
     Inspector* m_inspector = nullptr;
     StatusLine* m_status = nullptr;

@@ -7,6 +7,7 @@
 #include <QMessageBox>
 
 #include "exports.h"
+#include "graph/picture_export.h"
 #include "main_window.h"
 #include "recent_files.h"
 
@@ -73,6 +74,7 @@ void MainWindow::buildExportMenu() {
                                  [this, i] { chooseExport(static_cast<int>(i)); });
         if (kinds[i].kind == ExportKind::EqualizedModel) m_exportMenu->addSeparator();
     }
+    m_needModel << addPictureExports(m_exportMenu, &m_document, m_graph->canvas(), this);
     m_summary->exportButton()->setMenu(m_exportMenu);
 }
 
@@ -140,11 +142,16 @@ void MainWindow::buildViewMenu() {
     m_needModel << addAction(view, QStringLiteral("&Centre the layer"), key("C"), {},
                              [this, canvas] { canvas->centerOn(m_document.current()); });
     view->addSeparator();
+    m_folding = new GroupFolding(&m_document, canvas, this);
+    m_folding->addTo(view);
+    m_needModel << m_folding->actions();
+    view->addSeparator();
     auto* group = new QActionGroup(this);
     for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {
         const Metric metric = kMetrics[static_cast<std::size_t>(i)];
         QAction* action =
-            addAction(view, QStringLiteral("Show ") + metricName(metric), QKeySequence(Qt::Key_1 + i),
+            addAction(view, QStringLiteral("Show ") + metricName(metric),
+                      i < static_cast<int>(kMetricsWithKey) ? QKeySequence(Qt::Key_1 + i) : QKeySequence(),
                       metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
         action->setCheckable(true);
         action->setChecked(metric == canvas->metric());
@@ -160,6 +167,7 @@ void MainWindow::buildViewMenu() {
                              [this] { walkWorst(1); });
     m_needModel << addAction(view, QStringLiteral("&Previous worse layer"), key("["), {},
                              [this] { walkWorst(-1); });
+    buildNavigation(view);
     view->addSeparator();
     const std::pair<const char*, QWidget*> panels[] = {
         {"&Tuning panel", m_tuning}, {"&Inspector", m_inspector}, {"&Layer table", m_table}};
@@ -194,6 +202,7 @@ void MainWindow::buildLayersMenu() {
                   QStringLiteral("The layer and all that its data flows to"), [this] { skipDownstream(); });
     m_typeAction = addAction(m_layersMenu, QStringLiteral("Skip all of this &type"),
                              QKeySequence(QStringLiteral("T")), {}, [this] { skipType(); });
+    buildGestures();
     m_layersMenu->addSeparator();
     m_tailAction = m_layersMenu->addAction(QStringLiteral("Skip the tai&l"));
     m_tailAction->setCheckable(true);
@@ -205,9 +214,8 @@ void MainWindow::buildLayersMenu() {
                              [this] { m_document.evaluate(); });
     m_needModel << addAction(m_layersMenu, QStringLiteral("&Cancel"), QKeySequence(Qt::Key_Escape),
                              QStringLiteral("Stops the evaluation"), [this] {
-                                 if (m_graph->canvas()->choosingUntil())
-                                     m_graph->canvas()->cancelUntil();
-                                 else if (m_document.job()->busy())
+                                 if (m_gestures->cancel()) return;
+                                 if (m_document.job()->busy())
                                      m_document.cancel();
                                  else
                                      m_message->dismiss();
@@ -271,6 +279,7 @@ void MainWindow::updateActions() {
                                     .arg(QString::fromStdString(m_document.graph()->node(nodes[0]).op))
                               : QStringLiteral("Skip all of this &type"));
     m_tailAction->setChecked(m_document.config().skipTail);
+    m_gestures->updateActions();
 }
 
 }  // namespace quantloupe::ui

@@ -52,6 +52,9 @@ std::string MainWindow::collectView() const {
     view[QStringLiteral("filter")] = m_table->filterLine()->text();
     view[QStringLiteral("history")] = !m_historyDock->isHidden();
     const GraphPtr graph = m_document.graph();
+    QJsonArray collapsed;
+    for (const std::string& name : m_document.layoutOptions().collapsed) collapsed.append(QString::fromStdString(name));
+    if (!collapsed.isEmpty()) view[QStringLiteral("collapsed")] = collapsed;
     QJsonArray selected;
     for (const NodeId node : m_document.selection())
         selected.append(QString::fromStdString(graph->node(node).name));
@@ -66,6 +69,10 @@ void MainWindow::restoreView(const std::string& json) {
     const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
     for (const Metric metric : kMetrics)
         if (metricName(metric) == view[QStringLiteral("metric")].toString()) m_graph->canvas()->setMetric(metric);
+    LayoutOptions options = m_document.layoutOptions();
+    for (const QJsonValue& name : view[QStringLiteral("collapsed")].toArray())
+        options.collapsed.push_back(name.toString().toStdString());
+    m_document.setLayoutOptions(options);
     m_table->filterLine()->setText(view[QStringLiteral("filter")].toString());
     m_historyDock->setVisible(view[QStringLiteral("history")].toBool());
     const auto find = [this](const QJsonValue& name) {

@@ -23,8 +23,9 @@ std::size_t partsOf(std::string_view scope) {
            1;
 }
 
-/// Everything that makes two blocks alike.
-Version shapeOf(const Graph& graph, const Block& block) {
+}  // namespace
+
+Version blockShape(const Graph& graph, const Block& block) {
     VersionBuilder builder;
     std::map<TensorId, std::size_t> known;  // tensors in the order in which the block meets them
     for (const NodeId id : block.nodes) {
@@ -51,8 +52,6 @@ Version shapeOf(const Graph& graph, const Block& block) {
     return builder.finish();
 }
 
-}  // namespace
-
 std::vector<Block> blocksLike(const Graph& graph, const std::string& scope) {
     std::vector<Block> candidates;
     if (graph.findNode(scope)) {
@@ -72,11 +71,11 @@ std::vector<Block> blocksLike(const Graph& graph, const std::string& scope) {
     const auto wanted =
         std::find_if(candidates.begin(), candidates.end(), [&](const Block& b) { return b.scope == scope; });
     if (wanted == candidates.end()) return {};
-    const Version shape = shapeOf(graph, *wanted);
+    const Version shape = blockShape(graph, *wanted);
     std::vector<Block> alike{*wanted};
     for (auto candidate = candidates.begin(); candidate != candidates.end(); ++candidate)
         if (candidate != wanted && candidate->nodes.size() == alike[0].nodes.size() &&
-            shapeOf(graph, *candidate) == shape)
+            blockShape(graph, *candidate) == shape)
             alike.push_back(*candidate);
     return alike;
 }

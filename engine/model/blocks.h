@@ -14,6 +14,9 @@ struct Block {
     std::vector<NodeId> nodes;  ///< in graph order
 };
 
+/// A hash of what blocksLike() compares: equal for blocks that are built alike. O(the block's edges).
+Version blockShape(const Graph& graph, const Block& block);
+
 /// The scope is the part of a name before its last slashes: the nodes of "/features/features.3" are those whose names begin with
 /// "/features/features.3/". All scopes of as many parts that are built like `scope`, itself first: the same operators with the same
 /// attributes in graph order, wired in the same way. Widths may differ, and with them the groups of a grouped convolution. A layer's own

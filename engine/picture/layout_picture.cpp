@@ -5,9 +5,13 @@
 #include <cmath>
 #include <numeric>
 
+#include "picture/frames.h"
 #include "picture/picture.h"
+#include "picture/place_picture.h"
 #include "picture/ranks.h"
+#include "picture/references.h"
 #include "picture/strip_layout.h"
+#include "picture/wrap_strip.h"
 
 namespace quantloupe {
 namespace {
@@ -32,6 +36,7 @@ std::vector<std::size_t> connectedParts(const Picture& picture) {
         return a;
     };
     for (const PictureEdge& edge : picture.edges) {
+        if (edge.reference) continue;
         const std::size_t a = find(edge.from), b = find(edge.to);
         parent[std::max(a, b)] = std::min(a, b);
     }
@@ -41,8 +46,9 @@ std::vector<std::size_t> connectedParts(const Picture& picture) {
 
 std::vector<NamedStrip> splitIntoStrips(const Picture& picture) {
     const std::size_t count = picture.nodes.size();
-    std::vector<std::size_t> order(picture.edges.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::vector<std::size_t> order;
+    for (std::size_t e = 0; e < picture.edges.size(); ++e)
+        if (!picture.edges[e].reference) order.push_back(e);
     const auto ends = [&picture](std::size_t e) {
         return PieceEdge{static_cast<std::uint32_t>(picture.edges[e].from),
                          static_cast<std::uint32_t>(picture.edges[e].to)};
@@ -110,6 +116,8 @@ Rect extentOf(const PieceLayout& layout, const LayoutOptions& options) {
         for (const Point& p : line) {
             left = std::min(left, p.x);
             right = std::max(right, p.x);
+            top = std::min(top, p.y);
+            bottom = std::max(bottom, p.y);
         }
     }
     return {left, top, right - left, bottom - top};
@@ -178,15 +186,23 @@ void putIntoPicture(const NamedStrip& strip, const Point& place, const LayoutOpt
 Picture layoutPicture(const Graph& graph, const LayoutOptions& options, const CancelToken& cancel) {
     cancel.check();
     Picture picture = describePicture(graph, options);
+    placePicture(picture, options, cancel);
+    return picture;
+}
+
+void placePicture(Picture& picture, const LayoutOptions& options, const CancelToken& cancel) {
+    cancel.check();
     std::vector<NamedStrip> strips = splitIntoStrips(picture);
     StripLayouter layouter(options.nodeWidth, options.nodeHeight);
     for (NamedStrip& strip : strips) {
         strip.layout = layouter.layout(strip.strip, cancel);
+        if (options.wrapped) wrapStrip(strip.strip, options.nodeWidth, options.nodeHeight, strip.layout);
         strip.extent = extentOf(strip.layout, options);
     }
     const std::vector<Point> places = placeStrips(strips);
     for (std::size_t s = 0; s < strips.size(); ++s) putIntoPicture(strips[s], places[s], options, picture);
-    return picture;
+    placeReferences(picture);
+    picture.frames = framesOf(picture);
 }
 
 }  // namespace quantloupe

@@ -136,6 +136,38 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
+struct GroupSummary {
+    const LayerResult* lead = nullptr;  ///< whose colour the box gets: of a skipped layer if there is one
+    std::size_t quantized = 0, inFloat = 0;
+};
+
+GroupSummary summarize(const Group& group, const std::vector<const LayerResult*>& results) {
+    GroupSummary summary;
+    for (const NodeId node : group.nodes) {
+        const LayerResult* layer = results[node.index()];
+        if (layer == nullptr) continue;
+        summary.quantized += layer->state == LayerState::Quantized;
+        summary.inFloat += layer->state == LayerState::Skipped;
+        const auto rank = [](const LayerResult* l) {
+            return l == nullptr ? 0 : l->state == LayerState::Skipped ? 3 : l->state == LayerState::Quantized ? 2 : 1;
+        };
+        if (rank(layer) > rank(summary.lead)) summary.lead = layer;
+    }
+    return summary;
+}
+
+BoxText groupText(const Picture& picture, const PictureNode& node, const GroupSummary& summary) {
+    const Group& group = picture.groups[node.group];
+    BoxText text;
+    text.title = node.title;
+    text.name = cleanText(group.name);
+    text.shapes = node.subtitle;
+    if (summary.lead != nullptr)
+        text.state = fmt::format("{} quantized, {} skipped", summary.quantized, summary.inFloat);
+    text.tooltip = fmt::format("{}\n{}\n{}", text.name, text.shapes, text.state);
+    return text;
+}
+
 }  // namespace
 
 LayoutOptions detailedBoxes(const Graph& graph) {
@@ -149,8 +181,10 @@ LayoutOptions detailedBoxes(const Graph& graph) {
     };
     for (const PictureNode& node : describePicture(graph).nodes)
         grow(boxText(graph, node, nullptr), kTextSize);
-    return {std::clamp(std::ceil((width + kLeft + kRight) / 8) * 8, 224.0, 420.0),
-            2 * kPadding + kTitleLine + kTextLine * static_cast<double>(lines)};
+    LayoutOptions options;
+    options.nodeWidth = std::clamp(std::ceil((width + kLeft + kRight) / 8) * 8, 224.0, 420.0);
+    options.nodeHeight = 2 * kPadding + kTitleLine + kTextLine * static_cast<double>(lines);
+    return options;
 }
 
 std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers) {
@@ -166,7 +200,24 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
     for (const PictureEdge& edge : picture.edges) drawEdge(svg, edge);
     svg += "</g>\n";
+    for (const PictureEdge& edge : picture.edges)
+        if (edge.reference)
+            drawText(svg, edge.points.front().x - 5, edge.points.front().y + 5, 7.5, " text-anchor=\"end\" fill=\"#6b7480\"",
+                     fitText(picture.nodes[edge.from].title, 90, 7.5, true));
+    for (const PictureFrame& frame : picture.frames) {
+        svg += fmt::format(
+            "<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\" fill=\"none\" stroke=\"#c9d0d9\"/>\n",
+            num(frame.box.x), num(frame.box.y), num(frame.box.width), num(frame.box.height));
+        drawText(svg, frame.box.x + 7, frame.box.y + 10.5, 8.5, " fill=\"#6b7480\"",
+                 fitText(groupTitle(picture.groups[frame.group]), frame.box.width / 2 - 16, 8.5, true));
+    }
     for (const PictureNode& node : picture.nodes) {
+        if (node.kind == PictureNode::Kind::Group) {
+            const GroupSummary group = summarize(picture.groups[node.group], results);
+            drawBox(svg, node, groupText(picture, node, group),
+                    group.lead == nullptr ? kUnknown : colors[static_cast<std::size_t>(group.lead - layers.data())]);
+            continue;
+        }
         const LayerResult* layer =
             node.kind == PictureNode::Kind::Layer ? results[node.layer.index()] : nullptr;
         const StateColors color = node.kind != PictureNode::Kind::Layer ? graphEndColors()

@@ -53,6 +53,9 @@ struct LayerResult {
     std::optional<TensorDifference> weight;      ///< the quantized weight alone, which needs no data; skipped: as if quantized
     std::optional<TensorDifference> local;       ///< float input, only this unit quantized; skipped: as if quantized
     std::optional<TensorDifference> cumulative;  ///< whole quantized network against whole float network
+    /// Largest over smallest magnitude of the weight's output channels, after the transforms; channels of zeros do not count.
+    std::optional<double> weightRangeRatio = {};
+    int weightBits = 0, activationBits = 0;  ///< of the weight and the output; skipped: as if quantized; 0: there is none
     std::optional<double> leaveOneOut;           ///< of the task's metric: regained with this layer alone in float
     std::uint64_t macs = 0;        ///< an image
     std::uint64_t parameters = 0;

@@ -69,6 +69,7 @@ void Session::Impl::clear() {
     quantizers.clear();
     outputs.clear();
     weightDifferences.clear();
+    weightRangeRatios.clear();
     local.clear();
     cumulative.clear();
     kernels->clear();

@@ -65,6 +65,7 @@ struct Session::Impl {
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
     ResultCache<EvaluationPtr> thresholdBases{16};         ///< session/threshold_rules.h, by configuration
     ResultCache<DifferenceSums> weightDifferences{20000};  ///< by float and quantized weight
+    ResultCache<std::optional<double>> weightRangeRatios{20000};  ///< by weight and axis
     ResultCache<DifferenceSums> local{20000};
     ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor
 };

@@ -6,8 +6,8 @@
 
 namespace quantloupe {
 
-/// Sets LayerResult::weight of every layer with a weight, skipped ones as if quantized: the quantized weight of the
-/// prepared graph against the float one. A weight that cannot be quantized (NaN) is left out here; resolving the plan
+/// Sets LayerResult::weight, weightRangeRatio and the bits of every layer that has them, skipped ones as if quantized. The weight is
+/// compared in the prepared graph, quantized against float. A weight that cannot be quantized (NaN) is left out here; resolving the plan
 /// tells it. Throws Cancelled.
 void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, const UnitList& units,
                            const QuantizationConfig& config, const CancelToken& cancel,

@@ -65,12 +65,12 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->boxAt(between), std::nullopt);
     }
 
-    void aClickSelectsShiftAddsTheBackgroundClears() {
+    void aClickSelectsControlAddsTheBackgroundClears() {
         click(2);
         QCOMPARE(m_document->selection(), std::vector{NodeId(2)});
-        click(4, Qt::ShiftModifier);
+        click(4, Qt::ControlModifier);
         QCOMPARE(m_document->selection(), (std::vector{NodeId(2), NodeId(4)}));
-        click(2, Qt::ShiftModifier);
+        click(2, Qt::ControlModifier);
         QCOMPARE(m_document->selection(), std::vector{NodeId(4)});
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, QPoint(3, 3));
         QVERIFY(m_document->selection().empty());

@@ -122,6 +122,15 @@ ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& rege
     return addRule(config, std::move(rule));
 }
 
+ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like) {
+    SkipRule rule;
+    rule.kind = SkipKind::Block;
+    rule.like = like;
+    return addRule(config, std::move(rule));
+}
+
+ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) { return addRule(config, rule); }
+
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
     ConfigEdit edit{config, {}, {}};
     if (index >= config.rules.size()) return edit;

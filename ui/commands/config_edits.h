@@ -38,6 +38,10 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
 ConfigEdit skipDownstream(const Graph& graph, const QuantizationConfig& config, NodeId from);
 ConfigEdit skipType(const QuantizationConfig& config, const std::string& op);
 ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& regex);
+/// All blocks built like `like`: a scope, or a layer's name (model/blocks.h).
+ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like);
+/// A rule that is made already, of whichever kind.
+ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule);
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index);
 ConfigEdit setTail(const QuantizationConfig& config, bool skip);
 /// Forgets "always quantize" and "never quantize" of a layer.

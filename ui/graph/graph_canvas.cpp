@@ -15,7 +15,7 @@ namespace {
 constexpr double kFitMargin = 28;
 }
 
-GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent), m_document(document), m_reference(document) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -29,12 +29,16 @@ GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent),
         if (m_scene.faded != m_document->metricsStale()) updateLooks();
     });
     connect(document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
+    connect(&m_reference, &LayerReference::changed, this, [this] {
+        if (m_metric == Metric::Difference) updateLooks();
+    });
 }
 
 LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
     const QFontMetricsF metrics(font);
     LayoutOptions options;
     options.nodeHeight = std::max(36.0, std::round(metrics.height() * 2.5));
+    options.tidy = true;
     options.nodeWidth = std::max(180.0, std::round(metrics.height() * 12.5 / 8) * 8);
     return options;
 }
@@ -42,21 +46,56 @@ LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
+    // What the person looks at stays where it is.
+    const NodeId still = sameGraph ? stillLayer() : NodeId();
+    const auto place = [this](NodeId layer) {
+        const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
+        return m_transform.toView(QPointF(box.center().x(), box.top()));
+    };
+    const QPointF before = still.valid() ? place(still) : QPointF();
+    m_still = NodeId();
     m_picture = std::move(picture);
     m_index = m_picture ? PictureIndex(*m_picture) : PictureIndex();
     m_scene.hovered.reset();
     m_scene.picture = m_picture.get();
     m_scene.index = &m_index;
     m_scene.looks = &m_looks;
-    cancelUntil();
+    if (!sameGraph) {
+        m_untilFrom = NodeId();
+        clearPreview();
+    }
     updateLooks();
     updateSelection();
+    markPreviewed();
+    if (still.valid() && m_index.boxOf(still)) {
+        m_transform.offset += before - place(still);
+        keepInside();
+    }
     if (m_picture && !sameGraph) {
         m_graph = graph;
         resetView();
     }
     update();
     Q_EMIT viewChanged();
+}
+
+void GraphCanvas::holdStill(NodeId layer) { m_still = layer; }
+
+/// The layer that was asked for, or the current one if it is seen, or the one nearest to the middle.
+NodeId GraphCanvas::stillLayer() const {
+    if (m_still.valid() && m_index.boxOf(m_still)) return m_still;
+    const QRectF seen = visibleScene();
+    if (const auto box = currentBox(); box && seen.intersects(toRectF(m_picture->nodes[*box].box))) return m_document->current();
+    NodeId nearest;
+    double least = 0;
+    for (const std::size_t i : m_index.nodesIn(seen)) {
+        const QPointF away = toRectF(m_picture->nodes[i].box).center() - seen.center();
+        const double distance = away.x() * away.x() + away.y() * away.y();
+        if (!layerOf(i).valid() || (nearest.valid() && distance >= least)) continue;
+        nearest = layerOf(i);
+        least = distance;
+    }
+    return nearest;
 }
 
 void GraphCanvas::setMetric(Metric metric) {
@@ -66,13 +105,24 @@ void GraphCanvas::setMetric(Metric metric) {
     Q_EMIT metricChanged(metric);
 }
 
+void GraphCanvas::setScaleChoice(const ScaleChoice& choice) {
+    if (choice == scaleChoice()) return;
+    m_scales[m_metric] = choice;
+    updateLooks();
+}
+
+ScaleChoice GraphCanvas::scaleChoice() const {
+    const auto known = m_scales.find(m_metric);
+    return known == m_scales.end() ? ScaleChoice{} : known->second;
+}
+
 void GraphCanvas::updateLooks() {
     m_scene.faded = m_document->metricsStale();
-    m_scale = scaleOf(m_document->layers(), m_metric);
+    m_overlay = overlayOf(*m_document, m_reference, m_metric, scaleChoice());
     m_looks.clear();
     if (m_picture && m_document->graph())
         m_looks =
-            looksOf(*m_picture, m_document->layers(), *m_document->graph(), m_scale, themeOf(palette()));
+            looksOf(*m_picture, m_document->layers(), *m_document->graph(), m_overlay, themeOf(palette()));
     update();
     Q_EMIT looksChanged();
 }
@@ -216,9 +266,16 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     viewMoved();
 }
 
+void GraphCanvas::changeFont() {
+    const LayoutOptions sizes = layoutOptionsFor(font());
+    LayoutOptions options = m_document->layoutOptions();
+    options.nodeWidth = sizes.nodeWidth, options.nodeHeight = sizes.nodeHeight;
+    m_document->setLayoutOptions(options);
+}
+
 void GraphCanvas::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) updateLooks();
-    if (event->type() == QEvent::FontChange) m_document->setLayoutOptions(layoutOptionsFor(font()));
+    if (event->type() == QEvent::FontChange) changeFont();
     QWidget::changeEvent(event);
 }
 

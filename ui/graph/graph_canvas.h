@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph on the screen. Drag or wheel pans, Ctrl+wheel or pinch zooms to the cursor; a click selects,
-// Shift adds, Shift+drag draws a rubber band; arrow keys walk along the edges, a double click centres.
+// Ctrl adds, Shift takes all on any path from the current layer, Shift+drag draws a rubber band; arrow keys
+// walk along the edges, a double click centres.
 // Selection, place and zoom survive every new result.
 
 #include <QWidget>
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "document.h"
 #include "graph/graph_painter.h"
 #include "graph/node_look.h"
+#include "graph/overlay.h"
 #include "graph/picture_index.h"
+#include "graph/rule_preview.h"
 #include "graph/view_transform.h"
 
 namespace quantloupe::ui {
@@ -26,10 +30,15 @@ class GraphCanvas : public QWidget {
     const Picture* picture() const { return m_picture.get(); }
     const PictureIndex& index() const { return m_index; }
     const std::vector<NodeLook>& looks() const { return m_looks; }
-    const MetricScale& scale() const { return m_scale; }
+    const MetricScale& scale() const { return m_overlay.scale; }
+    const Overlay& overlay() const { return m_overlay; }
+    const LayerReference& reference() const { return m_reference; }
 
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
+    /// Of the metric that is shown; each keeps its own.
+    void setScaleChoice(const ScaleChoice& choice);
+    ScaleChoice scaleChoice() const;
 
     const ViewTransform& transform() const { return m_transform; }
     void zoomAt(QPointF view, double factor);
@@ -40,14 +49,27 @@ class GraphCanvas : public QWidget {
     void centerOn(NodeId layer);
     void ensureVisible(NodeId layer);
     void centerScene(QPointF scene);
+    /// The current layer's box, where the view holds still when the graph is laid out anew.
+    void holdStill(NodeId layer);
     /// The part of the drawing that is seen.
     QRectF visibleScene() const { return m_transform.toScene(QRectF(rect())); }
     std::optional<std::size_t> boxAt(QPointF view) const;
+    /// The open block whose name is written there: an index into the picture's groups.
+    std::optional<std::size_t> frameNameAt(QPointF view) const;
 
     /// The next click chooses where "skip until" ends.
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
+
+    /// Draws these layers as if a rule kept them in float; `words` are told over the graph.
+    void setPreview(NodeSet covered, const QString& words);
+    void clearPreview();
+    /// What the rule in the making would cover, in words; empty if there is none.
+    const QString& previewText() const { return m_previewText; }
+    const NodeSet& previewed() const { return m_previewed; }
+    /// Where a menu about the current layer opens, on the screen.
+    QPoint menuPlace() const;
 
     /// Sizes of boxes that fit the widget's font.
     static LayoutOptions layoutOptionsFor(const QFont& font);
@@ -58,10 +80,10 @@ class GraphCanvas : public QWidget {
     void metricChanged(quantloupe::ui::Metric metric);
     void toggleRequested();
     void untilChosen(quantloupe::NodeId from, quantloupe::NodeId to);
-    void untilChanged();
-    /// What the rule in the making would cover, in words.
-    void untilPreviewed(QString text);
+    void previewChanged();
     void menuRequested(QPoint global);
+    /// A double click on a collapsed group, or on the name of a block that is open.
+    void foldRequested(std::size_t group, bool collapse);
 
   protected:
     bool event(QEvent* event) override;
@@ -89,19 +111,30 @@ class GraphCanvas : public QWidget {
     void viewMoved();
     void setHovered(std::optional<std::size_t> box);
     void previewUntil();
+    void markPreviewed();
+    void selectPathTo(std::size_t box);
+    void changeFont();
     void selectInBand(bool add);
     bool walk(int key);
     std::optional<std::size_t> neighbour(std::size_t box, int key) const;
     std::optional<std::size_t> currentBox() const { return m_index.boxOf(m_document->current()); }
     void showToolTip(QPoint position, QPoint global);
-    NodeId layerOf(std::size_t box) const;
+    QString overlayHint(NodeId id) const;
+    NodeId layerOf(std::size_t box) const;  ///< of a collapsed group its first
+    NodeId endOf(std::size_t box) const;    ///< of a collapsed group its last
+    std::vector<NodeId> layersOf(std::size_t box) const;
+    void selectBox(std::size_t box, bool add);
+    QString groupHint(const PictureNode& node) const;
+    NodeId stillLayer() const;
 
     Document* m_document;
     GraphPtr m_graph;  ///< that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
-    MetricScale m_scale;
+    LayerReference m_reference;
+    Overlay m_overlay;
+    std::map<Metric, ScaleChoice> m_scales;
     Metric m_metric = Metric::LocalQs;
     ViewTransform m_transform;
     PaintScene m_scene;
@@ -110,7 +143,10 @@ class GraphCanvas : public QWidget {
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
     QRectF m_band;
+    NodeId m_still;
     NodeId m_untilFrom;
+    NodeSet m_previewed;  ///< by layer, so that it survives a new picture
+    QString m_previewText;
 };
 
 }  // namespace quantloupe::ui

@@ -23,8 +23,41 @@ std::optional<std::size_t> GraphCanvas::boxAt(QPointF view) const {
 }
 
 NodeId GraphCanvas::layerOf(std::size_t box) const {
+    return m_picture->nodes[box].layer;  // invalid for the graph's ends
+}
+
+NodeId GraphCanvas::endOf(std::size_t box) const {
     const PictureNode& node = m_picture->nodes[box];
-    return node.kind == PictureNode::Kind::Layer ? node.layer : NodeId();
+    return node.kind == PictureNode::Kind::Group ? m_picture->groups[node.group].nodes.back() : node.layer;
+}
+
+std::vector<NodeId> GraphCanvas::layersOf(std::size_t box) const {
+    const PictureNode& node = m_picture->nodes[box];
+    if (node.kind == PictureNode::Kind::Group) return m_picture->groups[node.group].nodes;
+    return node.layer.valid() ? std::vector{node.layer} : std::vector<NodeId>{};
+}
+
+std::optional<std::size_t> GraphCanvas::frameNameAt(QPointF view) const {
+    if (!m_picture || m_transform.zoom < kTextZoom) return std::nullopt;
+    const QPointF scene = m_transform.toScene(view);
+    for (const PictureFrame& frame : m_picture->frames)
+        if (frameNameRect(frame).contains(scene)) return frame.group;
+    return std::nullopt;
+}
+
+/// With `add`, takes the box out again if all of it was selected.
+void GraphCanvas::selectBox(std::size_t box, bool add) {
+    const std::vector<NodeId> layers = layersOf(box);
+    if (!add) {
+        m_document->select(layers, layers.front());
+        return;
+    }
+    std::vector<NodeId> nodes = m_document->selection();
+    const bool all = std::ranges::all_of(layers, [this](NodeId layer) { return m_document->isSelected(layer); });
+    std::erase_if(nodes, [&](NodeId node) { return std::ranges::find(layers, node) != layers.end(); });
+    if (!all) nodes.insert(nodes.end(), layers.begin(), layers.end());
+    const NodeId last = nodes.empty() ? NodeId() : nodes.back();
+    m_document->select(std::move(nodes), last);
 }
 
 bool GraphCanvas::event(QEvent* event) {
@@ -58,7 +91,9 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
     }
     const PictureNode& node = m_picture->nodes[*box];
     QString text;
-    if (const NodeId id = layerOf(*box); id.valid()) {
+    if (node.kind == PictureNode::Kind::Group) {
+        text = groupHint(node);
+    } else if (const NodeId id = layerOf(*box); id.valid()) {
         text =
             QStringLiteral("<b>%1</b>").arg(QString::fromStdString(m_graph->node(id).name).toHtmlEscaped());
         text += QStringLiteral("<br>") + QString::fromStdString(node.title).toHtmlEscaped();
@@ -72,6 +107,7 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
             }
             if (layer->cumulative)
                 text += QStringLiteral("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
+            text += overlayHint(id);
         }
     } else {
         text = QStringLiteral("<b>%1</b><br>%2")
@@ -79,6 +115,41 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
                         QString::fromStdString(node.subtitle).toHtmlEscaped());
     }
     QToolTip::showText(global, text, this);
+}
+
+QString GraphCanvas::groupHint(const PictureNode& node) const {
+    const Group& group = m_picture->groups[node.group];
+    QString text = QStringLiteral("<b>%1</b><br>%2")
+                       .arg(QString::fromStdString(group.name).toHtmlEscaped(), QString::fromStdString(node.subtitle));
+    std::map<LayerState, int> counts;
+    for (const NodeId id : group.nodes)
+        if (const LayerResult* layer = m_document->layer(id)) ++counts[layer->state];
+    QStringList words;
+    for (const auto& [state, count] : counts) words.append(QStringLiteral("%1 %2").arg(count).arg(stateText(state)));
+    if (!words.isEmpty()) text += QStringLiteral("<br>") + words.join(QStringLiteral(", "));
+    if (m_metric != Metric::None) {
+        const NodeId worst = worstOf(group, m_overlay);
+        text += worst.valid() ? QStringLiteral("<br>Worst %1: %2, %3")
+                                    .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
+                                         QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
+                              : QStringLiteral("<br>%1: no layer in it has a value").arg(metricName(m_metric));
+    }
+    return text + QStringLiteral("<br><i>Double click opens it</i>");
+}
+
+/// The line of the metric that is shown, if the hint has not told it yet.
+QString GraphCanvas::overlayHint(NodeId id) const {
+    if (m_metric == Metric::None) return {};
+    const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));
+    const auto value = m_overlay.valueOf(id);
+    if (!value) {
+        const QString why = whyNoValue(*m_document, m_reference, id, m_metric);
+        return name + QStringLiteral("no value") + (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
+    }
+    if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
+    if (m_metric == Metric::Difference)
+        return QStringLiteral("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), m_reference.name());
+    return name + (m_metric == Metric::Bits ? formatBits(*m_document->layer(id)) : formatMetric(*value, m_metric));
 }
 
 void GraphCanvas::setHovered(std::optional<std::size_t> box) {
@@ -103,26 +174,40 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
     }
     if (event->button() != Qt::LeftButton) return;
     if (choosingUntil() && layer.valid()) {
-        const NodeId from = m_untilFrom;
+        const NodeId from = m_untilFrom, to = endOf(*box);
         cancelUntil();
-        if (layer != from) Q_EMIT untilChosen(from, layer);
+        if (to != from) Q_EMIT untilChosen(from, to);
         return;
     }
-    const bool add = event->modifiers() & (Qt::ShiftModifier | Qt::ControlModifier);
+    const bool add = event->modifiers() & Qt::ControlModifier;
+    const bool path = event->modifiers() & Qt::ShiftModifier;
     if (layer.valid()) {
-        if (add) {
-            std::vector<NodeId> nodes = m_document->selection();
-            if (std::erase(nodes, layer) == 0) nodes.push_back(layer);
-            const NodeId last = nodes.empty() ? NodeId() : nodes.back();
-            m_document->select(std::move(nodes), last);
-        } else {
-            m_document->select(layer);
-        }
+        if (path && !add && m_document->current().valid())
+            selectPathTo(*box);
+        else
+            selectBox(*box, add);
         m_drag = Drag::None;
         return;
     }
-    m_drag = add ? Drag::Band : Drag::Click;
+    m_drag = add || path ? Drag::Band : Drag::Click;
     m_band = QRectF(m_pressed, m_pressed);
+}
+
+/// Both ends included, whichever comes first; where no path leads the layer is added alone. The current layer stays, so
+/// that another click takes another path from it.
+void GraphCanvas::selectPathTo(std::size_t box) {
+    const NodeId from = m_document->current();
+    NodeSet covered = between(*m_graph, from, endOf(box));
+    if (std::ranges::count(covered, true) == 0) covered = between(*m_graph, layerOf(box), from);
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < covered.size(); ++i)
+        if (covered[i]) nodes.push_back(NodeId(i));
+    if (nodes.empty()) {
+        nodes = m_document->selection();
+        for (const NodeId layer : layersOf(box))
+            if (!m_document->isSelected(layer)) nodes.push_back(layer);
+    }
+    m_document->select(std::move(nodes), from);
 }
 
 void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
@@ -157,17 +242,23 @@ void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
 void GraphCanvas::selectInBand(bool add) {
     std::vector<NodeId> nodes;
     if (add) nodes = m_document->selection();
-    for (const std::size_t box : m_index.nodesIn(m_transform.toScene(m_band))) {
-        const NodeId layer = layerOf(box);
-        if (layer.valid() && std::ranges::find(nodes, layer) == nodes.end()) nodes.push_back(layer);
-    }
+    for (const std::size_t box : m_index.nodesIn(m_transform.toScene(m_band)))
+        for (const NodeId layer : layersOf(box))
+            if (!add || !m_document->isSelected(layer)) nodes.push_back(layer);
     const NodeId last = nodes.empty() ? NodeId() : nodes.back();
     m_document->select(std::move(nodes), last);
 }
 
 void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
     const auto box = boxAt(event->position());
-    if (box && event->button() == Qt::LeftButton && layerOf(*box).valid()) centerOn(layerOf(*box));
+    if (!box) {
+        if (const auto group = frameNameAt(event->position())) Q_EMIT foldRequested(*group, true);
+    } else if (m_picture->nodes[*box].kind == PictureNode::Kind::Group) {
+        Q_EMIT foldRequested(m_picture->nodes[*box].group, false);
+    } else if (layerOf(*box).valid()) {
+        centerOn(layerOf(*box));
+    }
 }
 
 void GraphCanvas::wheelEvent(QWheelEvent* event) {
@@ -258,16 +349,20 @@ bool GraphCanvas::walk(int key) {
         return false;
     if (!m_picture || !m_graph || m_graph->nodeCount() == 0) return true;
     const auto here = currentBox();
-    NodeId next;
+    std::optional<std::size_t> next;
     if (key == Qt::Key_Home || !here)
-        next = NodeId(0);
+        next = m_index.boxOf(NodeId(0));
     else if (key == Qt::Key_End)
-        next = NodeId(m_graph->nodeCount() - 1);
-    else if (const auto box = neighbour(*here, key))
-        next = layerOf(*box);
-    if (next.valid()) {
-        m_document->select(next);
-        ensureVisible(next);
+        next = m_index.boxOf(NodeId(m_graph->nodeCount() - 1));
+    else
+        next = neighbour(*here, key);
+    if (next) {
+        selectBox(*next, false);
+        ensureVisible(layerOf(*next));
+        if (choosingUntil()) {
+            setHovered(std::nullopt);
+            previewUntil();
+        }
     }
     return true;
 }
@@ -275,56 +370,67 @@ bool GraphCanvas::walk(int key) {
 void GraphCanvas::startUntil(NodeId from) {
     m_untilFrom = from;
     previewUntil();
-    Q_EMIT untilChanged();
     setFocus();
 }
 
 void GraphCanvas::cancelUntil() {
     if (!m_untilFrom.valid()) return;
     m_untilFrom = NodeId();
-    m_scene.previewed.clear();
+    clearPreview();
+}
+
+void GraphCanvas::setPreview(NodeSet covered, const QString& words) {
+    m_previewed = std::move(covered);
+    m_previewText = words;
+    markPreviewed();
+    Q_EMIT previewChanged();
+}
+
+void GraphCanvas::clearPreview() {
+    if (m_previewed.empty() && m_previewText.isEmpty()) return;
+    setPreview({}, {});
+}
+
+void GraphCanvas::markPreviewed() {
+    m_scene.previewed.assign(m_picture ? m_picture->nodes.size() : 0, false);
+    for (std::size_t i = 0; i < m_previewed.size(); ++i)
+        if (m_previewed[i])
+            if (const auto box = m_index.boxOf(NodeId(i))) m_scene.previewed[*box] = true;
     update();
-    Q_EMIT untilChanged();
 }
 
 void GraphCanvas::previewUntil() {
-    m_scene.previewed.assign(m_picture->nodes.size(), false);
     const QString from = QString::fromStdString(m_graph->node(m_untilFrom).name);
-    QString text = QStringLiteral("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from);
-    const NodeId to = m_scene.hovered ? layerOf(*m_scene.hovered) : NodeId();
-    if (to.valid() && to != m_untilFrom) {
-        NodeSet covered = between(*m_graph, m_untilFrom, to);
-        if (std::ranges::count(covered, true) == 0) covered = between(*m_graph, to, m_untilFrom);
-        std::size_t nodes = 0, quantizable = 0;
-        for (std::size_t i = 0; i < covered.size(); ++i) {
-            if (!covered[i]) continue;
-            ++nodes;
-            const LayerResult* layer = m_document->layer(NodeId(i));
-            if (layer && layer->quantizable) ++quantizable;
-            if (const auto box = m_index.boxOf(NodeId(i))) m_scene.previewed[*box] = true;
-        }
-        text =
-            nodes == 0
-                ? QStringLiteral("No path between %1 and %2")
-                      .arg(from, QString::fromStdString(m_graph->node(to).name))
-                : QStringLiteral("Skip until %1: %2 nodes, %3 quantizable \u2014 click to keep them in float")
-                      .arg(QString::fromStdString(m_graph->node(to).name))
-                      .arg(nodes)
-                      .arg(quantizable);
+    // The keyboard chooses with the arrows: the current layer is its cursor.
+    NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
+    if (!m_scene.hovered) to = m_document->current();
+    if (!to.valid() || to == m_untilFrom) {
+        setPreview({}, QStringLiteral("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
+        return;
     }
-    Q_EMIT untilPreviewed(text);
-    update();
+    const QString end = QString::fromStdString(m_graph->node(to).name);
+    const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, to);
+    if (!edit.complaint.isEmpty()) {
+        setPreview({}, edit.complaint);
+        return;
+    }
+    const RulePreview preview =
+        previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
+    setPreview(preview.covered, QStringLiteral("Skip until %1: %2 \u2014 click or Enter keeps them in float")
+                                    .arg(end, previewWords(preview)));
 }
 
 void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {
-    if (event->reason() == QContextMenuEvent::Keyboard) {
-        QPoint at = rect().center();
-        if (const auto box = currentBox())
-            at = m_transform.toView(toRectF(m_picture->nodes[*box].box).center()).toPoint();
-        Q_EMIT menuRequested(mapToGlobal(at));
-    } else {
-        Q_EMIT menuRequested(event->globalPos());
+    Q_EMIT menuRequested(event->reason() == QContextMenuEvent::Keyboard ? menuPlace() : event->globalPos());
+}
+
+QPoint GraphCanvas::menuPlace() const {
+    QPoint at = rect().center();
+    if (const auto box = currentBox()) {
+        const QPoint middle = m_transform.toView(toRectF(m_picture->nodes[*box].box).center()).toPoint();
+        if (rect().contains(middle)) at = middle;
     }
+    return mapToGlobal(at);
 }
 
 void GraphCanvas::leaveEvent(QEvent* event) {

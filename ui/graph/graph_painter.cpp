@@ -33,11 +33,31 @@ class ScenePainter {
     void paint() {
         m_plain = m_zoom < kPlainZoom;
         m_painter.setRenderHint(QPainter::Antialiasing, !m_plain);
+        paintFrames();
         paintEdges();
         for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10))) paintNode(i);
     }
 
   private:
+    void paintFrames() {
+        if (m_scene.picture->frames.empty()) return;
+        const QFont font = pixelFont(m_scene.font, 9.5, QFont::Normal);
+        m_painter.setFont(font);
+        const QFontMetricsF metrics(font);
+        for (const PictureFrame& frame : m_scene.picture->frames) {
+            const QRectF box = toRectF(frame.box);
+            if (!box.intersects(m_visible)) continue;
+            m_painter.setPen(QPen(m_theme.border, m_plain ? 0 : 1));
+            m_painter.setBrush(m_theme.dark ? QColor(255, 255, 255, 7) : QColor(30, 50, 80, 8));
+            m_painter.drawRoundedRect(box, 7, 7);
+            if (m_zoom < kTextZoom) continue;
+            const QRectF line = frameNameRect(frame);
+            m_painter.setPen(m_theme.muted);
+            const QString name = QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group]));
+            m_painter.drawText(line, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, line.width()));
+        }
+    }
+
     bool touches(const PictureEdge& edge, std::optional<std::size_t> node) const {
         return node && (edge.from == *node || edge.to == *node);
     }
@@ -55,16 +75,45 @@ class ScenePainter {
             else
                 paintEdge(edges[i], m_theme.edge);
         }
-        if (loud.empty()) return;
-        QPen pen(m_theme.accent, m_plain ? 1.5 / m_zoom : 2);
-        pen.setCapStyle(Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
-        m_painter.setPen(pen);
-        for (const std::size_t i : loud) paintEdge(edges[i], m_theme.accent);
+        // What comes in is dashed and what goes out is solid: colour alone would not tell everyone.
+        for (const std::size_t i : loud) {
+            const bool in = m_scene.hovered == edges[i].to || (m_scene.hovered != edges[i].from && m_scene.current == edges[i].to);
+            const QColor& color = in ? m_theme.edgeIn : m_theme.accent;
+            QPen pen(color, m_plain ? 1.5 / m_zoom : 2);
+            pen.setCapStyle(in ? Qt::FlatCap : Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
+            if (in && !m_plain) pen.setDashPattern({3, 1.6});
+            m_painter.setPen(pen);
+            paintEdge(edges[i], color);
+        }
+    }
+
+    /// A stub with the name of the box that it comes from; both ends are joined while one of them is looked at.
+    void paintReference(const PictureEdge& edge, const QColor& color) {
+        if (m_plain) return;
+        const bool looked = touches(edge, m_scene.hovered) || touches(edge, m_scene.current);
+        if (looked) {
+            const QRectF from = toRectF(m_scene.picture->nodes[edge.from].box);
+            m_painter.save();
+            m_painter.setPen(QPen(color, 1.2, Qt::DashLine));
+            m_painter.drawLine(QPointF(from.center().x(), from.bottom()), QPointF(edge.points.front().x, edge.points.front().y));
+            m_painter.restore();
+        }
+        if (m_zoom < kTextZoom) return;
+        const QFont font = pixelFont(m_scene.font, 8.5, QFont::Normal);
+        const QFontMetricsF metrics(font);
+        const QString name = metrics.elidedText(QString::fromStdString(m_scene.picture->nodes[edge.from].title), Qt::ElideLeft, 90);
+        const QPointF tip(edge.points.front().x, edge.points.front().y);
+        m_painter.save();
+        m_painter.setFont(font);
+        m_painter.setPen(looked ? color : m_theme.muted);
+        m_painter.drawText(QRectF(tip.x() - 100, tip.y() - 4, 95, 11), Qt::AlignRight | Qt::AlignVCenter, name);
+        m_painter.restore();
     }
 
     void paintEdge(const PictureEdge& edge, const QColor& color) {
         const std::size_t count = edge.points.size();
         if (count < 2) return;
+        if (edge.reference) paintReference(edge, color);
         QPolygonF line;
         line.reserve(static_cast<qsizetype>(count));
         for (const Point& p : edge.points) line.append(QPointF(p.x, p.y));
@@ -104,6 +153,7 @@ class ScenePainter {
             return;
         }
         const double radius = std::min(5.0, box.height() / 5);
+        if (look.group) paintStack(box, look, radius);
         m_painter.setPen(Qt::NoPen);
         m_painter.setBrush(look.fill);
         m_painter.drawRoundedRect(box, radius, radius);
@@ -116,6 +166,7 @@ class ScenePainter {
         const QRectF band(box.left(), box.top() + radius * 0.5, 4.5, box.height() - radius);
         m_painter.fillRect(band, look.band);
         paintHeat(box, look);
+        if (look.group) paintParts(box, look);
         if (m_zoom >= kTextZoom) paintText(node, look, box);
     }
 
@@ -139,8 +190,8 @@ class ScenePainter {
         m_painter.fillRect(box, look.outline);
         if (look.heat >= 0) {
             QRectF heat = box;
-            heat.setLeft(box.right() - box.width() * 0.3);
-            m_painter.fillRect(heat, heatColor(look.heat));
+            heat.setLeft(box.left() + box.width() * 0.4);
+            m_painter.fillRect(heat, look.heatColor);
         }
     }
 
@@ -157,15 +208,41 @@ class ScenePainter {
         m_painter.restore();
     }
 
+    /// Two sheets behind a collapsed group.
+    void paintStack(const QRectF& box, const NodeLook& look, double radius) {
+        m_painter.setPen(QPen(look.outline, 1));
+        m_painter.setBrush(m_theme.panel);
+        for (const double aside : {6.0, 3.0}) m_painter.drawRoundedRect(box.translated(aside, aside), radius, radius);
+        m_painter.setBrush(m_theme.panel);
+        m_painter.drawRoundedRect(box, radius, radius);
+    }
+
+    /// The states of a group's layers, as shares of its lower rim.
+    void paintParts(const QRectF& box, const NodeLook& look) {
+        const QColor colors[] = {m_theme.quantized, m_theme.inFloat, m_theme.inFloat.lighter(125), m_theme.folded};
+        double x = box.left() + 13;
+        const double width = box.width() - 13 - 16;
+        for (std::size_t i = 0; i < look.parts.size(); ++i) {
+            if (look.parts[i] <= 0) continue;
+            m_painter.fillRect(QRectF(x, box.bottom() - 5, width * look.parts[i], 2.5), colors[i]);
+            x += width * look.parts[i];
+        }
+    }
+
     void paintHeat(const QRectF& box, const NodeLook& look) {
-        if (look.heat < 0) return;
         const double width = 4, margin = 6;
         QRectF bar(box.right() - margin - width, box.top() + 5, width, box.height() - 10);
+        if (look.noValue && look.number.isEmpty()) {  // an empty, dotted slot: nothing is not the same as zero
+            m_painter.setPen(QPen(m_theme.faint, 1, Qt::DotLine));
+            m_painter.setBrush(Qt::NoBrush);
+            m_painter.drawRoundedRect(bar, 1.5, 1.5);
+        }
+        if (look.heat < 0) return;
         m_painter.setPen(Qt::NoPen);
         m_painter.setBrush(m_theme.dark ? QColor(255, 255, 255, 28) : QColor(20, 30, 40, 22));
         m_painter.drawRoundedRect(bar, 1.5, 1.5);
         bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));
-        QColor color = heatColor(look.heat);
+        QColor color = look.heatColor;
         if (m_scene.faded) color.setAlpha(120);
         m_painter.setBrush(color);
         m_painter.drawRoundedRect(bar, 1.5, 1.5);
@@ -211,6 +288,10 @@ class ScenePainter {
 };
 
 }  // namespace
+
+QRectF frameNameRect(const PictureFrame& frame) {
+    return {frame.box.x + 7, frame.box.y + 0.5, frame.box.width / 2 - 18, 13};
+}
 
 QFont titleFont(const QFont& base, double boxHeight) {
     return pixelFont(base, boxHeight * 0.315, QFont::DemiBold);

@@ -36,6 +36,8 @@ struct PaintScene {
 void paintScene(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
                 const QRectF& view);
 
+/// Where the name of an open block is written, in scene units.
+QRectF frameNameRect(const PictureFrame& frame);
 /// Fonts inside a box of this height, in scene units.
 QFont titleFont(const QFont& base, double boxHeight);
 QFont subtitleFont(const QFont& base, double boxHeight);

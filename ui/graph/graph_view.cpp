@@ -14,13 +14,25 @@ namespace {
 GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_canvas = new GraphCanvas(document, this);
     QStringList names;
-    for (const Metric metric : kMetrics) names.append(metricName(metric));
+    for (std::size_t i = 0; i < kMetricsWithKey; ++i) names.append(metricShortName(kMetrics[i]));
     m_metrics = new SegmentedControl(names, false, this);
-    for (std::size_t i = 0; i < kMetrics.size(); ++i)
+    for (std::size_t i = 0; i < kMetricsWithKey; ++i)
         m_metrics->button(static_cast<int>(i))
             ->setToolTip(QStringLiteral("%1 (%2)").arg(metricMeaning(kMetrics[i])).arg(i + 1));
+    m_metricBox = new QComboBox(this);
+    m_metricBox->setAccessibleName(QStringLiteral("Metric that the graph shows"));
+    for (const Metric metric : kMetrics) m_metricBox->addItem(metricName(metric));
+    connect(m_metricBox, &QComboBox::activated, this,
+            [this](int index) { m_canvas->setMetric(kMetrics[static_cast<std::size_t>(index)]); });
     const auto show = [this](Metric metric) {
-        m_metrics->setCurrentIndex(static_cast<int>(std::ranges::find(kMetrics, metric) - kMetrics.begin()));
+        const auto index = static_cast<int>(std::ranges::find(kMetrics, metric) - kMetrics.begin());
+        m_metricBox->setCurrentIndex(index);
+        for (int i = 0; i < static_cast<int>(kMetricsWithKey); ++i) {
+            QPushButton* button = m_metrics->button(i);
+            button->setAutoExclusive(false);  // a metric without a segment checks none
+            button->setChecked(i == index);
+            button->setAutoExclusive(true);
+        }
     };
     show(m_canvas->metric());
     connect(m_metrics, &SegmentedControl::chosen, this,
@@ -37,12 +49,11 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     row->setContentsMargins(unit, unit / 3, unit, unit / 3);
     row->addWidget(m_bannerText);
     m_banner->hide();
-    connect(m_canvas, &GraphCanvas::untilChanged, this, [this] {
-        m_banner->setVisible(m_canvas->choosingUntil());
-        place();
-    });
-    connect(m_canvas, &GraphCanvas::untilPreviewed, this, [this](const QString& text) {
-        m_bannerText->setFullText(text);
+    m_threshold = new ThresholdBar(document, m_canvas, this);
+    connect(m_threshold, &ThresholdBar::closed, this, &GraphView::place);
+    connect(m_canvas, &GraphCanvas::previewChanged, this, [this] {
+        m_bannerText->setFullText(m_canvas->previewText());
+        m_banner->setVisible(!m_canvas->previewText().isEmpty());
         place();
     });
 }
@@ -61,17 +72,23 @@ void GraphView::place() {
     m_canvas->setGeometry(rect());
     m_metrics->adjustSize();
     m_metrics->move(gap, gap);
+    m_metricBox->adjustSize();
+    m_metricBox->move(gap, gap);
     const int mapWidth = m_minimap->sizeHint().width();
     const bool roomForMap = width() > unit * 30 && height() > unit * 12;
     m_minimap->setVisible(roomForMap);
     m_minimap->setGeometry(width() - gap - mapWidth, gap, mapWidth, height() - 2 * gap);
     const QSize legend = m_legend->sizeHint();
     const int legendRoom = width() - 2 * gap - (roomForMap ? mapWidth + gap : 0);
+    m_metrics->setVisible(m_metrics->width() <= legendRoom);
+    m_metricBox->setVisible(!m_metrics->isVisibleTo(this));
     m_legend->setGeometry(gap, height() - gap - legend.height(), std::min(legend.width(), legendRoom),
                           legend.height());
     m_legend->setVisible(height() > unit * 10);
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
+    const int barWidth = std::min(m_threshold->sizeHint().width() + unit, legendRoom);
+    m_threshold->setGeometry(gap, gap * 2 + m_metrics->height(), barWidth, m_threshold->sizeHint().height());
     m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, gap * 2 + m_metrics->height(), bannerWidth,
                           unit * 5 / 3 + 4);
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The canvas with what floats over it: metric switch, legend, minimap, and the banner of a rule in the
-// making.
+// The canvas with what floats over it: metric switch, legend, minimap, and the banner or bar of a rule in
+// the making.
 
+#include <QComboBox>
 #include <QFrame>
 #include <QWidget>
 
 #include "graph/graph_canvas.h"
 #include "graph/legend.h"
 #include "graph/minimap.h"
+#include "graph/threshold_bar.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -18,6 +20,9 @@ class GraphView : public QWidget {
   public:
     explicit GraphView(Document* document, QWidget* parent = nullptr);
     GraphCanvas* canvas() const { return m_canvas; }
+    Legend* legend() const { return m_legend; }
+    ThresholdBar* thresholdBar() const { return m_threshold; }
+    QString bannerText() const { return m_banner->isHidden() ? QString() : m_bannerText->fullText(); }
 
   protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -28,10 +33,12 @@ class GraphView : public QWidget {
 
     GraphCanvas* m_canvas;
     SegmentedControl* m_metrics;
+    QComboBox* m_metricBox;  ///< instead, where there is no room
     Legend* m_legend;
     Minimap* m_minimap;
     QFrame* m_banner;
     ElidedLabel* m_bannerText;
+    ThresholdBar* m_threshold;
 };
 
 }  // namespace quantloupe::ui

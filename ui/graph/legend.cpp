@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/legend.h"
 
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QMenu>
+#include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 
 namespace quantloupe::ui {
@@ -45,7 +50,7 @@ void paintSwatch(QPainter& painter, const QRectF& box, Entry::Shape shape, const
 }  // namespace
 
 Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
-    setAttribute(Qt::WA_TransparentForMouseEvents);
+    setMouseTracking(true);
     setFont(scaledFont(font(), 0.88));
     setAccessibleName(QStringLiteral("Legend of the graph"));
     connect(canvas, &GraphCanvas::looksChanged, this, [this] {
@@ -54,12 +59,72 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
     });
 }
 
+bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
+
 QSize Legend::sizeHint() const {
     const int unit = fontMetrics().height();
-    int width = unit * 10;  // the scale with the longest words
+    int width = unit * 15;
     for (const Entry& entry : kEntries)
         width += fontMetrics().horizontalAdvance(QLatin1String(entry.text)) + unit * 5 / 2;
-    return {width + unit * 2, unit * 9 / 4};
+    return {width + unit, unit * 10 / 3};
+}
+
+QRectF Legend::barRect() const {
+    return hasScale() ? QRectF(unit() * 0.9, unit() * 1.45, unit() * 12.2, unit() * 0.55) : QRectF();
+}
+
+QRectF Legend::switchRect() const {
+    if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return {};
+    const double width = fontMetrics().horizontalAdvance(QStringLiteral("linear")) + 6;
+    return {barRect().right() - width, unit() * 0.2, width, unit() * 1.1};
+}
+
+void Legend::paintScale(QPainter& painter, const Theme& colors) const {
+    const MetricScale& scale = m_canvas->scale();
+    const QRectF bar = barRect();
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(bar.left(), unit() * 0.25, bar.width(), unit()), Qt::AlignLeft | Qt::AlignVCenter,
+                     metricName(scale.metric));
+    if (!switchRect().isEmpty()) {
+        painter.setPen(colors.accent);
+        painter.drawText(switchRect(), Qt::AlignRight | Qt::AlignVCenter,
+                         scale.logarithmic ? QStringLiteral("log") : QStringLiteral("linear"));
+    }
+    if (!scale.any) {
+        painter.setPen(QPen(colors.faint, 1, Qt::DotLine));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRect(bar);
+        painter.setPen(colors.muted);
+        painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit() * 1.1), Qt::AlignLeft | Qt::AlignVCenter,
+                         QStringLiteral("no layer has a value"));
+        return;
+    }
+    const int steps = std::max(2, static_cast<int>(bar.width()));
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    for (int i = 0; i < steps; ++i) {
+        const double value = scale.axisValue((i + 0.5) / steps);
+        painter.fillRect(QRectF(bar.left() + bar.width() * i / steps, bar.top(), bar.width() / steps + 1, bar.height()),
+                         scaleColor(scale, scale.position(value)));
+    }
+    painter.setRenderHint(QPainter::Antialiasing);
+    const auto end = [&](double value, bool best) {
+        const double x = bar.left() + scale.axisPosition(value) * bar.width();
+        painter.setPen(QPen(colors.panel, 1));
+        painter.setBrush(colors.text);
+        painter.drawRoundedRect(QRectF(x - 2, bar.top() - 2, 4, bar.height() + 4), 1.5, 1.5);
+        const QString text = (best || !scale.clipped ? QString()
+                              : scale.worst < scale.best ? QStringLiteral("\u2264 ")
+                                                         : QStringLiteral("\u2265 ")) +
+                             formatMetric(value, scale.metric);
+        const double width = fontMetrics().horizontalAdvance(text);
+        const double half = bar.width() / 2;
+        const double left = best ? std::clamp(x - width / 2, bar.left(), bar.left() + half - width)
+                                 : std::clamp(x - width / 2, bar.left() + half, bar.right() - width);
+        painter.setPen(colors.muted);
+        painter.drawText(QRectF(left, bar.bottom() + 1, width + 4, unit() * 1.1), Qt::AlignLeft | Qt::AlignVCenter, text);
+    };
+    end(scale.best, true);
+    end(scale.worst, false);
 }
 
 void Legend::paintEvent(QPaintEvent*) {
@@ -69,42 +134,116 @@ void Legend::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(colors.border, 1));
     painter.setBrush(colors.panel);
     painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
-    const double unit = fontMetrics().height();
-    double x = unit * 0.8;
-
-    const MetricScale& scale = m_canvas->scale();
-    if (scale.metric != Metric::None) {
-        const QString worst = scale.any ? (scale.clipped ? scale.metric == Metric::Sqnr ? QStringLiteral("\u2264 ")
-                                                                                        : QStringLiteral("\u2265 ")
-                                                         : QString()) +
-                                              formatMetric(scale.worst, scale.metric)
-                                        : QString();
-        const double words = fontMetrics().horizontalAdvance(metricName(scale.metric)) +
-                             fontMetrics().horizontalAdvance(worst) + unit * 0.8;
-        const double barWidth = std::max(unit * 6.2, words), barHeight = unit * 0.45;
-        const QRectF top(x, unit * 0.15, barWidth, unit);
-        painter.setPen(colors.text);
-        painter.drawText(top, Qt::AlignLeft | Qt::AlignVCenter, metricName(scale.metric));
-        if (scale.any) {
-            painter.setPen(colors.muted);
-            painter.drawText(top, Qt::AlignRight | Qt::AlignVCenter, worst);
-        }
-        const int steps = 24;
-        for (int i = 0; i < steps; ++i)
-            painter.fillRect(QRectF(x + barWidth * i / steps, unit * 1.35, barWidth / steps + 0.5, barHeight),
-                             heatColor((i + 0.5) / steps));
-        x += barWidth + unit * 1.3;
+    double x = unit() * 0.8;
+    if (hasScale()) {
+        paintScale(painter, colors);
+        x = barRect().right() + unit() * 1.3;
     }
-    painter.setPen(colors.text);
     for (const Entry& entry : kEntries) {
-        const QRectF swatch(x, height() / 2.0 - unit * 0.36, unit * 1.15, unit * 0.72);
-        paintSwatch(painter, swatch, entry.shape, colors);
-        x += unit * 1.55;
+        const QString text = QLatin1String(entry.text);
+        const double needed = unit() * 1.55 + fontMetrics().horizontalAdvance(text);
+        if (x + needed > width()) break;  // a narrow window has no room for half a word
+        paintSwatch(painter, QRectF(x, height() / 2.0 - unit() * 0.36, unit() * 1.15, unit() * 0.72), entry.shape, colors);
         painter.setPen(colors.text);
-        painter.drawText(QRectF(x, 0, width() - x, height()), Qt::AlignLeft | Qt::AlignVCenter,
-                         QLatin1String(entry.text));
-        x += fontMetrics().horizontalAdvance(QLatin1String(entry.text)) + unit * 0.95;
+        painter.drawText(QRectF(x + unit() * 1.55, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+        x += needed + unit() * 0.95;
     }
+}
+
+Legend::Grip Legend::gripAt(QPointF position) const {
+    const MetricScale& scale = m_canvas->scale();
+    const QRectF bar = barRect();
+    if (!hasScale() || !scale.any || scale.fullBest == scale.fullWorst ||
+        !bar.adjusted(-6, -4, 6, 4).contains(position))
+        return Grip::None;
+    const double best = bar.left() + scale.axisPosition(scale.best) * bar.width();
+    const double worst = bar.left() + scale.axisPosition(scale.worst) * bar.width();
+    const bool nearWorst = std::abs(position.x() - worst) <= std::abs(position.x() - best);
+    if (std::abs(position.x() - (nearWorst ? worst : best)) > unit() * 0.8) return Grip::None;
+    return nearWorst ? Grip::Worst : Grip::Best;
+}
+
+void Legend::drag(QPointF position) {
+    const MetricScale& scale = m_canvas->scale();
+    const QRectF bar = barRect();
+    constexpr double kApart = 0.02;  // of the axis
+    double place = std::clamp((position.x() - bar.left()) / bar.width(), 0.0, 1.0);
+    ScaleChoice choice = m_canvas->scaleChoice();
+    if (scale.diverging) {  // both ends move, so that no difference keeps its colour
+        const double half = std::max(kApart, std::abs(place - 0.5));
+        choice.worst = scale.axisValue(0.5 + half);
+    } else if (m_grip == Grip::Worst) {
+        place = std::max(place, std::min(1.0, scale.axisPosition(scale.best) + kApart));
+        choice.worst = scale.axisValue(place);
+    } else {
+        place = std::min(place, std::max(0.0, scale.axisPosition(scale.worst) - kApart));
+        choice.best = scale.axisValue(place);
+    }
+    m_canvas->setScaleChoice(choice);
+}
+
+void Legend::toggleLogarithmic() {
+    if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return;
+    ScaleChoice choice;  // ends of one scale are seldom those of the other
+    choice.logarithmic = !m_canvas->scale().logarithmic;
+    m_canvas->setScaleChoice(choice);
+}
+
+void Legend::resetScale() { m_canvas->setScaleChoice({}); }
+
+void Legend::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton) return;
+    if (switchRect().contains(event->position())) {
+        toggleLogarithmic();
+        return;
+    }
+    m_grip = gripAt(event->position());
+}
+
+void Legend::mouseMoveEvent(QMouseEvent* event) {
+    if (m_grip != Grip::None) {
+        drag(event->position());
+        return;
+    }
+    setCursor(gripAt(event->position()) != Grip::None          ? Qt::SplitHCursor
+              : switchRect().contains(event->position()) ? Qt::PointingHandCursor
+                                                         : Qt::ArrowCursor);
+}
+
+void Legend::mouseReleaseEvent(QMouseEvent*) { m_grip = Grip::None; }
+
+void Legend::mouseDoubleClickEvent(QMouseEvent* event) {
+    if (barRect().adjusted(-6, -4, 6, 4).contains(event->position())) resetScale();
+}
+
+void Legend::contextMenuEvent(QContextMenuEvent* event) {
+    if (!hasScale()) return;
+    QMenu menu(this);
+    QAction* log = menu.addAction(QStringLiteral("&Logarithmic"));
+    log->setCheckable(true);
+    log->setChecked(m_canvas->scale().logarithmic);
+    log->setEnabled(canBeLogarithmic(m_canvas->metric()));
+    connect(log, &QAction::triggered, this, &Legend::toggleLogarithmic);
+    connect(menu.addAction(QStringLiteral("&Whole range again")), &QAction::triggered, this, &Legend::resetScale);
+    menu.addSeparator();
+    connect(menu.addAction(QStringLiteral("Skip above a &threshold\u2026")), &QAction::triggered, this,
+            &Legend::thresholdRequested);
+    menu.exec(event->globalPos());
+}
+
+bool Legend::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (barRect().adjusted(-6, -4, 6, 4).contains(help->pos()))
+            QToolTip::showText(help->globalPos(),
+                               metricMeaning(m_canvas->metric()) +
+                                   QStringLiteral(". Drag the ends of the scale; a double click gives them back."),
+                               this);
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    return QWidget::event(event);
 }
 
 }  // namespace quantloupe::ui

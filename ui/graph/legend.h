@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What colours and shapes mean, in a corner of the graph: the metric's colour scale and the states.
+// What colours and shapes mean, in a corner of the graph: the metric's colour scale and the states. The ends of the
+// scale are dragged, a double click gives them back; a click on "linear" makes it logarithmic.
 
 #include <QWidget>
 
@@ -14,11 +15,33 @@ class Legend : public QWidget {
     explicit Legend(GraphCanvas* canvas, QWidget* parent = nullptr);
     QSize sizeHint() const override;
 
+    QRectF barRect() const;     ///< of the colour scale
+    QRectF switchRect() const;  ///< of "linear" or "log"
+    void toggleLogarithmic();
+    void resetScale();
+
+  Q_SIGNALS:
+    void thresholdRequested();
+
   protected:
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void mouseDoubleClickEvent(QMouseEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
 
   private:
+    enum class Grip { None, Best, Worst };
+    Grip gripAt(QPointF position) const;
+    bool hasScale() const;
+    double unit() const { return fontMetrics().height(); }
+    void paintScale(QPainter& painter, const Theme& colors) const;
+    void drag(QPointF position);
+
     GraphCanvas* m_canvas;
+    Grip m_grip = Grip::None;
 };
 
 }  // namespace quantloupe::ui

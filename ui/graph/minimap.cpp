@@ -55,7 +55,7 @@ void Minimap::rebuild() {
         if (looks[i].heat < 0) continue;
         painter.fillRect(QRectF(right.left(), box.top(), std::max(2.0, right.width() * looks[i].heat),
                                 std::max(2.0, box.height())),
-                         heatColor(looks[i].heat));
+                         looks[i].heatColor);
     }
 }
 

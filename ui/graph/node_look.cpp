@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/node_look.h"
 
+#include <cmath>
+
 namespace quantloupe::ui {
 
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
-                const MetricScale& scale, const Theme& theme) {
+                const Overlay& overlay, const Theme& theme) {
     NodeLook look;
     switch (layer.state) {
         case LayerState::Quantized:
@@ -36,26 +38,84 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
         }
     }
     look.band = look.outline;
-    if (const auto value = metricValue(layer, scale.metric)) {
-        look.number = formatMetric(*value, scale.metric);
-        look.heat = scale.position(*value);
+    if (overlay.metric == Metric::None) return look;
+    if (const auto value = overlay.valueOf(layer.node)) {
+        look.number = overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
+        const double position = overlay.scale.position(*value);
+        look.heat = overlay.scale.diverging ? std::abs(2 * position - 1) : position;
+        look.heatColor = scaleColor(overlay.scale, position);
+    } else {
+        look.noValue = true;
     }
     return look;
 }
 
+QColor scaleColor(const MetricScale& scale, double position) {
+    return scale.diverging ? differenceColor(position) : heatColor(position);
+}
+
+NodeId worstOf(const Group& group, const Overlay& overlay) {
+    NodeId worst;
+    double most = -1;
+    for (const NodeId layer : group.nodes) {
+        const auto value = overlay.valueOf(layer);
+        if (!value) continue;
+        const double position = overlay.scale.axisPosition(*value);
+        if (position <= most) continue;
+        worst = layer;
+        most = position;
+    }
+    return worst;
+}
+
+namespace {
+
+NodeLook lookOfGroup(const Group& group, const std::vector<LayerResult>& layers, const Graph& graph,
+                     const Overlay& overlay, const Theme& theme) {
+    std::size_t quantized = 0, skipped = 0, floating = 0, inside = 0;
+    for (const NodeId node : group.nodes) {
+        if (node.index() >= layers.size()) continue;
+        const LayerState state = layers[node.index()].state;
+        quantized += state == LayerState::Quantized;
+        skipped += state == LayerState::Skipped;
+        floating += state == LayerState::Float;
+        inside += state == LayerState::Folded || state == LayerState::Fused;
+    }
+    NodeLook look;
+    if (const NodeId worst = worstOf(group, overlay); worst.valid() && overlay.metric != Metric::None)
+        look = lookOf(layers[worst.index()], layers, graph, overlay, theme);
+    look.noValue = overlay.metric != Metric::None && look.heat < 0;
+    look.dashed = look.hatched = skipped > 0;
+    look.dashed = look.dashed && quantized == 0;
+    look.quiet = skipped > 0;
+    const bool known = quantized + skipped + floating + inside > 0;
+    look.outline = quantized > 0 ? theme.quantized : known ? theme.inFloat : theme.edge;
+    look.fill = quantized > 0 ? theme.quantizedFill : known ? theme.inFloatFill : theme.panel;
+    look.band = look.outline;
+    look.group = true;
+    const auto all = static_cast<double>(group.nodes.size());
+    look.parts = {static_cast<double>(quantized) / all, static_cast<double>(skipped) / all,
+                  static_cast<double>(floating) / all, static_cast<double>(inside) / all};
+    return look;
+}
+
+}  // namespace
+
 std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerResult>& layers,
-                              const Graph& graph, const MetricScale& scale, const Theme& theme) {
+                              const Graph& graph, const Overlay& overlay, const Theme& theme) {
     std::vector<NodeLook> looks(picture.nodes.size());
     for (std::size_t i = 0; i < looks.size(); ++i) {
         const PictureNode& node = picture.nodes[i];
-        if (node.kind != PictureNode::Kind::Layer) {
+        if (node.kind == PictureNode::Kind::Group) {
+            looks[i] = lookOfGroup(picture.groups[node.group], layers, graph, overlay, theme);
+        } else if (node.kind != PictureNode::Kind::Layer) {
             looks[i].outline = looks[i].band = theme.io;
             looks[i].fill = theme.ioFill;
             looks[i].number =
                 node.kind == PictureNode::Kind::Input ? QStringLiteral("input") : QStringLiteral("output");
             looks[i].quiet = true;
         } else if (node.layer.index() < layers.size()) {
-            looks[i] = lookOf(layers[node.layer.index()], layers, graph, scale, theme);
+            looks[i] = lookOf(layers[node.layer.index()], layers, graph, overlay, theme);
         } else {
             looks[i].outline = looks[i].band = theme.edge;
             looks[i].fill = theme.panel;

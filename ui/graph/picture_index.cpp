@@ -58,9 +58,13 @@ PictureIndex::PictureIndex(const Picture& picture) {
     }
     for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
         const PictureNode& node = picture.nodes[i];
-        if (node.kind != PictureNode::Kind::Layer || !node.layer.valid()) continue;
-        if (m_boxOfLayer.size() <= node.layer.index()) m_boxOfLayer.resize(node.layer.index() + 1, 0);
-        m_boxOfLayer[node.layer.index()] = static_cast<std::uint32_t>(i + 1);
+        const auto put = [&](NodeId layer) {
+            if (m_boxOfLayer.size() <= layer.index()) m_boxOfLayer.resize(layer.index() + 1, 0);
+            m_boxOfLayer[layer.index()] = static_cast<std::uint32_t>(i + 1);
+        };
+        if (node.kind == PictureNode::Kind::Layer && node.layer.valid()) put(node.layer);
+        if (node.kind == PictureNode::Kind::Group)
+            for (const NodeId layer : picture.groups[node.group].nodes) put(layer);
     }
 }
 

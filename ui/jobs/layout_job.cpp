@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/layout_job.h"
 
+#include "jobs/layout_cache.h"
+
 namespace quantloupe::ui {
 
 LayoutJob::LayoutJob(QObject* parent) : QObject(parent), m_thread(QStringLiteral("layout")) {}
@@ -19,7 +21,7 @@ void LayoutJob::layout(GraphPtr graph, const LayoutOptions& options) {
         QString error;
         try {
             token.check();
-            picture = std::make_shared<const Picture>(layoutPicture(*graph, options, token));
+            picture = std::make_shared<const Picture>(layoutWithCache(*graph, options, token));
         } catch (const Cancelled&) {
             return;
         } catch (const std::exception& e) {

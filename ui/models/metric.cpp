@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace quantloupe::ui {
 
@@ -34,8 +35,22 @@ QString metricName(Metric metric) {
             return QStringLiteral("SQNR");
         case Metric::Macs:
             return QStringLiteral("MACs");
+        case Metric::Cosine:
+            return QStringLiteral("Cosine");
+        case Metric::RangeRatio:
+            return QStringLiteral("Weight range ratio");
+        case Metric::Bits:
+            return QStringLiteral("Bits");
+        case Metric::Difference:
+            return QStringLiteral("Difference");
     }
     return {};
+}
+
+QString metricShortName(Metric metric) {
+    if (metric == Metric::CumulativeQs) return QStringLiteral("Cumulative");
+    if (metric == Metric::RangeRatio) return QStringLiteral("Range ratio");
+    return metricName(metric);
 }
 
 QString metricMeaning(Metric metric) {
@@ -61,6 +76,19 @@ QString metricMeaning(Metric metric) {
                 "Signal to quantization noise with only this layer quantized, in decibels; low is bad");
         case Metric::Macs:
             return QStringLiteral("Multiplications and additions an image");
+        case Metric::Cosine:
+            return QStringLiteral(
+                "Cosine similarity of the layer's output to the float one with only this layer quantized; 1 is none lost");
+        case Metric::RangeRatio:
+            return QStringLiteral(
+                "Largest over smallest range of the weight's output channels: what one scale for all of them must span; "
+                "equalization and scales per channel help where it is high");
+        case Metric::Bits:
+            return QStringLiteral("Bits of the weight and of the output");
+        case Metric::Difference:
+            return QStringLiteral(
+                "Cumulative QS now, minus that of the baseline or, without one, of the configuration measured before: "
+                "blue is better now, red is worse");
     }
     return {};
 }
@@ -86,6 +114,18 @@ std::optional<double> metricValue(const LayerResult& layer, Metric metric) {
         case Metric::Macs:
             if (layer.macs > 0) return static_cast<double>(layer.macs);
             break;
+        case Metric::Cosine:
+            if (layer.local && !std::isnan(layer.local->cosine)) return layer.local->cosine;
+            break;
+        case Metric::RangeRatio:
+            return layer.weightRangeRatio;
+        case Metric::Bits:
+            if (layer.state != LayerState::Quantized) break;
+            if (layer.weightBits > 0) return layer.weightBits;
+            if (layer.activationBits > 0) return layer.activationBits;
+            break;
+        case Metric::Difference:
+            break;
     }
     return std::nullopt;
 }
@@ -104,41 +144,135 @@ QString formatMetric(double value, Metric metric) {
             return formatDecibel(value);
         case Metric::Macs:
             return formatCount(static_cast<std::uint64_t>(value));
+        case Metric::Cosine:
+            return QString::number(value, 'f', 5);
+        case Metric::RangeRatio:
+            return QStringLiteral("\u00d7") + QString::number(value, 'f', value >= 100 ? 0 : value >= 10 ? 1 : 2);
+        case Metric::Bits:
+            return QString::number(static_cast<int>(value));
+        case Metric::Difference: {
+            const QString text = number(value, 3);
+            return text.startsWith(kMinus) || text.toDouble() == 0 ? text : QLatin1Char('+') + text;
+        }
     }
     return {};
 }
 
-double MetricScale::position(double value) const {
-    if (std::isnan(value) || worst == best) return 0;
-    if (std::isinf(value)) return (value > 0) == (worst > best) ? 1 : 0;
-    return std::clamp((value - best) / (worst - best), 0.0, 1.0);
+QString formatBits(const LayerResult& layer) {
+    if (layer.weightBits == 0) return QString::number(layer.activationBits);
+    return QStringLiteral("%1/%2").arg(layer.weightBits).arg(layer.activationBits);
 }
 
-MetricScale scaleOf(const std::vector<LayerResult>& layers, Metric metric) {
+namespace {
+
+/// A cosine's distance from 1 is what a logarithm tells apart.
+double badness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
+double fromBadness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
+
+bool lowIsBad(Metric metric) {
+    return metric == Metric::Sqnr || metric == Metric::Cosine || metric == Metric::Bits;
+}
+
+double along(const MetricScale& scale, double value, double from, double to) {
+    if (std::isnan(value) || from == to) return 0;
+    if (std::isinf(value)) return (value > 0) == (to > from) ? 1 : 0;
+    if (scale.logarithmic) {
+        value = badness(scale.metric, value), from = badness(scale.metric, from), to = badness(scale.metric, to);
+        if (!(from > 0) || !(to > 0) || from == to) return value > 0 ? 1 : 0;
+        if (!(value > 0)) return 0;
+        value = std::log(value), from = std::log(from), to = std::log(to);
+    }
+    return std::clamp((value - from) / (to - from), 0.0, 1.0);
+}
+
+}  // namespace
+
+double MetricScale::position(double value) const { return along(*this, value, best, worst); }
+double MetricScale::axisPosition(double value) const { return along(*this, value, fullBest, fullWorst); }
+
+double MetricScale::axisValue(double position) const {
+    if (!logarithmic) return fullBest + position * (fullWorst - fullBest);
+    const double from = badness(metric, fullBest), to = badness(metric, fullWorst);
+    return fromBadness(metric, from * std::pow(to / from, position));
+}
+
+bool canBeLogarithmic(Metric metric) {
+    switch (metric) {
+        case Metric::LocalQs:
+        case Metric::CumulativeQs:
+        case Metric::WeightQs:
+        case Metric::Cosine:
+        case Metric::RangeRatio:
+        case Metric::Macs:
+            return true;
+        case Metric::None:
+        case Metric::LeaveOneOut:
+        case Metric::Sqnr:
+        case Metric::Bits:
+        case Metric::Difference:
+            return false;
+    }
+    return false;
+}
+
+MetricScale scaleOf(std::span<const std::optional<double>> all, Metric metric, const ScaleChoice& choice) {
     constexpr std::size_t kEnough = 12;  // below this every value counts
     MetricScale scale;
     scale.metric = metric;
+    scale.diverging = metric == Metric::Difference;
     std::vector<double> values;
-    for (const LayerResult& layer : layers) {
-        const auto value = metricValue(layer, metric);
+    for (const auto& value : all)
         if (value && std::isfinite(*value)) values.push_back(*value);
-    }
     scale.any = !values.empty();
     if (!scale.any) return scale;
     std::ranges::sort(values);
-    if (metric == Metric::Sqnr) {  // much is good
-        scale.best = values.back(), scale.worst = values.front();
-        return scale;
+    scale.logarithmic = canBeLogarithmic(metric) && choice.logarithmic.value_or(metric == Metric::RangeRatio);
+    if (scale.diverging) {
+        const double most = std::max({std::abs(values.front()), std::abs(values.back()), 1e-9});
+        scale.best = -most, scale.worst = most;
+    } else if (lowIsBad(metric)) {
+        scale.best = metric == Metric::Cosine ? 1 : values.back();
+        scale.worst = values.front();
+        if (scale.best == scale.worst && metric == Metric::Cosine) scale.worst = 0.999;
+    } else {
+        scale.best = metric == Metric::RangeRatio ? 1 : 0;
+        scale.worst = values.back() > scale.best ? values.back() : scale.best + 1;
     }
-    scale.best = 0;
-    scale.worst = values.back() > 0 ? values.back() : 1;
+    if (scale.logarithmic && metric != Metric::RangeRatio) {
+        double least = std::numeric_limits<double>::infinity();
+        for (const double value : values)
+            if (badness(metric, value) > 0) least = std::min(least, badness(metric, value));
+        if (std::isfinite(least) && least < badness(metric, scale.worst))
+            scale.best = fromBadness(metric, least);
+        else
+            scale.logarithmic = false;  // nothing to tell apart
+    }
+    scale.fullBest = scale.best, scale.fullWorst = scale.worst;
     // One broken layer must not make all others look alike.
-    const double high = values[values.size() * 95 / 100] * 1.25;
-    if (values.size() >= kEnough && high > 0 && values.back() > 2 * high) {
-        scale.worst = high;
-        scale.clipped = true;
+    if (!lowIsBad(metric) && !scale.logarithmic && !scale.diverging) {
+        const double high = values[values.size() * 95 / 100] * 1.25;
+        if (values.size() >= kEnough && high > 0 && values.back() > 2 * high) {
+            scale.worst = high;
+            scale.clipped = true;
+        }
     }
+    const auto inside = [&](double value) {
+        return std::clamp(value, std::min(scale.fullBest, scale.fullWorst), std::max(scale.fullBest, scale.fullWorst));
+    };
+    if (choice.best) scale.best = inside(*choice.best);
+    if (choice.worst) {
+        scale.worst = inside(*choice.worst);
+        scale.clipped = scale.worst != scale.fullWorst;
+    }
+    if (scale.diverging && choice.worst) scale.best = -scale.worst;  // 0 stays in the middle
     return scale;
+}
+
+MetricScale scaleOf(const std::vector<LayerResult>& layers, Metric metric) {
+    std::vector<std::optional<double>> values;
+    values.reserve(layers.size());
+    for (const LayerResult& layer : layers) values.push_back(metricValue(layer, metric));
+    return scaleOf(values, metric);
 }
 
 QString formatQs(double value) {

@@ -6,34 +6,69 @@
 #include <QString>
 #include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "session/evaluation.h"
 
 namespace quantloupe::ui {
 
-enum class Metric { None, LocalQs, CumulativeQs, WeightQs, LeaveOneOut, Sqnr, Macs };
-inline constexpr std::array kMetrics = {Metric::None,     Metric::LocalQs,     Metric::CumulativeQs,
-                                        Metric::WeightQs, Metric::LeaveOneOut, Metric::Sqnr,
-                                        Metric::Macs};
+enum class Metric {
+    None,
+    LocalQs,
+    CumulativeQs,
+    WeightQs,
+    LeaveOneOut,
+    Sqnr,
+    Macs,
+    Cosine,
+    RangeRatio,
+    Bits,
+    Difference,  ///< of the cumulative QS to another configuration (models/layer_reference.h)
+};
+/// Those with a key, 1 to 9, and then those without.
+inline constexpr std::array kMetrics = {
+    Metric::None,       Metric::LocalQs, Metric::CumulativeQs, Metric::LeaveOneOut, Metric::Cosine,
+    Metric::RangeRatio, Metric::Bits,    Metric::Macs,         Metric::Difference,  Metric::WeightQs,
+    Metric::Sqnr};
+inline constexpr std::size_t kMetricsWithKey = 9;
 
 /// "QS local".
 QString metricName(Metric metric);
 /// One sentence.
 QString metricMeaning(Metric metric);
-/// Empty where the layer has no such number. May be infinite.
+/// In one or two words, for a narrow place.
+QString metricShortName(Metric metric);
+/// Empty where the layer has no such number; Metric::Difference needs more than the layer. May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 QString formatMetric(double value, Metric metric);
+/// "4/8", of weight and output.
+QString formatBits(const LayerResult& layer);
+
+/// What a person chose about a metric's scale.
+struct ScaleChoice {
+    std::optional<double> best, worst;  ///< ends; without: what the values suggest
+    std::optional<bool> logarithmic;    ///< without: the metric's habit
+    bool operator==(const ScaleChoice&) const = default;
+};
 
 /// Where values lie between the best (0) and the worst (1) of all layers.
 struct MetricScale {
     Metric metric = Metric::None;
     double best = 0, worst = 1;
+    double fullBest = 0, fullWorst = 1;  ///< of all values; the legend's axis
     bool any = false;  ///< some layer has the number
     bool clipped =
         false;  ///< a few layers are far worse than `worst`; it lies where it tells the others apart
+    bool logarithmic = false;
+    bool diverging = false;  ///< 0 is in the middle: better below, worse above
     double position(double value) const;
+    double axisPosition(double value) const;  ///< on the legend's axis, 0 to 1
+    double axisValue(double position) const;
 };
+/// Whether a logarithmic scale makes sense.
+bool canBeLogarithmic(Metric metric);
+MetricScale scaleOf(std::span<const std::optional<double>> values, Metric metric, const ScaleChoice& choice = {});
 MetricScale scaleOf(const std::vector<LayerResult>& layers, Metric metric);
 
 QString formatQs(double value);            ///< "0.412"

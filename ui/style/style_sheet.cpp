@@ -67,10 +67,10 @@ QToolButton { background: transparent; border: none; border-radius: 4px; padding
 QToolButton:hover { background: @hover; }
 QToolButton:focus { background: @hover; }
 
-QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px solid @border;
+QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit { background: @field; border: 1px solid @border;
     border-radius: 5px; padding: @quarter @half; selection-background-color: @accent;
     selection-color: @accentText; }
-QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
 QComboBox::drop-down { border: none; width: @one; }
 QComboBox::down-arrow { image: url(@arrow); width: @arrowSize; height: @arrowSize; right: @quarter; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @border;

@@ -23,7 +23,7 @@ Theme makeLight() {
     t.io = QColor(0x2f6fde), t.ioFill = QColor(0xe6effd);
     t.folded = QColor(0x8b96a3), t.foldedFill = QColor(0xf1f3f5);
     t.error = QColor(0xc93b3b), t.errorFill = QColor(0xfdecec);
-    t.edge = QColor(0xa3adb8);
+    t.edge = QColor(0xa3adb8), t.edgeIn = QColor(0xb4531a);
     return t;
 }
 
@@ -39,7 +39,7 @@ Theme makeDark() {
     t.io = QColor(0x6ea0ff), t.ioFill = QColor(0x1f2f4a);
     t.folded = QColor(0x7f8b97), t.foldedFill = QColor(0x2a3038);
     t.error = QColor(0xff7b72), t.errorFill = QColor(0x45262a);
-    t.edge = QColor(0x69747f);
+    t.edge = QColor(0x69747f), t.edgeIn = QColor(0xf0a070);
     return t;
 }
 
@@ -115,17 +115,31 @@ QFont scaledFont(const QFont& base, double factor, QFont::Weight weight) {
     return font;
 }
 
+namespace {
+
+template <std::size_t N>
+QColor between(const std::array<unsigned, N>& stops, double position) {
+    if (!(position > 0)) position = 0;  // NaN, too
+    const double place = std::min(position, 1.0) * static_cast<double>(stops.size() - 1);
+    const auto lower = std::min(static_cast<std::size_t>(place), stops.size() - 2);
+    const double share = place - static_cast<double>(lower);
+    const QColor a(stops[lower]), b(stops[lower + 1]);
+    const auto mix = [share](int x, int y) { return static_cast<int>(std::lround(x + share * (y - x))); };
+    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+}
+
+}  // namespace
+
 QColor heatColor(double position) {
     static constexpr std::array<unsigned, 11> kStops = {0x440154, 0x482475, 0x414487, 0x355f8d,
                                                         0x2a788e, 0x21918c, 0x22a884, 0x44bf70,
                                                         0x7ad151, 0xbddf26, 0xfde725};
-    if (!(position > 0)) position = 0;  // NaN, too
-    const double place = std::min(position, 1.0) * static_cast<double>(kStops.size() - 1);
-    const auto lower = std::min(static_cast<std::size_t>(place), kStops.size() - 2);
-    const double share = place - static_cast<double>(lower);
-    const QColor a(kStops[lower]), b(kStops[lower + 1]);
-    const auto mix = [share](int x, int y) { return static_cast<int>(std::lround(x + share * (y - x))); };
-    return QColor(mix(a.red(), b.red()), mix(a.green(), b.green()), mix(a.blue(), b.blue()));
+    return between(kStops, position);
+}
+
+QColor differenceColor(double position) {
+    static constexpr std::array<unsigned, 5> kStops = {0x2166ac, 0x67a9cf, 0xb9bec6, 0xef8a62, 0xb2182b};
+    return between(kStops, position);
 }
 
 }  // namespace quantloupe::ui

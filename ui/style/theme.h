@@ -22,7 +22,7 @@ struct Theme {
     QColor io, ioFill;            ///< graph inputs and outputs
     QColor folded, foldedFill;
     QColor error, errorFill;
-    QColor edge;
+    QColor edge, edgeIn;  ///< edgeIn: into what is looked at; out of it they have the accent
 };
 
 const Theme& theme(bool dark);
@@ -41,5 +41,7 @@ QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont:
 /// A sequential colour map, even in lightness and safe for colour-blind eyes (viridis); 0 is harmless, 1 the
 /// worst.
 QColor heatColor(double position);
+/// A diverging one, safe for colour-blind eyes: 0 is better (blue), 0.5 no difference, 1 worse (red).
+QColor differenceColor(double position);
 
 }  // namespace quantloupe::ui

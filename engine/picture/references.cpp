@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "picture/references.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "picture/piece.h"
+#include "picture/ranks.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kManyReaders = 8;
+constexpr int kFar = 30;  ///< rows
+
+}  // namespace
+
+void markReferences(Picture& picture) {
+    std::vector<std::size_t> readers(picture.nodes.size(), 0);
+    std::vector<PieceEdge> pairs;
+    for (const PictureEdge& edge : picture.edges) {
+        ++readers[edge.from];
+        pairs.push_back({static_cast<std::uint32_t>(edge.from), static_cast<std::uint32_t>(edge.to)});
+    }
+    if (std::ranges::none_of(readers, [](std::size_t count) { return count >= kManyReaders; })) return;
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    const std::vector<int> ranks = computeRanks(picture.nodes.size(), pairs);
+
+    std::vector<std::size_t> parent(picture.nodes.size());
+    std::iota(parent.begin(), parent.end(), std::size_t{0});
+    const auto find = [&parent](std::size_t a) {
+        while (parent[a] != a) a = parent[a] = parent[parent[a]];
+        return a;
+    };
+    std::vector<std::size_t> far;
+    for (std::size_t e = 0; e < picture.edges.size(); ++e) {
+        const PictureEdge& edge = picture.edges[e];
+        if (readers[edge.from] >= kManyReaders && ranks[edge.to] - ranks[edge.from] > kFar)
+            far.push_back(e);
+        else
+            parent[find(edge.from)] = find(edge.to);
+    }
+    for (const std::size_t e : far) {
+        const std::size_t a = find(picture.edges[e].from), b = find(picture.edges[e].to);
+        picture.edges[e].reference = a == b;
+        parent[a] = b;
+    }
+}
+
+void placeReferences(Picture& picture) {
+    std::map<std::size_t, int> atBox;
+    for (PictureEdge& edge : picture.edges) {
+        if (!edge.reference) continue;
+        const Rect& to = picture.nodes[edge.to].box;
+        const double x = to.right() - 18 - 12 * (atBox[edge.to]++ % 4);
+        edge.points = {{x, to.y - kRowGap * 0.62}, {x, to.y}};
+    }
+}
+
+}  // namespace quantloupe

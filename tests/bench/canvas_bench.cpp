@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a frame of the graph takes while it is panned, and how long the layout. Usage: canvas_bench MODEL.
+// Prints one line a zoom: median and longest of 200 frames of 1920 x 1080 pixels.
+#include <fmt/format.h>
+
+#include <QApplication>
+#include <QImage>
+#include <QPainter>
+#include <algorithm>
+#include <chrono>
+
+#include "graph/graph_canvas.h"
+#include "graph/graph_painter.h"
+#include "model/load_model.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double milliseconds(Clock::time_point start) { return std::chrono::duration<double, std::milli>(Clock::now() - start).count(); }
+
+void frames(const PaintScene& scene, const PictureIndex& index, double zoom, bool fit) {
+    constexpr int kFrames = 200;
+    QImage image(1920, 1080, QImage::Format_RGB32);
+    const QRectF view(0, 0, image.width(), image.height());
+    ViewTransform transform;
+    transform.zoom = zoom;
+    if (fit) transform.fit(index.bounds(), view, 1);
+    std::vector<double> times;
+    for (int i = 0; i < kFrames; ++i) {
+        const double along = static_cast<double>(i) / kFrames;
+        if (!fit) transform.center({index.bounds().center().x(), index.bounds().top() + along * index.bounds().height()}, view);
+        const auto start = Clock::now();
+        QPainter painter(&image);
+        painter.fillRect(view, scene.theme->canvas);
+        paintScene(painter, scene, transform, view);
+        painter.end();
+        times.push_back(milliseconds(start));
+    }
+    std::sort(times.begin(), times.end());
+    fmt::print("zoom {:.3f}: median {:.2f} ms, longest {:.2f} ms\n", transform.zoom, times[kFrames / 2], times.back());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+    const QApplication application(argc, argv);
+    if (argc != 2) {
+        fmt::print(stderr, "usage: canvas_bench MODEL\n");
+        return 2;
+    }
+    const GraphPtr graph = loadModel(argv[1]).graph;
+    LayoutOptions options = GraphCanvas::layoutOptionsFor(QApplication::font());
+    layoutPicture(*graph, options);  // loads Graphviz's plugins
+    auto start = Clock::now();
+    const Picture picture = layoutPicture(*graph, options);
+    fmt::print("layout of {} boxes: {:.1f} ms\n", picture.nodes.size(), milliseconds(start));
+    start = Clock::now();
+    const PictureIndex index(picture);
+    fmt::print("index: {:.1f} ms\n", milliseconds(start));
+
+    std::vector<LayerResult> layers(graph->nodeCount());
+    Overlay overlay;
+    overlay.metric = Metric::LocalQs;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        layers[i].node = NodeId(i);
+        layers[i].state = i % 7 == 0 ? LayerState::Skipped : LayerState::Quantized;
+        overlay.values.push_back(static_cast<double>(i % 100) / 100);
+    }
+    overlay.scale = scaleOf(overlay.values, overlay.metric);
+    start = Clock::now();
+    const std::vector<NodeLook> looks = looksOf(picture, layers, *graph, overlay, theme(false));
+    fmt::print("recolouring: {:.1f} ms\n", milliseconds(start));
+    PaintScene scene;
+    scene.picture = &picture, scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
+    scene.font = QApplication::font();
+    frames(scene, index, 1, true);
+    for (const double zoom : {0.05, 0.15, 0.26, 0.46, 1.0, 2.0}) frames(scene, index, zoom, false);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups collapsed and opened with mouse and keys, and ways through the graph: selection and view hold still.
+#include <QApplication>
+#include <QSettings>
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+
+#include "block_model.h"
+#include "graph/picture_export.h"
+#include "main_window.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class FoldingTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 6);
+    }
+    void init() {
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->resize(1400, 900);
+        m_window->show();
+        QVERIFY(test::openAndWait(*document(), m_path));
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != nullptr; }, 20000));
+        canvas()->fitAll();
+        canvas()->setFocus();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void aBlockBecomesOneBoxWhereItWas() {
+        click("/blocks/2/act/Relu");
+        const QPointF before = topOf("/blocks/2/conv/Conv");
+        press(Qt::Key_G);
+        QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
+        QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
+        const QPointF moved = topOf("/blocks/2/conv/Conv") - before;
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, "the block has jumped");
+        QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});
+        press(Qt::Key_G);
+        QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Layer);
+        const QPointF again = topOf("/blocks/2/conv/Conv") - before;
+        QVERIFY2(std::hypot(again.x(), again.y()) < 0.01, "the block has jumped on opening");
+    }
+
+    void aClickOnAGroupTakesAllOfIt() {
+        press(Qt::Key_G, Qt::ShiftModifier);
+        QCOMPARE(canvas()->picture()->nodes.size(), 2u + 6u + 2u);
+        click("/blocks/3/Add");
+        QCOMPARE(selected(), (QStringList{"/blocks/3/Add", "/blocks/3/act/Relu", "/blocks/3/conv/Conv"}));
+        QTest::keyClick(canvas(), Qt::Key_Space);
+        QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+        QVERIFY(lookOf("/blocks/3/Add").hatched);
+        QVERIFY(!lookOf("/blocks/2/Add").hatched);
+        // Arrows go from box to box.
+        QTest::keyClick(canvas(), Qt::Key_Down);
+        QVERIFY(selected().contains("/blocks/4/Add") && selected().size() == 3);
+        press(Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(canvas()->picture()->nodes.size(), 2u + 20u);
+    }
+
+    void aGroupShowsItsWorst() {
+        canvas()->setMetric(Metric::RangeRatio);
+        press(Qt::Key_G, Qt::ShiftModifier);
+        QCOMPARE(lookOf("/blocks/2/Add").number, formatMetric(8, Metric::RangeRatio));
+        QCOMPARE(lookOf("/blocks/5/Add").heat, 1.0);
+        const std::array<double, 4>& parts = lookOf("/blocks/2/Add").parts;
+        QVERIFY(std::abs(parts[0] + parts[1] + parts[2] + parts[3] - 1) < 1e-9);
+    }
+
+    void aDoubleClickOpensAndTheNameCollapses() {
+        press(Qt::Key_G, Qt::ShiftModifier);
+        doubleClick(middleOf("/blocks/1/Add"));
+        QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
+        QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
+        canvas()->actualSize();
+        canvas()->centerOn(node("/blocks/1/conv/Conv"));
+        QCOMPARE(canvas()->picture()->frames.size(), 1u);
+        const QPointF name = canvas()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
+        QVERIFY(canvas()->frameNameAt(name).has_value());
+        doubleClick(name);
+        QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
+    }
+
+    void theLargerGroupHoldsAllBlocks() {
+        click("/blocks/2/act/Relu");
+        press(Qt::Key_G);
+        press(Qt::Key_G, Qt::ControlModifier);
+        QCOMPARE(boxOf("/blocks/0/Add").title, std::string("blocks"));
+        QCOMPARE(canvas()->picture()->nodes.size(), 2u + 3u);
+    }
+
+    void untilTakesAWholeGroup() {
+        press(Qt::Key_G, Qt::ShiftModifier);
+        click("/stem/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        click("/blocks/1/Add");
+        QVERIFY(document()->layer(node("/blocks/1/Add"))->state == LayerState::Skipped);
+        QVERIFY(document()->layer(node("/blocks/2/Add"))->state == LayerState::Quantized);
+    }
+
+    void columnsKeepEverything() {
+        click("/blocks/2/act/Relu");
+        const QPointF before = topOf("/blocks/2/act/Relu");
+        const double high = canvas()->index().bounds().height();
+        press(Qt::Key_W);
+        QVERIFY(canvas()->index().bounds().height() < high / 2);
+        const QPointF moved = topOf("/blocks/2/act/Relu") - before;
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, "what was looked at has jumped");
+        press(Qt::Key_W);
+        QCOMPARE(canvas()->index().bounds().height(), high);
+    }
+
+    void backAndForwardThroughSelections() {
+        click("/stem/Conv");
+        click("/blocks/1/Add");
+        click("/head/Conv");
+        QTest::keyClick(m_window.get(), Qt::Key_Left, Qt::AltModifier);
+        QCOMPARE(selected(), QStringList{"/blocks/1/Add"});
+        QTest::keyClick(m_window.get(), Qt::Key_Left, Qt::AltModifier);
+        QCOMPARE(selected(), QStringList{"/stem/Conv"});
+        QTest::keyClick(m_window.get(), Qt::Key_Left, Qt::AltModifier);
+        QCOMPARE(selected(), QStringList{"/stem/Conv"});
+        QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
+        QCOMPARE(selected(), QStringList{"/blocks/1/Add"});
+        click("/blocks/0/Add");  // what lay ahead is forgotten
+        QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
+        QCOMPARE(selected(), QStringList{"/blocks/0/Add"});
+    }
+
+    void f3WalksTheMatchesRoundAndRound() {
+        m_window->layerTable()->filterLine()->setText(QStringLiteral("op:Add"));
+        QStringList met;
+        for (int i = 0; i < 7; ++i) {
+            QTest::keyClick(m_window.get(), Qt::Key_F3);
+            met.append(selected());
+        }
+        QCOMPARE(met.size(), 7);
+        QCOMPARE(met.front(), met.back());
+        QCOMPARE(met.removeDuplicates(), 1);  // six different ones
+        QTest::keyClick(m_window.get(), Qt::Key_F3, Qt::ShiftModifier);
+        QCOMPARE(selected().size(), 1);
+    }
+
+    void bracketsWalkTheWorst() {
+        canvas()->setMetric(Metric::RangeRatio);
+        QTest::keyClick(m_window.get(), Qt::Key_BracketRight);
+        QCOMPARE(selected(), QStringList{"/blocks/5/conv/Conv"});
+        QTest::keyClick(m_window.get(), Qt::Key_BracketRight);
+        QCOMPARE(selected(), QStringList{"/blocks/4/conv/Conv"});
+        QTest::keyClick(m_window.get(), Qt::Key_BracketLeft);
+        QCOMPARE(selected(), QStringList{"/blocks/5/conv/Conv"});
+    }
+
+    void picturesShowWhatTheCanvasShows() {
+        press(Qt::Key_G, Qt::ShiftModifier);
+        const DrawnGraph graph = drawnGraph(*document(), *canvas());
+        const std::string png = pngOf(graph, 2);
+        const QImage image = QImage::fromData(QByteArray::fromStdString(png));
+        QCOMPARE(image.width(), qRound((graph.picture->width + 48) * 2));
+        // The fill of a quantized box is where that box is.
+        const Rect& box = boxOf("/blocks/1/Add").box;
+        const QColor inside = image.pixelColor(qRound((box.right() - 30 + 24) * 2), qRound((box.bottom() - 9 + 24) * 2));
+        const QColor fill = theme(false).quantizedFill;
+        QVERIFY2(std::abs(inside.red() - fill.red()) + std::abs(inside.green() - fill.green()) + std::abs(inside.blue() - fill.blue()) < 12,
+                 qPrintable(inside.name()));
+        const std::string pdf = pdfOf(graph);
+        QVERIFY(pdf.starts_with("%PDF-"));
+        QVERIFY(pdf.find("/MediaBox [0 0") != std::string::npos);
+    }
+
+  private:
+    Document* document() const { return m_window->document(); }
+    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
+    NodeId node(const QString& name) const { return document()->graph()->findNode(name.toStdString()).value_or(NodeId()); }
+    std::size_t indexOf(const QString& name) const { return *canvas()->index().boxOf(node(name)); }
+    const PictureNode& boxOf(const QString& name) const { return canvas()->picture()->nodes[indexOf(name)]; }
+    const NodeLook& lookOf(const QString& name) const { return canvas()->looks()[indexOf(name)]; }
+    QPointF middleOf(const QString& name) const { return canvas()->transform().toView(toRectF(boxOf(name).box).center()); }
+    QPointF topOf(const QString& name) const {
+        const QRectF box = toRectF(boxOf(name).box);
+        return canvas()->transform().toView(QPointF(box.center().x(), box.top()));
+    }
+    void click(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::mouseClick(canvas(), Qt::LeftButton, modifiers, middleOf(name).toPoint());
+    }
+    /// A key that lays the graph out anew.
+    void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
+        const Picture* before = canvas()->picture();
+        QTest::keyClick(m_window.get(), key, modifiers);
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
+    }
+    void doubleClick(QPointF at) {
+        const Picture* before = canvas()->picture();
+        QTest::mouseDClick(canvas(), Qt::LeftButton, {}, at.toPoint());
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != before; }, 10000));
+    }
+    QStringList selected() const {
+        QStringList list;
+        for (const NodeId id : document()->selection()) list.append(QString::fromStdString(document()->graph()->node(id).name));
+        list.sort();
+        return list;
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(FoldingTest)
+#include "folding_test.moc"

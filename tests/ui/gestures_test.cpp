@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+// Skip gestures with mouse and keys: what would be covered is drawn before anything is done, Escape leaves no trace, and
+// a click makes one undo step.
+#include <QApplication>
+#include <QMenuBar>
+#include <QMouseEvent>
+#include <QSettings>
+#include <QTest>
+#include <algorithm>
+
+#include "block_model.h"
+#include "main_window.h"
+#include "session/skip_metrics.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class GesturesTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
+    }
+    void init() {
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->resize(1400, 900);
+        m_window->show();
+        QVERIFY(test::openAndWait(*m_window->document(), m_path));
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != nullptr; }, 20000));
+        canvas()->fitAll();
+        canvas()->setFocus();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void untilIsPreviewedUnderTheCursor() {
+        click("/blocks/1/conv/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        QVERIFY(canvas()->choosingUntil());
+        hover("/blocks/2/Add");
+        // Block 1 from its Conv on, and block 2: by hand from the network's shape.
+        const QStringList expected{"/blocks/1/Add",      "/blocks/1/act/Relu",  "/blocks/1/conv/Conv",
+                                   "/blocks/2/Add",      "/blocks/2/act/Relu",  "/blocks/2/conv/Conv"};
+        QCOMPARE(previewed(), expected);
+        QVERIFY2(m_window->graphView()->bannerText().contains("6 nodes"), qPrintable(m_window->graphView()->bannerText()));
+        QVERIFY(m_window->document()->config().rules.empty());
+        hover("/blocks/1/act/Relu");
+        QCOMPARE(previewed(), (QStringList{"/blocks/1/act/Relu", "/blocks/1/conv/Conv"}));
+    }
+
+    void aPreviewIsDrawnDashedAndYellow() {
+        click("/blocks/1/conv/Conv");
+        canvas()->zoomAt(middleOf("/blocks/1/conv/Conv"), 1.6);
+        hover("/blocks/1/conv/Conv");
+        const QColor yellow = themeOf(canvas()->palette()).inFloat;
+        const auto count = [&] {
+            const QImage image = canvas()->grab().toImage();
+            int found = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) {
+                    const QColor c = image.pixelColor(x, y);
+                    found += std::abs(c.red() - yellow.red()) + std::abs(c.green() - yellow.green()) +
+                                 std::abs(c.blue() - yellow.blue()) < 24;
+                }
+            return found;
+        };
+        const int before = count();
+        QTest::keyClick(canvas(), Qt::Key_U);
+        hover("/blocks/1/Add");
+        const int during = count();
+        QVERIFY2(during > before + 200, qPrintable(QString("%1 yellow pixels, %2 before").arg(during).arg(before)));
+        QTest::keyClick(canvas(), Qt::Key_Escape);
+        QCOMPARE(count(), before);
+    }
+
+    void escapeLeavesNoTrace() {
+        click("/blocks/0/conv/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        hover("/blocks/1/Add");
+        QTest::keyClick(canvas(), Qt::Key_Escape);
+        QVERIFY(!canvas()->choosingUntil());
+        QVERIFY(previewed().isEmpty());
+        QVERIFY(m_window->graphView()->bannerText().isEmpty());
+        QVERIFY(m_window->document()->config().rules.empty());
+        QCOMPARE(m_window->document()->undoStack()->count(), 0);
+    }
+
+    void aClickCommitsTheRangeAsOneStep() {
+        click("/blocks/1/conv/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        hover("/blocks/2/act/Relu");
+        const QStringList promised = previewed();
+        click("/blocks/2/act/Relu");
+        const auto& rules = m_window->document()->config().rules;
+        QCOMPARE(rules.size(), 1u);
+        QVERIFY(rules[0].kind == SkipKind::Until);
+        QVERIFY(previewed().isEmpty());
+        for (const QString& name : promised) {
+            const LayerResult* layer = m_window->document()->layer(node(name));
+            if (layer->quantizable) QVERIFY2(layer->state == LayerState::Skipped, qPrintable(name));
+        }
+        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+        m_window->document()->undoStack()->undo();
+        QVERIFY(m_window->document()->config().rules.empty());
+    }
+
+    void theKeyboardChoosesTheEnd() {
+        click("/blocks/1/conv/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        QTest::keyClick(canvas(), Qt::Key_Down);
+        QTest::keyClick(canvas(), Qt::Key_Down);
+        QVERIFY(previewed().contains("/blocks/1/act/Relu"));
+        QTest::keyClick(canvas(), Qt::Key_Return);
+        QCOMPARE(m_window->document()->config().rules.size(), 1u);
+        QVERIFY(!canvas()->choosingUntil());
+    }
+
+    void shiftClickTakesAllPathsBetween() {
+        click("/stem/Conv");
+        click("/blocks/0/Add", Qt::ShiftModifier);
+        // The shortcut has no layer; the branch has two.
+        QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
+        QCOMPARE(m_window->document()->current(), node("/stem/Conv"));
+        click("/blocks/0/act/Relu", Qt::ShiftModifier);  // from the same end, shorter
+        QCOMPARE(selected(), (QStringList{"/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
+        click("/head/Conv");
+        click("/blocks/3/Add", Qt::ShiftModifier);  // upwards
+        QCOMPARE(selected(), (QStringList{"/blocks/3/Add", "/head/Conv"}));
+        QTest::keyClick(canvas(), Qt::Key_Space);
+        QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+    }
+
+    void blocksBuiltAlikeArePreviewedFromTheMenu() {
+        click("/blocks/1/act/Relu");
+        QMenu* menu = m_window->gestures()->blockMenu();
+        m_window->gestures()->popUpBlocks();
+        QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
+        QAction* block = nullptr;
+        for (QAction* action : menu->actions())
+            if (action->text().contains("/blocks/1 and 3 alike")) block = action;
+        QVERIFY2(block, "the block of three layers is not offered");
+        QTest::mouseMove(menu, menu->actionGeometry(block).center());
+        menu->setActiveAction(block);
+        QCOMPARE(previewed().size(), 12);  // four blocks of three
+        QVERIFY(previewed().contains("/blocks/3/Add") && !previewed().contains("/stem/Conv"));
+        QTest::keyClick(menu, Qt::Key_Return);
+        QVERIFY(previewed().isEmpty());
+        const auto& rules = m_window->document()->config().rules;
+        QCOMPARE(rules.size(), 1u);
+        QVERIFY(rules[0].kind == SkipKind::Block);
+        QCOMPARE(rules[0].like, std::string("/blocks/1"));
+        QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+        QVERIFY(m_window->document()->layer(node("/stem/Conv"))->state == LayerState::Quantized);
+    }
+
+    void keyBOpensTheBlocks() {
+        click("/blocks/1/act/Relu");
+        QTest::keyClick(m_window.get(), Qt::Key_B);
+        QVERIFY(QTest::qWaitFor([&] { return m_window->gestures()->blockMenu()->isVisible(); }, 5000));
+        QVERIFY(m_window->gestures()->blockMenu()->actions().size() >= 2);
+        m_window->gestures()->blockMenu()->close();
+    }
+
+    void aThresholdCountsWhileItMoves() {
+        Document* document = m_window->document();
+        ThresholdBar* bar = m_window->graphView()->thresholdBar();
+        QTest::keyClick(m_window.get(), Qt::Key_H);
+        QVERIFY(bar->isVisible());
+        chooseMetric(bar, "QS weight");  // needs no data
+        QCOMPARE(bar->slider()->maximum(), 6);  // layers with a weight
+        for (int wanted = 0; wanted <= 6; ++wanted) {
+            bar->slider()->setValue(wanted);
+            const std::vector<std::string> beyond = layersBeyond(bar->rule(), document->layers());
+            QCOMPARE(static_cast<int>(beyond.size()), wanted);  // no two weights are equally bad
+            QCOMPARE(previewed().size(), wanted);
+            QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)), qPrintable(bar->countText()));
+        }
+        // Typed by hand.
+        std::vector<double> values;
+        for (const LayerResult& layer : document->layers())
+            if (layer.weight) values.push_back(layer.weight->qs);
+        std::ranges::sort(values);
+        bar->valueBox()->setFocus();
+        bar->valueBox()->setValue((values[3] + values[4]) / 2);
+        QCOMPARE(previewed().size(), 2);
+        QTest::keyClick(bar->valueBox(), Qt::Key_Return);
+        QVERIFY(!bar->isVisible());
+        QCOMPARE(document->config().rules.size(), 1u);
+        QVERIFY(document->config().rules[0].kind == SkipKind::Threshold);
+        QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
+        for (const LayerResult& layer : document->layers())
+            if (layer.weight && layer.quantizable)
+                QCOMPARE(layer.state == LayerState::Skipped,
+                         layer.weight->qs > document->config().rules[0].threshold || layer.name == "/head/Conv");  // the tail
+    }
+
+    void escapeClosesTheThreshold() {
+        QTest::keyClick(m_window.get(), Qt::Key_H);
+        ThresholdBar* bar = m_window->graphView()->thresholdBar();
+        chooseMetric(bar, "QS weight");
+        bar->slider()->setValue(3);
+        QCOMPARE(previewed().size(), 3);
+        QTest::keyClick(bar->valueBox(), Qt::Key_Escape);
+        QVERIFY(!bar->isVisible());
+        QVERIFY(previewed().isEmpty());
+        QVERIFY(m_window->document()->config().rules.empty());
+        QVERIFY(canvas()->hasFocus());
+    }
+
+  private:
+    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
+    NodeId node(const QString& name) const {
+        return m_window->document()->graph()->findNode(name.toStdString()).value_or(NodeId());
+    }
+    QPointF middleOf(const QString& name) const {
+        const auto box = canvas()->index().boxOf(node(name));
+        return canvas()->transform().toView(toRectF(canvas()->picture()->nodes[*box].box).center());
+    }
+    void click(const QString& name, Qt::KeyboardModifiers modifiers = {}) {
+        QTest::mouseClick(canvas(), Qt::LeftButton, modifiers, middleOf(name).toPoint());
+    }
+    void hover(const QString& name) {
+        const QPointF at = middleOf(name);
+        QMouseEvent move(QEvent::MouseMove, at, canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
+        QApplication::sendEvent(canvas(), &move);
+    }
+    void chooseMetric(ThresholdBar* bar, const char* name) {
+        bar->metricBox()->setFocus();
+        const int index = bar->metricBox()->findText(QString::fromLatin1(name));
+        QVERIFY(index >= 0);
+        bar->metricBox()->setCurrentIndex(index);
+        Q_EMIT bar->metricBox()->activated(index);
+    }
+    QStringList names(const std::vector<NodeId>& nodes) const {
+        QStringList list;
+        for (const NodeId id : nodes) list.append(QString::fromStdString(m_window->document()->graph()->node(id).name));
+        list.sort();
+        return list;
+    }
+    QStringList previewed() const {
+        std::vector<NodeId> nodes;
+        for (std::size_t i = 0; i < canvas()->previewed().size(); ++i)
+            if (canvas()->previewed()[i]) nodes.push_back(NodeId(i));
+        return names(nodes);
+    }
+    QStringList selected() const { return names(m_window->document()->selection()); }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(GesturesTest)
+#include "gestures_test.moc"

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics drawn over the graph: keys, scales with ends to drag, and what is said where there is no value.
+#include <QSettings>
+#include <QTest>
+#include <cmath>
+
+#include "block_model.h"
+#include "main_window.h"
+#include "style/theme.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+namespace {
+
+std::vector<std::optional<double>> values(std::initializer_list<double> list) { return {list.begin(), list.end()}; }
+
+}  // namespace
+
+class OverlayTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
+    }
+    void init() {
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->resize(1500, 900);
+        m_window->show();
+        QVERIFY(test::openAndWait(*m_window->document(), m_path));
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != nullptr; }, 20000));
+        canvas()->setFocus();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void aLogarithmTellsSmallValuesApart() {
+        const auto all = values({0.001, 0.01, 0.1, 1});
+        const MetricScale linear = scaleOf(all, Metric::LocalQs);
+        QVERIFY(std::abs(linear.position(0.01) - 0.01) < 1e-12);
+        ScaleChoice choice;
+        choice.logarithmic = true;
+        const MetricScale log = scaleOf(all, Metric::LocalQs, choice);
+        QVERIFY(std::abs(log.position(0.001)) < 1e-12);
+        QVERIFY(std::abs(log.position(0.01) - 1.0 / 3) < 1e-12);
+        QVERIFY(std::abs(log.position(0.1) - 2.0 / 3) < 1e-12);
+        QCOMPARE(log.position(0), 0.0);
+        QCOMPARE(log.position(7), 1.0);
+        for (const double place : {0.0, 0.25, 0.7, 1.0})
+            QVERIFY(std::abs(log.axisPosition(log.axisValue(place)) - place) < 1e-9);
+    }
+
+    void aCosineIsBadWhereItIsLow() {
+        ScaleChoice log;
+        log.logarithmic = true;
+        const MetricScale scale = scaleOf(values({0.9, 0.99, 0.999}), Metric::Cosine, log);
+        QVERIFY(std::abs(scale.position(0.9) - 1) < 1e-9);
+        QVERIFY(std::abs(scale.position(0.99) - 0.5) < 1e-9);
+        QVERIFY(std::abs(scale.position(0.999)) < 1e-9);
+        QCOMPARE(scale.position(1), 0.0);
+    }
+
+    void aDifferenceHasItsNothingInTheMiddle() {
+        const MetricScale scale = scaleOf(values({-0.2, 0, 0.1}), Metric::Difference);
+        QCOMPARE(scale.position(0), 0.5);
+        QCOMPARE(scale.position(-0.2), 0.0);
+        QVERIFY(scale.position(0.1) > 0.7 && scale.position(0.1) < 0.8);
+        const QColor none = differenceColor(0.5), better = differenceColor(0), worse = differenceColor(1);
+        QVERIFY(none.saturation() < 40);
+        QVERIFY(better.blue() > better.red() + 60);
+        QVERIFY(worse.red() > worse.blue() + 60);
+    }
+
+    void chosenEndsStayInsideTheValues() {
+        ScaleChoice choice;
+        choice.best = 0.2, choice.worst = 9;
+        const MetricScale scale = scaleOf(values({0, 0.5, 1}), Metric::LocalQs, choice);
+        QCOMPARE(scale.best, 0.2);
+        QCOMPARE(scale.worst, 1.0);
+        QCOMPARE(scale.position(0.1), 0.0);
+        QVERIFY(std::abs(scale.position(0.6) - 0.5) < 1e-12);
+    }
+
+    void keysSwitchTheMetric() {
+        for (std::size_t i = 0; i < kMetricsWithKey; ++i) {
+            QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_1 + static_cast<int>(i)));
+            QVERIFY2(canvas()->metric() == kMetrics[i], qPrintable(QString::number(i + 1)));
+        }
+    }
+
+    void rangeRatiosAreThoseOfTheWeights() {
+        canvas()->setMetric(Metric::RangeRatio);
+        QCOMPARE(canvas()->overlay().valueOf(node("/blocks/0/conv/Conv")), std::optional(2.0));
+        QCOMPARE(canvas()->overlay().valueOf(node("/blocks/3/conv/Conv")), std::optional(16.0));
+        QCOMPARE(canvas()->overlay().valueOf(node("/head/Conv")), std::optional(1.0));
+        QCOMPARE(canvas()->overlay().valueOf(node("/blocks/0/Add")), std::nullopt);
+        QVERIFY(canvas()->scale().logarithmic);
+        const auto heat = [&](const char* name) { return canvas()->looks()[*canvas()->index().boxOf(node(name))].heat; };
+        QVERIFY(std::abs(heat("/blocks/0/conv/Conv") - 0.25) < 1e-9);
+        QCOMPARE(heat("/blocks/3/conv/Conv"), 1.0);
+    }
+
+    void bitsFollowTheConfiguration() {
+        canvas()->setMetric(Metric::Bits);
+        QuantizationConfig config = m_window->document()->config();
+        config.quantization.weight.bits = 4;
+        config.layers["/blocks/1/conv/Conv"].weightBits = 6;
+        QVERIFY(m_window->document()->edit({config, QStringLiteral("bits"), {}}));
+        QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
+        const auto text = [&](const char* name) { return canvas()->looks()[*canvas()->index().boxOf(node(name))].number; };
+        QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("4/8"));
+        QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("6/8"));
+        QCOMPARE(text("/blocks/1/Add"), QStringLiteral("8"));
+    }
+
+    void noValueIsSaidAndDrawn() {
+        canvas()->setMetric(Metric::RangeRatio);
+        const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
+        QVERIFY(canvas()->looks()[*box].noValue);
+        QCOMPARE(canvas()->looks()[*box].heat, -1.0);
+        const QString why =
+            whyNoValue(*m_window->document(), canvas()->reference(), node("/blocks/0/Add"), Metric::RangeRatio);
+        QVERIFY2(why.contains("no constant weight"), qPrintable(why));
+        // Every metric gives a reason exactly where it gives no value.
+        for (const Metric metric : kMetrics) {
+            if (metric == Metric::None) continue;
+            const Overlay overlay = overlayOf(*m_window->document(), canvas()->reference(), metric, {});
+            for (const LayerResult& layer : m_window->document()->layers())
+                QCOMPARE(whyNoValue(*m_window->document(), canvas()->reference(), layer.node, metric).isEmpty(),
+                         overlay.valueOf(layer.node).has_value());
+        }
+    }
+
+    void endsAreDraggedAndGivenBack() {
+        canvas()->setMetric(Metric::RangeRatio);
+        Legend* legend = m_window->graphView()->legend();
+        const QRectF bar = legend->barRect();
+        const QPoint worst(qRound(bar.right()), qRound(bar.center().y()));
+        const QPoint half(qRound(bar.center().x()), worst.y());
+        QTest::mousePress(legend, Qt::LeftButton, {}, worst);
+        QTest::mouseMove(legend, half);
+        QTest::mouseRelease(legend, Qt::LeftButton, {}, half);
+        QVERIFY2(std::abs(canvas()->scale().worst - 4) < 0.2, qPrintable(QString::number(canvas()->scale().worst)));
+        QVERIFY(canvas()->scale().clipped);
+        QCOMPARE(canvas()->looks()[*canvas()->index().boxOf(node("/blocks/2/conv/Conv"))].heat, 1.0);
+        QTest::mouseDClick(legend, Qt::LeftButton, {}, half);
+        QCOMPARE(canvas()->scale().worst, 16.0);
+        QTest::mouseClick(legend, Qt::LeftButton, {}, legend->switchRect().center().toPoint());
+        QVERIFY(!canvas()->scale().logarithmic);
+        QVERIFY(std::abs(canvas()->scale().position(8.5) - 0.5) < 1e-9);
+    }
+
+    void differencesAreToTheConfigurationBefore() {
+        Document* document = m_window->document();
+        canvas()->setMetric(Metric::Difference);
+        QVERIFY(!canvas()->scale().any);
+        QVERIFY(whyNoValue(*document, canvas()->reference(), NodeId(0), Metric::Difference).contains("only one"));
+        std::vector<double> before;
+        for (const LayerResult& layer : document->layers()) before.push_back(layer.cumulative ? layer.cumulative->qs : -1);
+        document->select(node("/stem/Conv"));
+        document->toggleSelection();
+        QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
+        if (!document->layers()[0].cumulative) QSKIP("nothing is measured without data");
+        std::size_t compared = 0;
+        for (const LayerResult& layer : document->layers()) {
+            if (!layer.cumulative || before[layer.node.index()] < 0) continue;
+            const auto value = canvas()->overlay().valueOf(layer.node);
+            QVERIFY(value.has_value());
+            QCOMPARE(*value, layer.cumulative->qs - before[layer.node.index()]);
+            ++compared;
+        }
+        QVERIFY(compared > 0);
+        QCOMPARE(canvas()->reference().name(), QStringLiteral("the configuration before"));
+    }
+
+  private:
+    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
+    NodeId node(const char* name) const { return m_window->document()->graph()->findNode(name).value_or(NodeId()); }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(OverlayTest)
+#include "overlay_test.moc"

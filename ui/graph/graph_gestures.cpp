@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/graph_gestures.h"
+
+#include <algorithm>
+
+#include "model/blocks.h"
+
+namespace quantloupe::ui {
+
+std::vector<BlockChoice> blockChoices(const Graph& graph, NodeId layer) {
+    std::vector<BlockChoice> choices;
+    const std::string& name = graph.node(layer).name;
+    const auto offer = [&](const std::string& like) {
+        const std::vector<Block> blocks = blocksLike(graph, like);
+        if (blocks.size() < 2) return;
+        std::size_t nodes = 0;
+        for (const Block& block : blocks) nodes += block.nodes.size();
+        const bool known = std::ranges::any_of(
+            choices, [&](const BlockChoice& c) { return c.blocks == blocks.size() && c.nodes == nodes; });
+        if (!known) choices.push_back({like, blocks.size(), nodes});
+    };
+    for (std::size_t end = name.rfind('/'); end != std::string::npos && end > 0; end = name.rfind('/', end - 1))
+        offer(name.substr(0, end));
+    offer(name);
+    return choices;
+}
+
+GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* parent)
+    : QObject(parent), m_document(document), m_view(view) {
+    connect(view->thresholdBar(), &ThresholdBar::chosen, this,
+            [this](const SkipRule& rule) { add(addSkipRule(m_document->config(), rule)); });
+    connect(view->legend(), &Legend::thresholdRequested, this, [this] { m_view->thresholdBar()->start(); });
+}
+
+void GraphGestures::addTo(QMenu* layers) {
+    m_blocks = new QMenu(QStringLiteral("Skip &blocks built alike"), layers);
+    m_blockAction = layers->addMenu(m_blocks);
+    m_blockAction->setShortcut(QKeySequence(QStringLiteral("B")));
+    connect(m_blockAction, &QAction::triggered, this, &GraphGestures::popUpBlocks);
+    m_blockAction->setToolTip(QStringLiteral("The block around this layer and all that are built like it"));
+    m_thresholdAction = new QAction(QStringLiteral("Skip above a thres&hold\u2026"), layers);
+    m_thresholdAction->setShortcut(QKeySequence(QStringLiteral("H")));
+    m_thresholdAction->setToolTip(QStringLiteral("All layers whose metric is beyond a limit; shows which while it moves"));
+    connect(m_thresholdAction, &QAction::triggered, this, &GraphGestures::startThreshold);
+    layers->addAction(m_thresholdAction);
+    connect(m_blocks, &QMenu::aboutToShow, this, &GraphGestures::fillBlocks);
+    for (QMenu* menu : {layers, m_blocks}) {
+        connect(menu, &QMenu::hovered, this, &GraphGestures::show);
+        connect(menu, &QMenu::aboutToHide, this, [this] { show(nullptr); });
+    }
+}
+
+void GraphGestures::previewOn(QAction* action, std::function<std::optional<SkipRule>()> rule) {
+    m_rules[action] = std::move(rule);
+}
+
+void GraphGestures::show(QAction* action) {
+    GraphCanvas* canvas = m_view->canvas();
+    if (canvas->choosingUntil() || m_view->thresholdBar()->isVisible()) return;
+    const auto maker = m_rules.find(action);
+    const auto rule = action && action->isEnabled() && maker != m_rules.end() && m_document->hasModel()
+                          ? maker->second()
+                          : std::nullopt;
+    if (!rule) {
+        canvas->clearPreview();
+        return;
+    }
+    const RulePreview preview =
+        previewRule(*m_document->graph(), m_document->config(), m_document->layers(), *rule);
+    canvas->setPreview(preview.covered,
+                       preview.complaint.isEmpty()
+                           ? QStringLiteral("Would cover %1").arg(previewWords(preview))
+                           : preview.complaint);
+}
+
+void GraphGestures::fillBlocks() {
+    for (QAction* action : m_blocks->actions()) m_rules.erase(action);
+    m_blocks->clear();
+    const NodeId current = m_document->current();
+    if (!m_document->hasModel() || !current.valid()) return;
+    const Graph& graph = *m_document->graph();
+    for (const BlockChoice& choice : blockChoices(graph, current)) {
+        const bool alone = choice.like == graph.node(current).name;
+        const QString what = QString::fromStdString(alone ? graph.node(current).op + " layers set up like this one"
+                                                          : choice.like);
+        const QString text =
+            alone ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
+                  : QStringLiteral("%1 and %2 alike (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
+        QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
+        SkipRule rule;
+        rule.kind = SkipKind::Block;
+        rule.like = choice.like;
+        previewOn(action, [rule] { return rule; });
+        connect(action, &QAction::triggered, this,
+                [this, like = choice.like] { add(skipBlocks(m_document->config(), like)); });
+    }
+    if (m_blocks->isEmpty())
+        m_blocks->addAction(QStringLiteral("No other block is built like one that holds this layer"))->setEnabled(false);
+}
+
+void GraphGestures::add(const ConfigEdit& edit) { m_document->edit(edit); }
+
+void GraphGestures::updateActions() {
+    const bool model = m_document->hasModel();
+    m_blockAction->setEnabled(model && m_document->current().valid());
+    m_thresholdAction->setEnabled(model);
+}
+
+bool GraphGestures::cancel() {
+    if (m_view->canvas()->choosingUntil()) {
+        m_view->canvas()->cancelUntil();
+        return true;
+    }
+    if (m_view->thresholdBar()->isVisible()) {
+        m_view->thresholdBar()->finish();
+        return true;
+    }
+    return false;
+}
+
+void GraphGestures::startThreshold() {
+    m_view->canvas()->cancelUntil();
+    m_view->thresholdBar()->start(m_document->current());
+}
+
+void GraphGestures::popUpBlocks() {
+    if (m_document->current().valid()) m_blocks->popup(m_view->canvas()->menuPlace());
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Collapses and opens groups of layers on the graph. What the person looks at stays where it is; the selection stays.
+
+#include <QAction>
+#include <QMenu>
+#include <QObject>
+
+#include "document.h"
+#include "graph/graph_canvas.h"
+
+namespace quantloupe::ui {
+
+class GroupFolding : public QObject {
+    Q_OBJECT
+  public:
+    GroupFolding(Document* document, GraphCanvas* canvas, QObject* parent = nullptr);
+
+    void addTo(QMenu* menu);
+    const QList<QAction*>& actions() const { return m_actions; }
+
+    /// Opens the current box if it is a collapsed group, collapses the block around the current layer otherwise.
+    void toggle();
+    void collapseOuter();  ///< the next larger group
+    void collapseAll();    ///< all blocks
+    void expandAll();
+
+  private:
+    void set(std::vector<std::string> collapsed, NodeId still);
+    void collapse(std::size_t group);
+    void expand(std::size_t group);
+    void setOpened(const Group& group, bool open);
+    void checkRequested();
+    const Picture* picture() const { return m_canvas->picture(); }
+
+    Document* m_document;
+    GraphCanvas* m_canvas;
+    QList<QAction*> m_actions;
+    std::string m_requested;  ///< collapsed last, and not drawn yet
+};
+
+}  // namespace quantloupe::ui

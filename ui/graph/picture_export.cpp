@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/picture_export.h"
+
+#include <QBuffer>
+#include <QFileDialog>
+#include <QFontMetricsF>
+#include <QImage>
+#include <QPageSize>
+#include <QPainter>
+#include <QPdfWriter>
+#include <algorithm>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr double kMostPixels = 16'000;
+constexpr double kMostPoints = 14'400;  // of a PDF page
+constexpr double kMargin = 24;
+constexpr double kPixelsAPoint = 2;
+
+QSizeF sizeOf(const Picture& picture) { return {picture.width + 2 * kMargin, picture.height + 2 * kMargin}; }
+
+void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
+    const PictureIndex index(*graph.picture);
+    PaintScene scene;
+    scene.picture = graph.picture.get();
+    scene.index = &index;
+    scene.looks = &graph.looks;
+    scene.theme = &theme(false);
+    scene.font = graph.font;
+    ViewTransform transform;
+    transform.zoom = scale;
+    transform.offset = QPointF(kMargin, kMargin) * scale;
+    const QRectF page(QPointF(), sizeOf(*graph.picture) * scale);
+    painter.fillRect(page, Qt::white);
+    paintScene(painter, scene, transform, page);
+}
+
+}  // namespace
+
+DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas) {
+    DrawnGraph graph;
+    graph.picture = document.picture();
+    graph.looks = looksOf(*graph.picture, document.layers(), *document.graph(), canvas.overlay(), theme(false));
+    graph.font = canvas.font();
+    graph.title = document.title();
+    return graph;
+}
+
+std::string pngOf(const DrawnGraph& graph, double scale) {
+    const QSizeF size = sizeOf(*graph.picture);
+    scale = std::min({scale, kMostPixels / size.width(), kMostPixels / size.height()});
+    QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
+    if (image.isNull()) fail(ErrorKind::Io, "there is no memory for a picture of {} x {} pixels", size.width() * scale, size.height() * scale);
+    {
+        QPainter painter(&image);
+        painter.setRenderHint(QPainter::TextAntialiasing);
+        paint(painter, graph, scale);
+    }
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    if (!image.save(&buffer, "PNG")) fail(ErrorKind::Io, "the picture could not be written as PNG");
+    return bytes.toStdString();
+}
+
+std::string pdfOf(const DrawnGraph& graph) {
+    const QSizeF size = sizeOf(*graph.picture);
+    const double scale = std::min({1.0, kMostPoints / size.width(), kMostPoints / size.height()});
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    buffer.open(QIODevice::WriteOnly);
+    QPdfWriter writer(&buffer);
+    writer.setResolution(72);
+    writer.setTitle(graph.title);
+    writer.setPageSize(QPageSize(size * scale, QPageSize::Point, {}, QPageSize::ExactMatch));
+    writer.setPageMargins({});
+    QPainter painter(&writer);
+    paint(painter, graph, scale);
+    painter.end();
+    return bytes.toStdString();
+}
+
+QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* canvas, QWidget* window) {
+    const auto add = [=](const QString& text, const QString& suffix, const QString& filter, auto bytes) {
+        QAction* action = menu->addAction(text);
+        action->setToolTip(QStringLiteral("The graph as it is shown, with its groups and the metric"));
+        QObject::connect(action, &QAction::triggered, window, [=] {
+            if (!document->picture()) return;
+            std::filesystem::path proposal = document->model()->path;
+            proposal.replace_extension(suffix.toStdString());
+            const QString chosen = QFileDialog::getSaveFileName(window, QStringLiteral("Export the graph"),
+                                                                QString::fromStdString(proposal.string()), filter);
+            if (chosen.isEmpty()) return;
+            const DrawnGraph graph = drawnGraph(*document, *canvas);
+            const std::filesystem::path path = chosen.toStdString();
+            document->job()->runExport(QStringLiteral("export to %1").arg(chosen), [=](Session&, const CancelToken&) {
+                writeFileAtomically(path, bytes(graph));
+                return QStringLiteral("Wrote %1.").arg(QString::fromStdString(path.string()));
+            });
+        });
+        return action;
+    };
+    return {add(QStringLiteral("Graph as P&NG\u2026"), QStringLiteral(".png"), QStringLiteral("PNG picture (*.png)"),
+                [](const DrawnGraph& graph) { return pngOf(graph, kPixelsAPoint); }),
+            add(QStringLiteral("Graph as P&DF\u2026"), QStringLiteral(".pdf"), QStringLiteral("PDF document (*.pdf)"),
+                [](const DrawnGraph& graph) { return pdfOf(graph); })};
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/rule_preview.h"
+
+#include "config/skip_rules.h"
+#include "session/skip_metrics.h"
+
+namespace quantloupe::ui {
+
+RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, const std::vector<LayerResult>& layers,
+                        const SkipRule& rule) {
+    QuantizationConfig alone;
+    alone.skipTail = false;
+    alone.rules = {rule};
+    RulePreview preview;
+    try {
+        preview.covered = resolveSkips(graph, withThresholdsFrom(std::move(alone), layers)).covered.front();
+    } catch (const std::exception& error) {
+        preview.complaint = QString::fromUtf8(error.what());
+        preview.covered.assign(graph.nodeCount(), false);
+        return preview;
+    }
+    for (std::size_t i = 0; i < preview.covered.size(); ++i) {
+        if (!preview.covered[i]) continue;
+        ++preview.nodes;
+        if (i >= layers.size() || !layers[i].quantizable) continue;
+        ++preview.quantizable;
+        const auto own = config.layers.find(layers[i].name);
+        const bool pinned = own != config.layers.end() && own->second.quantize.value_or(false);
+        if (layers[i].state == LayerState::Quantized && !pinned) ++preview.changed;
+    }
+    return preview;
+}
+
+QString previewWords(const RulePreview& preview) {
+    const QString nodes =
+        preview.nodes == 1 ? QStringLiteral("1 node") : QStringLiteral("%1 nodes").arg(preview.nodes);
+    if (preview.quantizable == 0) return nodes + QStringLiteral(", none quantizable");
+    const QString now = preview.changed == 0                     ? QStringLiteral("all in float already")
+                        : preview.changed == preview.quantizable ? QStringLiteral("all quantized now")
+                                                                 : QStringLiteral("%1 of them quantized now").arg(preview.changed);
+    return QStringLiteral("%1, %2 quantizable, %3").arg(nodes).arg(preview.quantizable).arg(now);
+}
+
+}  // namespace quantloupe::ui

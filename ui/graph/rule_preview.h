@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a skip rule would cover if it were added, before it is.
+
+#include <QString>
+#include <vector>
+
+#include "config/quantization_config.h"
+#include "model/graph.h"
+#include "model/reachability.h"
+#include "session/evaluation.h"
+
+namespace quantloupe::ui {
+
+struct RulePreview {
+    NodeSet covered;  ///< one flag a node
+    std::size_t nodes = 0, quantizable = 0;
+    std::size_t changed = 0;  ///< that are quantized now and would stay in float
+    QString complaint;        ///< why the rule covers nothing
+};
+
+/// `layers` are the newest results, one a node, or empty. A threshold is judged by their numbers. O(nodes + edges).
+RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, const std::vector<LayerResult>& layers,
+                        const SkipRule& rule);
+/// "14 nodes, 5 quantizable, 3 of them quantized now".
+QString previewWords(const RulePreview& preview);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Back and forward through what was selected, as in a browser. Selecting nothing is no step.
+
+#include <QObject>
+#include <vector>
+
+#include "document.h"
+
+namespace quantloupe::ui {
+
+class SelectionHistory : public QObject {
+    Q_OBJECT
+  public:
+    static constexpr std::size_t kMost = 500;
+
+    explicit SelectionHistory(Document* document, QObject* parent = nullptr);
+    bool canGoBack() const { return m_place > 1; }
+    bool canGoForward() const { return m_place < m_steps.size(); }
+    void back();
+    void forward();
+
+  Q_SIGNALS:
+    void changed();
+
+  private:
+    struct Step {
+        std::vector<NodeId> nodes;
+        NodeId current;
+        bool operator==(const Step&) const = default;
+    };
+    void remember();
+    void go();
+
+    Document* m_document;
+    std::vector<Step> m_steps;
+    std::size_t m_place = 0;  ///< steps up to the one that is shown
+    bool m_going = false;
+};
+
+}  // namespace quantloupe::ui

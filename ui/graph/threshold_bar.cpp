@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/threshold_bar.h"
+
+#include <QKeyEvent>
+#include <QSignalBlocker>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "session/skip_metrics.h"
+#include "style/icons.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+struct Choice {
+    SkipMetric metric;
+    Metric shown;
+    const char* name;
+    const char* unit;
+    int decimals;
+    double factor;  ///< shown times this is the rule's unit
+    bool lowIsBad;
+};
+constexpr std::array kChoices = {
+    Choice{SkipMetric::LocalQs, Metric::LocalQs, "QS local", "", 4, 1, false},
+    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, "QS cumulative", "", 4, 1, false},
+    Choice{SkipMetric::WeightQs, Metric::WeightQs, "QS weight", "", 4, 1, false},
+    Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, "Leave-one-out", " points", 2, 0.01, false},
+    Choice{SkipMetric::LocalCosine, Metric::Cosine, "Cosine local", "", 5, 1, true},
+    Choice{SkipMetric::CumulativeCosine, Metric::None, "Cosine cumulative", "", 5, 1, true},
+    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, "SQNR local", " dB", 1, 1, true},
+    Choice{SkipMetric::CumulativeSqnr, Metric::None, "SQNR cumulative", " dB", 1, 1, true},
+    Choice{SkipMetric::WeightSqnr, Metric::None, "SQNR weight", " dB", 1, 1, true},
+};
+constexpr double kFirstShare = 0.1;  ///< of the layers, taken at first
+
+const Choice& choiceAt(int index) { return kChoices[static_cast<std::size_t>(std::max(0, index))]; }
+
+}  // namespace
+
+ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* parent)
+    : QFrame(parent), m_document(document), m_canvas(canvas) {
+    setObjectName(QStringLiteral("banner"));
+    setAccessibleName(QStringLiteral("Skip above a threshold"));
+    const int unit = fontMetrics().height();
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(unit * 2 / 3, unit / 3, unit / 3, unit / 3);
+    row->setSpacing(unit / 2);
+    m_metric = new QComboBox;
+    for (const Choice& choice : kChoices) m_metric->addItem(QString::fromLatin1(choice.name));
+    m_metric->setAccessibleName(QStringLiteral("Metric of the threshold"));
+    m_side = new QComboBox;
+    m_side->addItems({QStringLiteral("above"), QStringLiteral("below")});
+    m_side->setAccessibleName(QStringLiteral("Side of the threshold"));
+    m_value = new QDoubleSpinBox;
+    m_value->setRange(-1e6, 1e9);
+    m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
+    m_value->setKeyboardTracking(true);
+    m_value->setMinimumWidth(unit * 6);
+    m_value->setAccessibleName(QStringLiteral("Threshold"));
+    m_slider = new QSlider(Qt::Horizontal);
+    m_slider->setFixedWidth(unit * 7);
+    m_slider->setToolTip(QStringLiteral("Takes one more layer a step, worst first"));
+    m_slider->setAccessibleName(QStringLiteral("How many layers the threshold takes"));
+    m_count = new ElidedLabel({}, Qt::ElideRight);
+    m_count->setMinimumWidth(unit * 14);
+    m_accept = new QPushButton(QStringLiteral("Keep in float"));
+    m_accept->setToolTip(QStringLiteral("Adds the rule (Enter)"));
+    m_accept->setProperty("primary", true);
+    m_close = new QPushButton;
+    m_close->setFlat(true);
+    m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
+    m_close->setToolTip(QStringLiteral("Close without a rule (Esc)"));
+    m_close->setAccessibleName(QStringLiteral("Close"));
+    row->addWidget(new QLabel(QStringLiteral("Skip layers with")));
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value, m_slider}) row->addWidget(widget);
+    row->addWidget(m_count, 1);
+    row->addWidget(m_accept);
+    row->addWidget(m_close);
+    connect(m_metric, &QComboBox::activated, this, [this] { chooseMetric(false); });
+    connect(m_side, &QComboBox::activated, this, [this] { chooseMetric(true); });
+    connect(m_value, &QDoubleSpinBox::valueChanged, this, &ThresholdBar::refresh);
+    connect(m_slider, &QSlider::valueChanged, this, [this](int count) { takeFirst(static_cast<std::size_t>(count)); });
+    connect(m_accept, &QPushButton::clicked, this, &ThresholdBar::accept);
+    connect(m_close, &QPushButton::clicked, this, &ThresholdBar::finish);
+    connect(document, &Document::layersChanged, this, [this] {
+        if (isHidden()) return;
+        rankLayers();
+        refresh();
+    });
+    connect(document, &Document::modelChanged, this, &ThresholdBar::finish);
+    hide();
+}
+
+SkipMetric ThresholdBar::metric() const { return choiceAt(m_metric->currentIndex()).metric; }
+double ThresholdBar::factor() const { return choiceAt(m_metric->currentIndex()).factor; }
+
+SkipRule ThresholdBar::rule() const {
+    SkipRule rule;
+    rule.kind = SkipKind::Threshold;
+    rule.metric = metric();
+    rule.below = m_side->currentIndex() == 1;
+    rule.threshold = m_value->value() * factor();
+    return rule;
+}
+
+void ThresholdBar::start(NodeId layer) {
+    if (!m_document->hasModel()) return;
+    const auto shown = std::ranges::find(kChoices, m_canvas->metric(), &Choice::shown);
+    if (shown != kChoices.end() && m_canvas->metric() != Metric::None)
+        m_metric->setCurrentIndex(static_cast<int>(shown - kChoices.begin()));
+    show();
+    raise();
+    chooseMetric(false);
+    const LayerResult* result = m_document->layer(layer);
+    if (const auto value = result ? skipMetricOf(*result, metric()) : std::nullopt; value && std::isfinite(*value)) {
+        const auto place = std::ranges::find(m_ranked, *value);
+        if (place != m_ranked.end()) takeFirst(static_cast<std::size_t>(place - m_ranked.begin()) + 1);
+    }
+    m_value->setFocus();
+    m_value->selectAll();
+}
+
+void ThresholdBar::finish() {
+    if (isHidden()) return;
+    const bool focused = isAncestorOf(focusWidget()) || hasFocus();
+    hide();
+    m_canvas->clearPreview();
+    if (focused) m_canvas->setFocus();
+    Q_EMIT closed();
+}
+
+/// Values of all quantizable layers in the order in which a moving threshold takes them.
+void ThresholdBar::rankLayers() {
+    m_ranked.clear();
+    for (const LayerResult& layer : m_document->layers())
+        if (const auto value = skipMetricOf(layer, metric()); layer.quantizable && value && !std::isnan(*value))
+            m_ranked.push_back(*value);
+    if (m_side->currentIndex() == 1)
+        std::ranges::sort(m_ranked);
+    else
+        std::ranges::sort(m_ranked, std::greater<>());
+    const QSignalBlocker quiet(m_slider);
+    m_slider->setRange(0, static_cast<int>(m_ranked.size()));
+    m_slider->setEnabled(!m_ranked.empty());
+}
+
+void ThresholdBar::chooseMetric(bool keepSide) {
+    const Choice& choice = choiceAt(m_metric->currentIndex());
+    if (!keepSide) m_side->setCurrentIndex(choice.lowIsBad ? 1 : 0);
+    {
+        const QSignalBlocker quiet(m_value);
+        m_value->setDecimals(choice.decimals);
+        m_value->setSuffix(QString::fromLatin1(choice.unit));
+    }
+    rankLayers();
+    takeFirst(static_cast<std::size_t>(std::ceil(static_cast<double>(m_ranked.size()) * kFirstShare)));
+}
+
+/// A round threshold between the last layer that is taken and the first that is not; as round as keeps them apart.
+void ThresholdBar::takeFirst(std::size_t count) {
+    if (m_ranked.empty()) {
+        refresh();
+        return;
+    }
+    count = std::min(count, m_ranked.size());
+    const double shown = 1 / factor();
+    const double step = std::pow(10.0, -m_value->decimals());
+    const bool below = m_side->currentIndex() == 1;
+    double value = 0;
+    const auto finite = [&](std::size_t i) { return std::isfinite(m_ranked[i]); };
+    if (count == 0) {
+        value = finite(0) ? m_ranked[0] * shown : m_value->value();
+        value = below ? std::floor(value / step) * step : std::ceil(value / step) * step;
+    } else if (count == m_ranked.size()) {
+        value = finite(count - 1) ? m_ranked[count - 1] * shown + (below ? step : -step) : m_value->value();
+    } else {
+        const double inside = m_ranked[count - 1], outside = m_ranked[count];
+        value = !finite(count - 1)   ? outside * shown + (below ? -step : step)
+                : !finite(count)     ? inside * shown + (below ? step : -step)
+                                     : (inside + outside) / 2 * shown;
+        // The fewest decimals that still lie between the two.
+        if (finite(count - 1) && finite(count)) {
+            const double low = std::min(inside, outside) * shown, high = std::max(inside, outside) * shown;
+            for (int digits = 0; digits <= m_value->decimals(); ++digits) {
+                const double scale = std::pow(10.0, digits), rounded = std::round(value * scale) / scale;
+                if (rounded > low && rounded < high) {
+                    value = rounded;
+                    break;
+                }
+            }
+        }
+    }
+    const QSignalBlocker quiet(m_value);
+    m_value->setValue(value);
+    refresh();
+}
+
+void ThresholdBar::refresh() {
+    if (isHidden() || !m_document->hasModel()) return;
+    const RulePreview preview =
+        previewRule(*m_document->graph(), m_document->config(), m_document->layers(), rule());
+    m_changed = preview.changed;
+    const QString name = m_metric->currentText();
+    QString text;
+    if (m_ranked.empty()) {
+        text = QStringLiteral("no layer has a %1 yet").arg(name);
+    } else {
+        // What depends on the rules themselves is measured without them: here it is a guess.
+        const bool guess = metric() == SkipMetric::LeaveOneOut || name.contains(QLatin1String("cumulative"));
+        text = QStringLiteral("%1%2 of %3 layers").arg(guess ? QStringLiteral("about ") : QString()).arg(preview.nodes)
+                   .arg(m_ranked.size());
+        if (preview.changed < preview.nodes) text += QStringLiteral(", %1 quantized now").arg(preview.changed);
+    }
+    m_count->setFullText(text);
+    m_accept->setEnabled(preview.nodes > 0);
+    {
+        const QSignalBlocker quiet(m_slider);
+        m_slider->setValue(static_cast<int>(preview.nodes));
+    }
+    m_canvas->setPreview(preview.covered, {});
+}
+
+void ThresholdBar::accept() {
+    if (!m_accept->isEnabled()) return;
+    const SkipRule taken = rule();
+    finish();
+    Q_EMIT chosen(taken);
+}
+
+void ThresholdBar::keyPressEvent(QKeyEvent* event) {
+    switch (event->key()) {
+        case Qt::Key_Return:
+        case Qt::Key_Enter:
+            accept();
+            return;
+        case Qt::Key_Escape:
+            finish();
+            return;
+        default:
+            QFrame::keyPressEvent(event);
+    }
+}
+
+}  // namespace quantloupe::ui

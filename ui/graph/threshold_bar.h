@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many layers it
+// takes and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to layer, worst first.
+
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFrame>
+#include <QPushButton>
+#include <QSlider>
+
+#include "graph/graph_canvas.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class ThresholdBar : public QFrame {
+    Q_OBJECT
+  public:
+    ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* parent = nullptr);
+
+    /// Begins with the metric that the graph shows, if rules know it. With a layer: so that it is just taken.
+    void start(NodeId layer = {});
+    void finish();  ///< closes without a rule
+    SkipRule rule() const;
+
+    QComboBox* metricBox() const { return m_metric; }
+    QComboBox* sideBox() const { return m_side; }
+    QDoubleSpinBox* valueBox() const { return m_value; }
+    QSlider* slider() const { return m_slider; }
+    QPushButton* acceptButton() const { return m_accept; }
+    QString countText() const { return m_count->fullText(); }
+
+  Q_SIGNALS:
+    void chosen(quantloupe::SkipRule rule);
+    void closed();
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    void refresh();
+    void rankLayers();
+    void chooseMetric(bool keepSide);
+    void takeFirst(std::size_t count);
+    void accept();
+    SkipMetric metric() const;
+    double factor() const;  ///< of what is shown to the rule's unit
+
+    Document* m_document;
+    GraphCanvas* m_canvas;
+    QComboBox *m_metric, *m_side;
+    QDoubleSpinBox* m_value;
+    QSlider* m_slider;
+    ElidedLabel* m_count;
+    QPushButton *m_accept, *m_close;
+    std::vector<double> m_ranked;  ///< of the quantizable layers, the first to be taken first
+    std::size_t m_changed = 0;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gestures on the graph: what the entries of the layers menu would cover is shown while they are pointed at.
+#include "main_window.h"
+
+namespace quantloupe::ui {
+
+void MainWindow::buildGestures() {
+    m_gestures = new GraphGestures(&m_document, m_graph, this);
+    m_gestures->addTo(m_layersMenu);
+    const auto lastRule = [this](auto make) {
+        return [this, make]() -> std::optional<SkipRule> {
+            if (!m_document.current().valid()) return std::nullopt;
+            const ConfigEdit edit = make(m_document.current());
+            if (!edit.complaint.isEmpty() || edit.next.rules.empty()) return std::nullopt;
+            return edit.next.rules.back();
+        };
+    };
+    m_gestures->previewOn(m_downstreamAction, lastRule([this](NodeId node) {
+        return quantloupe::ui::skipDownstream(*m_document.graph(), m_document.config(), node);
+    }));
+    m_gestures->previewOn(m_typeAction, lastRule([this](NodeId node) {
+        return quantloupe::ui::skipType(m_document.config(), m_document.graph()->node(node).op);
+    }));
+    m_gestures->previewOn(m_untilAction, [this]() -> std::optional<SkipRule> {
+        const auto& nodes = m_document.selection();
+        if (nodes.size() != 2) return std::nullopt;
+        const ConfigEdit edit =
+            quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), nodes[0], nodes[1]);
+        if (!edit.complaint.isEmpty()) return std::nullopt;
+        return edit.next.rules.back();
+    });
+}
+
+void MainWindow::buildNavigation(QMenu* view) {
+    const auto keys = [](const char* text) { return QKeySequence(QString::fromLatin1(text)); };
+    m_selections = new SelectionHistory(&m_document, this);
+    QAction* back = addAction(view, QStringLiteral("Selection &back"), keys("Alt+Left"), {}, [this] {
+        m_selections->back();
+        m_graph->canvas()->ensureVisible(m_document.current());
+    });
+    QAction* forward = addAction(view, QStringLiteral("Selection for&ward"), keys("Alt+Right"), {}, [this] {
+        m_selections->forward();
+        m_graph->canvas()->ensureVisible(m_document.current());
+    });
+    const auto refresh = [this, back, forward] {
+        back->setEnabled(m_selections->canGoBack());
+        forward->setEnabled(m_selections->canGoForward());
+    };
+    connect(m_selections, &SelectionHistory::changed, this, refresh);
+    refresh();
+    m_needModel << addAction(view, QStringLiteral("Next &match"), keys("F3"),
+                             QStringLiteral("The next row of the layer table as it is filtered and sorted"),
+                             [this] { nextMatch(1); });
+    m_needModel << addAction(view, QStringLiteral("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
+    view->addSeparator();
+    const auto option = [&](const QString& text, const char* shortcut, const QString& tip, bool LayoutOptions::*value) {
+        QAction* action = view->addAction(text);
+        action->setCheckable(true);
+        action->setShortcut(keys(shortcut));
+        action->setToolTip(tip);
+        action->setChecked(m_document.layoutOptions().*value);
+        connect(action, &QAction::triggered, this, [this, value](bool on) {
+            LayoutOptions options = m_document.layoutOptions();
+            options.*value = on;
+            m_graph->canvas()->holdStill(m_document.current());
+            m_document.setLayoutOptions(options);
+        });
+        m_needModel << action;
+    };
+    option(QStringLiteral("Wrap into &columns"), "W",
+           QStringLiteral("Columns beside each other, so that the whole network fits the window"), &LayoutOptions::wrapped);
+    option(QStringLiteral("Fold shape arithmetic and far tensors"), "", 
+           QStringLiteral("Shape arithmetic as one box; masks and embeddings that are read everywhere as references"),
+           &LayoutOptions::tidy);
+}
+
+/// In the order of the table, round and round.
+void MainWindow::nextMatch(int step) {
+    if (m_table->filter()->rowCount() == 0) return;
+    NodeId next = m_table->neighbour(step);
+    if (!next.valid() || next == m_document.current()) {
+        const QModelIndex end = m_table->filter()->index(step > 0 ? 0 : m_table->filter()->rowCount() - 1, 0);
+        next = NodeId(static_cast<std::size_t>(m_table->filter()->mapToSource(end).row()));
+    }
+    m_document.select(next);
+    m_graph->canvas()->ensureVisible(next);
+}
+
+}  // namespace quantloupe::ui
