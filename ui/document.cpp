@@ -30,6 +30,9 @@ Document::Document(QObject* parent) : QObject(parent) {
     connect(&m_idle, &QTimer::timeout, this, [this] {
         if (m_studies && m_model && !m_job.busy()) m_job.study(m_config);
     });
+    connect(&m_job, &EvaluationJob::queriesFinished, this, [this] {
+        if (m_studies && m_evaluation && m_evaluation->complete) m_idle.start();
+    });
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
         Q_EMIT evaluationChanged();

@@ -145,6 +145,8 @@ void MainWindow::observe() {
         m_document.select(layer);
         m_graph->canvas()->ensureVisible(layer);
     });
+    connect(m_inspector, &Inspector::layersChosen, this,
+            [this](const std::vector<NodeId>& layers) { m_document.select(layers, m_document.current()); });
     // A row chosen in the table comes into sight in the graph.
     connect(&m_document, &Document::selectionChanged, this, [this] {
         if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());

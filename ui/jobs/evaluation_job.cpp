@@ -7,12 +7,9 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/preprocess.h"
+#include "jobs/evaluation_job_state.h"
 
 namespace quantloupe::ui {
-
-struct EvaluationJob::State {
-    std::unique_ptr<Session> session;
-};
 
 namespace {
 
@@ -88,6 +85,7 @@ EvaluationJob::~EvaluationJob() {
 
 void EvaluationJob::begin() {
     m_studyToken.cancel();
+    dropQueries();
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
 
@@ -245,6 +243,7 @@ void EvaluationJob::runExport(const QString& what,
 
 void EvaluationJob::cancel() {
     m_studyToken.cancel();
+    dropQueries();
     m_evaluationToken.cancel();
     m_exportToken.cancel();
 }

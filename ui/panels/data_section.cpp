@@ -42,6 +42,12 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     column->setSpacing(unit / 2);
     m_heading = new SectionHeading(QStringLiteral("Data"));
     column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* content = new QVBoxLayout(body);
+    content->setContentsMargins(0, 0, 0, 0);
+    content->setSpacing(unit / 2);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("data"));
 
     auto* card = new QFrame;
     card->setObjectName(QStringLiteral("card"));
@@ -74,10 +80,10 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
         QStringLiteral("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
     m_chooseCalibration->setToolTip(
         QStringLiteral("Images that the ranges of the activations are taken from"));
-    column->addWidget(card);
+    content->addWidget(card);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
-    column->addWidget(m_notice);
+    content->addWidget(m_notice);
 
     connect(m_choose, &QPushButton::clicked, this, &DataSection::chooseDataRequested);
     connect(m_chooseCalibration, &QPushButton::clicked, this, &DataSection::chooseCalibrationRequested);

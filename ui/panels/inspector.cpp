@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "panels/distribution_section.h"
 #include "panels/metric_row.h"
+#include "panels/override_section.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -89,7 +91,9 @@ void Inspector::build() {
     m_sensitivity = new SectionHeading(QStringLiteral("Sensitivity"));
     details->addSpacing(unit / 3);
     details->addWidget(m_sensitivity);
-    auto* rows = new QVBoxLayout;
+    auto* metrics = new QWidget;
+    auto* rows = new QVBoxLayout(metrics);
+    rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     for (const Metric metric : kRows) {
         const QString name = metric == Metric::Sqnr ? QStringLiteral("SQNR local") : metricName(metric);
@@ -100,23 +104,30 @@ void Inspector::build() {
         new MetricRow(QStringLiteral("cosine"),
                       QStringLiteral("Cosine of the layer's output with its float output; 1 is the same")));
     rows->addWidget(m_metrics.back());
-    details->addLayout(rows);
+    details->addWidget(metrics);
+    m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
+    details->addSpacing(unit / 3);
+    m_distributions = new DistributionSection(m_document);
+    details->addWidget(m_distributions);
 
-    const auto form = [&](SectionHeading* heading) {
+    const auto form = [&](SectionHeading* heading, const QString& key) {
         details->addSpacing(unit / 3);
         details->addWidget(heading);
-        auto* layout = new QFormLayout;
+        auto* box = new QWidget;
+        auto* layout = new QFormLayout(box);
+        layout->setContentsMargins(0, 0, 0, 0);
         layout->setHorizontalSpacing(unit);
         layout->setVerticalSpacing(unit / 4);
         layout->setLabelAlignment(Qt::AlignLeft);
         layout->setRowWrapPolicy(QFormLayout::DontWrapRows);
         layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-        details->addLayout(layout);
+        details->addWidget(box);
+        heading->setBody(box, key);
         return layout;
     };
-    m_facts = form(new SectionHeading(QStringLiteral("Layer")));
+    m_facts = form(new SectionHeading(QStringLiteral("Layer")), QStringLiteral("layer"));
     m_attributesHeading = new SectionHeading(QStringLiteral("Attributes"));
-    m_attributes = form(m_attributesHeading);
+    m_attributes = form(m_attributesHeading, QStringLiteral("attributes"));
 
     details->addSpacing(unit / 3);
     details->addWidget(new SectionHeading(QStringLiteral("Comment")));
@@ -129,10 +140,14 @@ void Inspector::build() {
     details->addWidget(m_comment);
 
     column->addWidget(m_details);
+    m_override = new OverrideSection(m_document);
+    column->addSpacing(unit / 3);
+    column->addWidget(m_override);
     column->addStretch(1);
     setWidget(m_body);
 
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
+    connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
     connect(m_host, &QPushButton::clicked, this, [this] {
         if (m_hostNode.valid()) Q_EMIT layerChosen(m_hostNode);
     });
@@ -152,6 +167,7 @@ void Inspector::showSelection() {
     const bool one = m_document->hasModel() && m_shown.valid() && m_document->selection().size() == 1;
     m_details->setVisible(one);
     m_empty->setVisible(!one);
+    m_override->setVisible(!m_document->selection().empty());
     if (!one) {
         m_shown = NodeId();
         showSeveral();

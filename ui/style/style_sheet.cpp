@@ -71,6 +71,7 @@ QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px
     border-radius: 5px; padding: @quarter @half; selection-background-color: @accent;
     selection-color: @accentText; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
+QLineEdit[wrong="true"] { border-color: @error; background: @errorFill; }
 QComboBox::drop-down { border: none; width: @one; }
 QComboBox::down-arrow { image: url(@arrow); width: @arrowSize; height: @arrowSize; right: @quarter; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @border;
