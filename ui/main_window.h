@@ -20,6 +20,7 @@
 #include "panels/status_line.h"
 #include "panels/summary_bar.h"
 #include "panels/tuning_panel.h"
+#include "panels/work_tabs.h"
 
 namespace quantloupe::ui {
 
@@ -35,6 +36,8 @@ class MainWindow : public QMainWindow {
     GraphView* graphView() const { return m_graph; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
+    WorkTabs* workTabs() const { return m_work; }
+    Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
 
     void open(const OpenRequest& request);
@@ -80,6 +83,11 @@ class MainWindow : public QMainWindow {
     void offerRecovery();
     void recover();
     void showAbout();
+    // main_window_commands.cpp
+    void buildCommands(QMenu* help);
+    QList<QAction*> allActions() const;
+    void showPalette();
+    void showShortcuts();
     bool mayDiscard();
 
     void toggleSkip();
@@ -109,6 +117,7 @@ class MainWindow : public QMainWindow {
     TuningPanel* m_tuning = nullptr;
     GraphView* m_graph = nullptr;
     LayerTable* m_table = nullptr;
+    WorkTabs* m_work = nullptr;
     Inspector* m_inspector = nullptr;
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;

@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "data/preprocess.h"
 #include "jobs/evaluation_job_state.h"
+#include "jobs/network_view.h"
 
 namespace quantloupe::ui {
 
@@ -51,6 +52,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
+    if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
         info.notice +=

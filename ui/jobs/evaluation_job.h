@@ -30,6 +30,9 @@ struct DataInfo {
     QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
     QString notice;
     QList<QImage> thumbnails;
+    /// The first images as the network gets them, from its smallest value (black) to its largest (white), and the span of all values.
+    QList<QImage> networkViews;
+    QString networkSpan;  ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< that is used
     std::size_t samples = 0;
     bool labels = false;

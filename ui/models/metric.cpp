@@ -108,6 +108,13 @@ QString formatMetric(double value, Metric metric) {
     return {};
 }
 
+QString formatMetricDifference(double value, double baseline, Metric metric) {
+    if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
+    if (metric == Metric::LeaveOneOut) return formatPoints(value - baseline);
+    const QString text = number(value - baseline, metric == Metric::Sqnr ? 1 : 3);
+    return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
+}
+
 double MetricScale::position(double value) const {
     if (std::isnan(value) || worst == best) return 0;
     if (std::isinf(value)) return (value > 0) == (worst > best) ? 1 : 0;

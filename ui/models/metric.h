@@ -24,6 +24,8 @@ QString metricMeaning(Metric metric);
 /// Empty where the layer has no such number. May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 QString formatMetric(double value, Metric metric);
+/// With a sign, in the digits of formatMetric(); empty unless both are finite.
+QString formatMetricDifference(double value, double baseline, Metric metric);
 
 /// Where values lie between the best (0) and the worst (1) of all layers.
 struct MetricScale {

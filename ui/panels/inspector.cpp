@@ -44,6 +44,7 @@ Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent),
     connect(document, &Document::layersChanged, this, &Inspector::showResults);
     connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
     connect(document, &Document::configChanged, this, &Inspector::showResults);
+    connect(document, &Document::historyChanged, this, &Inspector::showResults);
     showSelection();
 }
 
@@ -298,7 +299,7 @@ void Inspector::showResults() {
 
     const bool stale = m_document->metricsStale();
     const bool asIf = layer->state == LayerState::Skipped;
-    m_sensitivity->setRemark(stale                  ? QStringLiteral("measuring\u2026")
+    m_sensitivity->setRemark(stale ? QStringLiteral("measuring\u2026")
                              : asIf && layer->local ? QStringLiteral("local: as if quantized")
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
@@ -308,6 +309,10 @@ void Inspector::showResults() {
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
             value ? scale.position(*value) : -1, stale || (asIf && local));
+        const LayerResult* baseline = m_document->baselineLayer(m_shown);
+        const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
+        m_metrics[static_cast<qsizetype>(i)]->setDifference(value && before ? formatMetricDifference(*value, *before, kRows[i])
+                                                                            : QString());
     }
     m_metrics.back()->setValue(
         layer->local ? QString::number(layer->local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,

@@ -129,7 +129,7 @@ void OverrideSection::observe() {
                     (s.*member).reset();
                 else
                     s.*member = values[index - 1];
-            });
+            }, box);
         });
     };
     choice(m_weightBits, QStringLiteral("weights"), &LayerSettings::weightBits, kBits);
@@ -157,8 +157,14 @@ std::vector<std::string> OverrideSection::names() const {
     return names;
 }
 
-void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change) {
-    m_document->edit(changeLayers(m_document->config(), names(), text, change));
+void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control) {
+    // Walking a list with the keys is one step, of the same layers.
+    int key = -1;
+    if (control) {
+        key = static_cast<int>(qHash(control->accessibleName()) & 0xffffff) + 1000;
+        for (const std::string& name : names()) key = static_cast<int>((static_cast<unsigned>(key) * 31 + qHash(QString::fromStdString(name))) & 0x3fffffff) + 1000;
+    }
+    m_document->edit(changeLayers(m_document->config(), names(), text, change, key));
     refresh();
 }
 

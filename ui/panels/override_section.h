@@ -22,7 +22,8 @@ class OverrideSection : public QWidget {
     void observe();
     void refresh();
     std::vector<std::string> names() const;
-    void change(const QString& text, const std::function<void(LayerSettings&)>& change);
+    /// Changes by the same `control` one after the other are one undo step.
+    void change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control = nullptr);
     template <typename Value>
     void showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values, const QString& network);
 

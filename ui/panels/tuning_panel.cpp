@@ -10,6 +10,7 @@
 #include "panels/refine_section.h"
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
+#include "panels/suggestion_section.h"
 #include "panels/transform_section.h"
 
 namespace quantloupe::ui {
@@ -35,6 +36,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     column->addWidget(new TransformSection(document));
     column->addWidget(new RefineSection(document));
     column->addWidget(new SkipSection(document));
+    column->addWidget(new SuggestionSection(document));
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);

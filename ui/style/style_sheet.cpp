@@ -102,6 +102,14 @@ QScrollBar::handle:hover { background: @edge; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 
+QTabBar { background: transparent; }
+QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent;
+    padding: @quarter @half; margin-right: @quarter; }
+QTabBar::tab:hover { color: @text; }
+QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
+QTabBar::tab:focus { color: @accent; }
+QListView { background: @panel; border: none; outline: none; selection-background-color: @accentSoft; selection-color: @text; }
+
 QDockWidget { color: @text; }
 QDockWidget::title { background: @panel; padding: @half @one; text-align: left;
     border-bottom: 1px solid @border; }

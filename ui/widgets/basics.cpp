@@ -97,6 +97,10 @@ void SectionHeading::setOpen(bool open) {
     update();
 }
 
+void SectionHeading::mousePressEvent(QMouseEvent* event) {
+    if (!m_body) QWidget::mousePressEvent(event);
+}
+
 void SectionHeading::mouseReleaseEvent(QMouseEvent* event) {
     if (m_body && event->button() == Qt::LeftButton && rect().contains(event->pos())) setOpen(!m_open);
 }

@@ -36,6 +36,7 @@ std::optional<double> rangeRatio(const std::vector<ChannelDetails>& channels, bo
 
 ChannelPlot::ChannelPlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setFixedHeight(qRound(fontMetrics().height() * 4.6));
     setAccessibleName(QStringLiteral("Range of the weights of each channel"));
 }
 

@@ -14,6 +14,7 @@ namespace quantloupe::ui {
 
 HistogramPlot::HistogramPlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setFixedHeight(qRound(fontMetrics().height() * 4.6));
 }
 
 void HistogramPlot::setTensor(const std::optional<TensorDetails>& tensor, const QString& remark) {
