@@ -91,7 +91,10 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_summary = makeLabel({}, "muted");
     m_summary->setWordWrap(true);
     m_summary->setContentsMargins(unit, unit / 2, unit, 0);
-    auto* left = new QVBoxLayout;
+    auto* list = new QFrame;
+    list->setObjectName(QStringLiteral("panel"));
+    auto* left = new QVBoxLayout(list);
+    left->setContentsMargins(0, 0, 0, 0);
     left->setSpacing(unit / 3);
     left->addWidget(m_summary);
     left->addWidget(m_view, 1);
@@ -113,7 +116,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
-    row->addLayout(left, 1);
+    row->addWidget(list, 1);
     row->addWidget(side);
 
     connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &FlippedPanel::askDivergence);

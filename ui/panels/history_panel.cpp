@@ -19,7 +19,8 @@ namespace {
 enum Cost { kLayers, kMacs, kBytes };
 
 QWidget* section(SectionHeading* heading, QWidget* body, const QString& key) {
-    auto* box = new QWidget;
+    auto* box = new QFrame;
+    box->setObjectName(QStringLiteral("panel"));
     const int unit = box->fontMetrics().height();
     auto* column = new QVBoxLayout(box);
     column->setContentsMargins(unit, unit / 3, unit, unit / 3);
@@ -64,6 +65,8 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     column->addWidget(m_compared, 2);
     column->addWidget(buildPlot());
     setMinimumWidth(unit * 20);
+    setObjectName(QStringLiteral("panelBody"));
+    setAttribute(Qt::WA_StyledBackground);
     m_described->hide();
     m_compared->hide();
 

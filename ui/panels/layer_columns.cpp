@@ -29,7 +29,7 @@ void LayerTable::buildHead() {
     m_filterLine->setClearButtonEnabled(true);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
-    row->addWidget(m_filterLine, 1);
+    row->addWidget(m_filterLine, 8);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
     row->addWidget(m_count);

@@ -89,10 +89,11 @@ class RangeStrips : public QWidget {
             painter.setFont(font());
             painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, output ? QStringLiteral("output") : QStringLiteral("weights"));
             painter.setFont(scaledFont(numberFont(font()), 0.8));
-            for (const int power : {-16, -8, 0, 8}) {
+            static const std::pair<int, QString> kMarks[] = {
+                {-8, QStringLiteral("2\u207b\u2078")}, {0, QStringLiteral("1")}, {8, QStringLiteral("2\u2078")}};
+            for (const auto& [power, text] : kMarks) {
                 const double x = placeOf(std::ldexp(1.0, power), box);
-                painter.drawText(QRectF(x - 30, box.top(), 60, box.height()), Qt::AlignHCenter | Qt::AlignBottom,
-                                 QStringLiteral("2^%1").arg(power).replace(QLatin1Char('-'), QChar(0x2212)));
+                painter.drawText(QRectF(x - 30, box.top(), 60, box.height()), Qt::AlignHCenter | Qt::AlignBottom, text);
             }
         }
     }

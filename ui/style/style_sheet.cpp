@@ -108,6 +108,10 @@ QTabBar::tab { background: transparent; color: @muted; border: none; border-bott
 QTabBar::tab:hover { color: @text; }
 QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
 QTabBar::tab:focus { color: @accent; }
+QDialog#palette { background: @panel; border: 1px solid @border; }
+QListWidget::item { padding: @quarter @half; border-radius: 4px; }
+QListWidget::item:selected { background: @accentSoft; color: @text; }
+QListWidget::item:disabled { color: @faint; }
 QListView { background: @panel; border: none; outline: none; selection-background-color: @accentSoft; selection-color: @text; }
 
 QDockWidget { color: @text; }

@@ -115,7 +115,7 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     painter.setFont(scaledFont(numberFont(font()), 0.82));
     painter.setPen(colors.faint);
     const QRectF under(box.left(), box.bottom(), box.width(), unit);
-    const auto text = [](double value) { return QString::number(value, 'g', 3); };
+    const auto text = [](double value) { return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212)); };
     painter.drawText(under, Qt::AlignLeft | Qt::AlignVCenter, text(low));
     painter.drawText(under, Qt::AlignRight | Qt::AlignVCenter, text(high));
 }

@@ -41,8 +41,8 @@ void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& c
     if (!m_points.empty()) {
         const auto [lowCost, highCost] = std::ranges::minmax(m_points, {}, &TradeOffPoint::cost);
         const auto [lowValue, highValue] = std::ranges::minmax(m_points, {}, &TradeOffPoint::value);
-        m_lowCost = lowCost.cost, m_highCost = std::max(highCost.cost, lowCost.cost + 1e-6);
-        m_lowValue = lowValue.value, m_highValue = std::max(highValue.value, lowValue.value + 1e-6);
+        m_lowCost = lowCost.cost, m_highCost = std::max(highCost.cost, lowCost.cost + 1);
+        m_lowValue = lowValue.value, m_highValue = std::max(highValue.value, lowValue.value + 1);
     }
     update();
 }
