@@ -19,7 +19,7 @@ Document::Document(QObject* parent) : QObject(parent) {
             [this](const EvaluationPtr& last, double seconds) {
                 m_evaluating = false;
                 adoptEvaluation(last);
-                m_accuracyStale = m_metricsStale = false;
+                m_accuracyStale = m_metricsStale = m_heldEdits > 0;
                 rememberMeasured(*last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
@@ -29,6 +29,9 @@ Document::Document(QObject* parent) : QObject(parent) {
     m_idle.setInterval(500);  // a hand that is still editing comes first
     connect(&m_idle, &QTimer::timeout, this, [this] {
         if (m_studies && m_model && !m_job.busy()) m_job.study(m_config);
+    });
+    connect(&m_job, &EvaluationJob::queriesFinished, this, [this] {
+        if (m_studies && m_evaluation && m_evaluation->complete) m_idle.start();
     });
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
@@ -116,6 +119,7 @@ void Document::adoptModel(const ModelPtr& model) {
     m_preprocess.reset();
     m_dataWanted = {};
     m_history = {};
+    m_measuredLayers.clear();
     m_config = presetConfig("default");
     m_signatures = layerSignatures(*model->graph);
 
@@ -232,7 +236,19 @@ void Document::setConfig(const QuantizationConfig& config) {
     Q_EMIT configChanged();
     if (!m_model || !matters) return;
     guessStates();
-    evaluate();
+    if (!m_held) return evaluate();
+    ++m_heldEdits;
+    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
+    if (m_evaluating) m_job.cancel();  // what runs is of a configuration that nobody waits for
+    Q_EMIT evaluationChanged();
+    Q_EMIT heldChanged();
+}
+
+void Document::setHeld(bool held) {
+    if (held == m_held) return;
+    m_held = held;
+    Q_EMIT heldChanged();
+    if (!held && m_heldEdits > 0) evaluate();
 }
 
 void Document::guessStates() {
@@ -271,6 +287,7 @@ void Document::evaluate() {
     m_evaluating = true;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
     m_job.evaluate(m_config);
+    if (std::exchange(m_heldEdits, 0) > 0) Q_EMIT heldChanged();
     Q_EMIT evaluationChanged();
 }
 

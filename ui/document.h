@@ -13,6 +13,7 @@
 #include <QUndoStack>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -96,11 +97,19 @@ class Document : public QObject {
     void goBackTo(std::size_t index);
     /// Pins it as the baseline, or unpins it.
     void pinBaseline(std::size_t index);
+    /// What the person calls a measured configuration, and says of it.
+    void describeMeasured(std::size_t index, const QString& name, const QString& note);
+    /// The layer's results under the pinned baseline; null: none is pinned, or it was not measured since the window opened.
+    const LayerResult* baselineLayer(NodeId node) const;
     /// Tells what the window wants in the project, as the JSON of an object; viewLoaded() gives it back.
     void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
 
     void evaluate();
     void cancel();
+    /// Held: edits are gathered and nothing is measured until evaluate() or until it is let go. The states follow at once.
+    void setHeld(bool held);
+    bool held() const { return m_held; }
+    int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
     EvaluationJob* job() { return &m_job; }
@@ -117,6 +126,7 @@ class Document : public QObject {
     void selectionChanged();
     void historyChanged();
     void projectChanged();  ///< its path
+    void heldChanged();
     void viewLoaded(std::string json);
     void message(quantloupe::ui::MessageKind kind, QString text);
     void failed(quantloupe::ui::Failure failure);
@@ -149,7 +159,8 @@ class Document : public QObject {
     QUndoStack m_undo;
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
-    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false;
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false, m_held = false;
+    int m_heldEdits = 0;
     QTimer m_idle;
     std::vector<NodeId> m_selection;
     NodeId m_current;
@@ -160,6 +171,8 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: as the file beside the model says
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< asked for, there or not
     MeasuredHistory m_history;
+    /// Of what was measured lately and the baseline, by version.
+    std::map<std::string, std::shared_ptr<const std::vector<LayerResult>>> m_measuredLayers;
     std::function<std::string()> m_collectView;
 };
 

@@ -117,6 +117,14 @@ void Document::rememberMeasured(const Evaluation& evaluation) {
     const QString change =
         m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : QStringLiteral("As opened");
     auto measured = measuredConfig(evaluation, change.toStdString());
+    if (measured) {
+        constexpr std::size_t kKept = 40;  // layers' results of that many configurations
+        m_measuredLayers[measured->version] = std::make_shared<const std::vector<LayerResult>>(evaluation.layers);
+        if (m_measuredLayers.size() > kKept)
+            std::erase_if(m_measuredLayers, [&](const auto& entry) {
+                return entry.first != m_history.baseline() && entry.first != measured->version;
+            });
+    }
     if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
 }
 
@@ -126,6 +134,19 @@ void Document::goBackTo(std::size_t index) {
     const QString change = QString::fromStdString(entry.change);
     const QString prefix = QStringLiteral("Back to: ");
     edit({entry.config, change.startsWith(prefix) ? change : prefix + change, {}});
+}
+
+void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
+    if (index >= m_history.entries().size()) return;
+    m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
+    m_undo.resetClean();  // it is part of the project, so there is something to save
+    Q_EMIT historyChanged();
+}
+
+const LayerResult* Document::baselineLayer(NodeId node) const {
+    const auto found = m_measuredLayers.find(m_history.baseline());
+    if (found == m_measuredLayers.end() || !node.valid() || node.index() >= found->second->size()) return nullptr;
+    return &(*found->second)[node.index()];
 }
 
 void Document::pinBaseline(std::size_t index) {

@@ -54,10 +54,11 @@ void MainWindow::buildPanels() {
     m_tuning = new TuningPanel(&m_document);
     m_graph = new GraphView(&m_document);
     m_table = new LayerTable(&m_document);
+    m_work = new WorkTabs(&m_document, m_table);
     m_inspector = new Inspector(&m_document);
     m_middle = new QSplitter(Qt::Vertical);
     m_middle->addWidget(m_graph);
-    m_middle->addWidget(m_table);
+    m_middle->addWidget(m_work);
     m_middle->setStretchFactor(0, 3);
     m_middle->setStretchFactor(1, 1);
     m_columns = new QSplitter(Qt::Horizontal);
@@ -72,7 +73,7 @@ void MainWindow::buildPanels() {
         splitter->setChildrenCollapsible(false);
     }
     m_inspector->setMinimumWidth(unit * 14);
-    m_table->setMinimumHeight(unit * 7);
+    m_work->setMinimumHeight(unit * 7);
     m_columns->setSizes({unit * 19, unit * 55, unit * 18});
     m_middle->setSizes({unit * 34, unit * 14});
 
@@ -145,6 +146,9 @@ void MainWindow::observe() {
         m_document.select(layer);
         m_graph->canvas()->ensureVisible(layer);
     });
+    connect(m_work, &WorkTabs::layerChosen, m_inspector, &Inspector::layerChosen);
+    connect(m_inspector, &Inspector::layersChosen, this,
+            [this](const std::vector<NodeId>& layers) { m_document.select(layers, m_document.current()); });
     // A row chosen in the table comes into sight in the graph.
     connect(&m_document, &Document::selectionChanged, this, [this] {
         if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());

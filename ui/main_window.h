@@ -23,6 +23,7 @@
 #include "panels/status_line.h"
 #include "panels/summary_bar.h"
 #include "panels/tuning_panel.h"
+#include "panels/work_tabs.h"
 
 namespace quantloupe::ui {
 
@@ -39,6 +40,8 @@ class MainWindow : public QMainWindow {
     GraphGestures* gestures() const { return m_gestures; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
+    WorkTabs* workTabs() const { return m_work; }
+    Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
 
     void open(const OpenRequest& request);
@@ -88,6 +91,11 @@ class MainWindow : public QMainWindow {
     void offerRecovery();
     void recover();
     void showAbout();
+    // main_window_commands.cpp
+    void buildCommands(QMenu* help);
+    QList<QAction*> allActions() const;
+    void showPalette();
+    void showShortcuts();
     bool mayDiscard();
 
     void toggleSkip();
@@ -120,6 +128,7 @@ class MainWindow : public QMainWindow {
     GroupFolding* m_folding = nullptr;
     SelectionHistory* m_selections = nullptr;
     LayerTable* m_table = nullptr;
+    WorkTabs* m_work = nullptr;
     Inspector* m_inspector = nullptr;
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;

@@ -90,6 +90,8 @@ void MainWindow::buildEditMenu() {
     edit->addAction(redo);
     edit->addSeparator();
     m_needModel << addAction(edit, QStringLiteral("&Find layers"), QKeySequence::Find, {}, [this] {
+        m_work->show();
+        m_work->showTab(WorkTabs::Layers);
         m_table->filterLine()->setFocus();
         m_table->filterLine()->selectAll();
     });
@@ -170,13 +172,20 @@ void MainWindow::buildViewMenu() {
     buildNavigation(view);
     view->addSeparator();
     const std::pair<const char*, QWidget*> panels[] = {
-        {"&Tuning panel", m_tuning}, {"&Inspector", m_inspector}, {"&Layer table", m_table}};
+        {"&Tuning panel", m_tuning}, {"&Inspector", m_inspector}, {"&Layers and results", m_work}};
     for (const auto& [name, panel] : panels) {
         QAction* action = view->addAction(QString::fromLatin1(name));
         action->setCheckable(true);
         action->setChecked(true);
         connect(action, &QAction::toggled, panel, &QWidget::setVisible);
     }
+    static constexpr const char* kTabs[] = {"Show la&yers", "Show w&here the accuracy went", "Show the flipped i&mages", "Show the lo&g"};
+    for (int i = 0; i < WorkTabs::Count; ++i)
+        addAction(view, QString::fromLatin1(kTabs[i]), QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
+            m_work->show();
+            m_work->showTab(i);
+        });
+    view->addSeparator();
     QAction* study = view->addAction(QStringLiteral("&Measure leave-one-out while idle"));
     study->setCheckable(true);
     connect(study, &QAction::toggled, this, [this](bool on) {
@@ -224,6 +233,7 @@ void MainWindow::buildLayersMenu() {
 
 void MainWindow::buildHelpMenu() {
     QMenu* help = menuBar()->addMenu(QStringLiteral("&Help"));
+    buildCommands(help);
     addAction(help, QStringLiteral("&About Quantloupe"), {}, {}, [this] { showAbout(); });
 }
 

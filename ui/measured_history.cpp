@@ -26,6 +26,11 @@ bool MeasuredHistory::add(MeasuredConfig measured) {
     return true;
 }
 
+void MeasuredHistory::describe(std::size_t index, std::string name, std::string note) {
+    m_entries.at(index).name = std::move(name);
+    m_entries.at(index).note = std::move(note);
+}
+
 const MeasuredConfig* MeasuredHistory::baselineEntry() const {
     const auto index = m_baseline.empty() ? std::nullopt : find(m_baseline);
     return index ? &m_entries[*index] : nullptr;

@@ -59,6 +59,13 @@ Json toJson(const MeasuredConfig& measured) {
                    {"float", counts.floating},
                    {"folded", counts.folded},
                    {"fused", counts.fused}}}};
+    if (measured.cost)
+        json["in_float"] = {{"macs", measured.cost->macs},
+                            {"total_macs", measured.cost->totalMacs},
+                            {"bytes", measured.cost->bytes},
+                            {"total_bytes", measured.cost->totalBytes}};
+    if (!measured.name.empty()) json["name"] = measured.name;
+    if (!measured.note.empty()) json["note"] = measured.note;
     if (measured.otherModel) json["other_model"] = true;
     json["config"] = Json::parse(configToJson(measured.config));
     return json;
@@ -74,6 +81,20 @@ std::string nowText() {
 
 }  // namespace
 
+FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
+    FloatCost cost;
+    for (const LayerResult& layer : layers) {
+        const bool inFloat = layer.state == LayerState::Skipped || layer.state == LayerState::Float;
+        const std::uint64_t bytes = layer.parameters * sizeof(float);
+        cost.totalMacs += layer.macs;
+        cost.totalBytes += bytes;
+        if (!inFloat) continue;
+        cost.macs += layer.macs;
+        cost.bytes += bytes;
+    }
+    return cost;
+}
+
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change) {
     if (!evaluation.complete || evaluation.rough || !evaluation.quantized || !evaluation.floating)
         return std::nullopt;
@@ -86,6 +107,7 @@ std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::
     measured.floating = *evaluation.floating;
     measured.quantized = *evaluation.quantized;
     measured.counts = evaluation.counts;
+    measured.cost = floatCostOf(evaluation.layers);
     return measured;
 }
 

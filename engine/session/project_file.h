@@ -21,6 +21,14 @@
 
 namespace quantloupe {
 
+/// What a configuration leaves in float, and of how much.
+struct FloatCost {
+    std::uint64_t macs = 0, totalMacs = 0;    ///< an image; of all layers that are not quantized
+    std::uint64_t bytes = 0, totalBytes = 0;  ///< of weights as float32, likewise
+    bool operator==(const FloatCost&) const = default;
+};
+FloatCost floatCostOf(const std::vector<LayerResult>& layers);
+
 /// One configuration that was evaluated, and what came out.
 struct MeasuredConfig {
     std::string version;  ///< of model, data and configuration (Evaluation::version), as hexadecimal text
@@ -30,6 +38,8 @@ struct MeasuredConfig {
     double seconds = 0;      ///< that the evaluation took
     Accuracy floating, quantized;
     StateCounts counts;
+    std::optional<FloatCost> cost = std::nullopt;  ///< files of before it was kept have none
+    std::string name = {}, note = {};              ///< what the person calls it, and says of it
     bool otherModel = false;  ///< measured on the model before it changed
 };
 /// Of a complete evaluation with an accuracy; nothing otherwise.

@@ -101,6 +101,13 @@ MeasuredConfig readMeasured(ObjectReader reader) {
     measured.counts = {count(counts, "quantized"), count(counts, "skipped"), count(counts, "float"),
                        count(counts, "folded"), count(counts, "fused")};
     counts.finish();
+    if (reader.find("in_float") != nullptr) {
+        ObjectReader cost = reader.object("in_float");
+        measured.cost = FloatCost{count(cost, "macs"), count(cost, "total_macs"), count(cost, "bytes"), count(cost, "total_bytes")};
+        cost.finish();
+    }
+    reader.text("name", measured.name);
+    reader.text("note", measured.note);
     reader.boolean("other_model", measured.otherModel);
     measured.config = within(reader.pathOf("config"), [&] { return configFromJson(need(reader, "config").dump()); });
     reader.finish();

@@ -22,6 +22,14 @@ struct ConfigEdit {
 
 enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 3 };
 
+/// `change` alters a copy of the configuration.
+template <typename Change>
+ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, Change change, int mergeKey = -1) {
+    ConfigEdit edit{config, text, {}, mergeKey};
+    change(edit.next);
+    return edit;
+}
+
 /// Keeps the layers in float: takes back what says "always quantize", and adds one rule of kind node.
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names);
 /// Takes the layers out of the node rules; where another rule or the tail still covers one, sets quantize =

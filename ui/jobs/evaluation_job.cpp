@@ -7,12 +7,10 @@
 #include "base/error.h"
 #include "data/dataset.h"
 #include "data/preprocess.h"
+#include "jobs/evaluation_job_state.h"
+#include "jobs/network_view.h"
 
 namespace quantloupe::ui {
-
-struct EvaluationJob::State {
-    std::unique_ptr<Session> session;
-};
 
 namespace {
 
@@ -54,6 +52,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     info.labels = data->hasLabels();
     info.thumbnails = thumbnailsOf(*data, evaluation);
     info.preprocess = preprocess;
+    if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
         info.notice +=
@@ -88,6 +87,7 @@ EvaluationJob::~EvaluationJob() {
 
 void EvaluationJob::begin() {
     m_studyToken.cancel();
+    dropQueries();
     if (m_open++ == 0) Q_EMIT busyChanged(true);
 }
 
@@ -245,6 +245,7 @@ void EvaluationJob::runExport(const QString& what,
 
 void EvaluationJob::cancel() {
     m_studyToken.cancel();
+    dropQueries();
     m_evaluationToken.cancel();
     m_exportToken.cancel();
 }

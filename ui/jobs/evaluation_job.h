@@ -13,6 +13,7 @@
 #include <QString>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -29,6 +30,9 @@ struct DataInfo {
     QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
     QString notice;
     QList<QImage> thumbnails;
+    /// The first images as the network gets them, from its smallest value (black) to its largest (white), and the span of all values.
+    QList<QImage> networkViews;
+    QString networkSpan;  ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< that is used
     std::size_t samples = 0;
     bool labels = false;
@@ -58,7 +62,14 @@ class EvaluationJob : public QObject {
     void study(const QuantizationConfig& config);
     /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
-    /// Ends the evaluation and the export that run.
+    /// Asks the session something beside the evaluations: details of a layer, which images flipped. `work` runs on the engine's
+    /// thread; what it returns runs on this one. A later question in the same slot and every evaluation end it, silently: ask
+    /// again when the evaluation is there. `refused` gets the engine's words if it cannot be done.
+    using Query = std::function<std::function<void()>(Session&, const CancelToken&)>;
+    void ask(const QString& slot, Query work, std::function<void(QString)> refused = {});
+    /// Forgets the question of the slot.
+    void dropQuery(const QString& slot);
+    /// Ends the evaluation, the export and the questions that run.
     void cancel();
 
     bool busy() const { return m_open > 0; }
@@ -76,6 +87,7 @@ class EvaluationJob : public QObject {
     void exported(QString text);
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);
+    void queriesFinished();  ///< nothing is asked any more
 
   private:
     struct State;  ///< touched by the engine's thread only
@@ -86,7 +98,9 @@ class EvaluationJob : public QObject {
 
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;
+    void dropQueries();
     CancelToken m_evaluationToken, m_exportToken, m_loadToken, m_studyToken;
+    std::map<QString, CancelToken> m_queries;  ///< that have not come back
     quint64 m_generation = 0;
     int m_open = 0;  ///< requests that have not come back
 };

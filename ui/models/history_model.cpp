@@ -45,24 +45,42 @@ HistoryModel::HistoryModel(Document* document, QObject* parent)
     update();
 }
 
+/// Rows that only look different now keep the view's selection.
 void HistoryModel::update() {
-    beginResetModel();
-    m_current = m_document->history().findConfig(m_document->config());
-    endResetModel();
+    const auto& entries = m_document->history().entries();
+    std::vector<std::string> versions;
+    for (const MeasuredConfig& entry : entries) versions.push_back(entry.version);
+    const bool same = versions == m_versions;
+    const bool added = versions.size() == m_versions.size() + 1 && std::equal(m_versions.begin(), m_versions.end(), versions.begin());
+    const auto current = m_document->history().findConfig(m_document->config());
+    if (added) {
+        beginInsertRows({}, 0, 0);
+        m_versions = std::move(versions);
+        endInsertRows();
+    } else if (!same) {
+        beginResetModel();
+        m_versions = std::move(versions);
+        m_current = current;
+        endResetModel();
+    }
+    m_current = current;
+    if (!m_versions.empty()) Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+    Q_EMIT headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
+    Q_EMIT updated();
 }
 
 int HistoryModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(m_document->history().entries().size());
+    return parent.isValid() ? 0 : static_cast<int>(m_versions.size());
 }
 
 int HistoryModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 std::size_t HistoryModel::entryOf(const QModelIndex& index) const {
-    return m_document->history().entries().size() - 1 - static_cast<std::size_t>(index.row());
+    return m_versions.size() - 1 - static_cast<std::size_t>(index.row());
 }
 
 QString HistoryModel::change(const MeasuredConfig& entry) const {
-    const QString text = QString::fromStdString(entry.change);
+    const QString text = QString::fromStdString(entry.name.empty() ? entry.change : entry.name);
     return entry.version == m_document->history().baseline() ? QStringLiteral("\u2691 ") + text : text;
 }
 
@@ -88,6 +106,7 @@ QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
                          .arg(entry.quantized.samples)
                          .arg(formatSeconds(entry.seconds)));
     lines.append(QStringLiteral("%1 layers quantized, %2 skipped").arg(entry.counts.quantized).arg(entry.counts.skipped));
+    if (!entry.note.empty()) lines.append(QString::fromStdString(entry.note));
     if (entry.otherModel) lines.append(QStringLiteral("Measured before the model changed."));
     if (entry.version == m_document->history().baseline()) lines.append(QStringLiteral("The pinned baseline."));
     return lines.join(QLatin1Char('\n'));
@@ -96,6 +115,7 @@ QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
 QVariant HistoryModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const std::size_t row = entryOf(index);
+    if (row >= m_document->history().entries().size()) return {};
     const MeasuredConfig& entry = m_document->history().entries()[row];
     switch (role) {
         case Qt::DisplayRole:

@@ -23,6 +23,9 @@ class HistoryModel : public QAbstractTableModel {
     /// Of the document's history.
     std::size_t entryOf(const QModelIndex& index) const;
 
+  Q_SIGNALS:
+    void updated();  ///< rows, their looks, or both
+
   private:
     void update();
     QVariant display(const MeasuredConfig& entry, int column) const;
@@ -30,6 +33,7 @@ class HistoryModel : public QAbstractTableModel {
     QString change(const MeasuredConfig& entry) const;
 
     Document* m_document;
+    std::vector<std::string> m_versions;   ///< of the rows, oldest first
     std::optional<std::size_t> m_current;  ///< entry of the document's configuration
 };
 

@@ -20,6 +20,7 @@ LayerTableModel::LayerTableModel(Document* document, QObject* parent)
 void LayerTableModel::update() {
     const auto& layers = m_document->layers();
     m_local = scaleOf(layers, Metric::LocalQs);
+    m_weight = scaleOf(layers, Metric::WeightQs);
     m_cumulative = scaleOf(layers, Metric::CumulativeQs);
     m_leaveOneOut = scaleOf(layers, Metric::LeaveOneOut);
     m_sqnr = scaleOf(layers, Metric::Sqnr);
@@ -43,6 +44,8 @@ std::optional<Metric> LayerTableModel::metricOf(int column) {
     switch (column) {
         case LocalQs:
             return Metric::LocalQs;
+        case WeightQs:
+            return Metric::WeightQs;
         case CumulativeQs:
             return Metric::CumulativeQs;
         case LeaveOneOut:
@@ -74,6 +77,15 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
             return layer.local ? QString::number(layer.local->cosine, 'f', 4) : kNone;
         case Parameters:
             return layer.parameters > 0 ? formatCount(layer.parameters) : kNone;
+        case Bits: {
+            // As the layer's own settings and the network's have it.
+            if (layer.state != LayerState::Quantized && layer.state != LayerState::Skipped) return kNone;
+            const QuantizationConfig& config = m_document->config();
+            const auto found = config.layers.find(layer.name);
+            const LayerSettings own = found == config.layers.end() ? LayerSettings{} : found->second;
+            const QString weight = layer.parameters > 0 ? QString::number(own.weightBits.value_or(config.quantization.weight.bits)) : kNone;
+            return QStringLiteral("%1/%2").arg(weight).arg(own.activationBits.value_or(config.quantization.activation.bits));
+        }
         case Reason:
             return QString::fromStdString(layer.reason);
         default:
@@ -108,6 +120,13 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
             if (index.column() == Name) return QString::fromStdString(layer.name);
             if (index.column() == State || index.column() == Reason)
                 return QString::fromStdString(layer.reason);
+            if (const auto metric = metricOf(index.column())) {
+                const LayerResult* baseline = m_document->baselineLayer(layer.node);
+                const auto now = metricValue(layer, *metric), then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
+                if (now && then)
+                    return QStringLiteral("%1; baseline %2 (%3)")
+                        .arg(formatMetric(*now, *metric), formatMetric(*then, *metric), formatMetricDifference(*now, *then, *metric));
+            }
             return {};
         case Qt::TextAlignmentRole: {
             const bool words = index.column() == Name || index.column() == Op || index.column() == State ||
@@ -122,6 +141,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
             return m_document->metricsStale();
         case HeatRole: {
             const MetricScale* scale = index.column() == LocalQs        ? &m_local
+                                       : index.column() == WeightQs     ? &m_weight
                                        : index.column() == CumulativeQs ? &m_cumulative
                                        : index.column() == LeaveOneOut  ? &m_leaveOneOut
                                        : index.column() == Sqnr         ? &m_sqnr
@@ -148,8 +168,8 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
         return {};
     }
     if (role != Qt::DisplayRole) return {};
-    static constexpr const char* kNames[ColumnCount] = {
-        "#", "layer", "op", "state", "QS local", "cumulative", "one out", "cosine", "SQNR", "MACs", "weights", "why"};
+    static constexpr const char* kNames[ColumnCount] = {"#",       "layer",  "op",   "state", "QS local", "QS weight", "cumulative",
+                                                        "one out", "cosine", "SQNR", "MACs",  "weights",  "bits",      "why"};
     return section >= 0 && section < ColumnCount ? QString::fromLatin1(kNames[section]) : QVariant();
 }
 
@@ -158,60 +178,73 @@ LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
     setDynamicSortFilter(true);
 }
 
+LayerFilter::Term LayerFilter::read(const QString& whole) {
+    static const QRegularExpression comparison(
+        QStringLiteral("^(qs|local|weight|cumulative|loo|cosine|sqnr|macs|weights)([<>])(=?)([-0-9.eE+]+)$"),
+        QRegularExpression::CaseInsensitiveOption);
+    static const QHash<QString, int> columns = {
+        {QStringLiteral("qs"), LayerTableModel::LocalQs},       {QStringLiteral("local"), LayerTableModel::LocalQs},
+        {QStringLiteral("weight"), LayerTableModel::WeightQs},  {QStringLiteral("cumulative"), LayerTableModel::CumulativeQs},
+        {QStringLiteral("loo"), LayerTableModel::LeaveOneOut},  {QStringLiteral("cosine"), LayerTableModel::Cosine},
+        {QStringLiteral("sqnr"), LayerTableModel::Sqnr},        {QStringLiteral("macs"), LayerTableModel::Macs},
+        {QStringLiteral("weights"), LayerTableModel::Parameters}};
+    Term term;
+    term.inverted = whole.size() > 1 && whole.startsWith(QLatin1Char('-'));
+    const QString word = term.inverted ? whole.mid(1) : whole;
+    const auto match = comparison.match(word);
+    bool isNumber = false;
+    const double limit = match.hasMatch() ? match.captured(4).toDouble(&isNumber) : 0;
+    const bool slashes = word.size() > 2 && word.startsWith(QLatin1Char('/')) && word.endsWith(QLatin1Char('/'));
+    if (isNumber) {
+        term.column = columns.value(match.captured(1).toLower());
+        term.relation = match.captured(2).front();
+        term.orEqual = !match.captured(3).isEmpty();
+        // As the column shows it: in points.
+        term.number = term.column == LayerTableModel::LeaveOneOut ? limit / 100 : limit;
+    } else if (word.startsWith(QLatin1String("op:"), Qt::CaseInsensitive)) {
+        term.column = LayerTableModel::Op;
+        term.text = word.mid(3);
+    } else if (word.startsWith(QLatin1String("state:"), Qt::CaseInsensitive)) {
+        term.column = LayerTableModel::State;
+        term.text = word.mid(6);
+    } else if (slashes || word.startsWith(QLatin1String("re:"), Qt::CaseInsensitive)) {
+        term.pattern = QRegularExpression(slashes ? word.mid(1, word.size() - 2) : word.mid(3));
+        if (!term.pattern->isValid())
+            m_complaint = QStringLiteral("%1: %2 at %3").arg(word, term.pattern->errorString()).arg(term.pattern->patternErrorOffset());
+    } else {
+        term.text = word;
+    }
+    return term;
+}
+
 void LayerFilter::setFilter(const QString& text) {
     m_terms.clear();
-    static const QRegularExpression comparison(
-        QStringLiteral("^(qs|local|cumulative|loo|sqnr|macs)([<>])([0-9.eE+-]+)$"),
-        QRegularExpression::CaseInsensitiveOption);
+    m_complaint.clear();
     for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        Term term;
-        const auto match = comparison.match(word);
-        bool isNumber = false;
-        const double limit = match.hasMatch() ? match.captured(3).toDouble(&isNumber) : 0;
-        if (isNumber) {
-            const QString name = match.captured(1).toLower();
-            term.column = name == QLatin1String("cumulative") ? LayerTableModel::CumulativeQs
-                          : name == QLatin1String("loo")      ? LayerTableModel::LeaveOneOut
-                          : name == QLatin1String("sqnr")     ? LayerTableModel::Sqnr
-                          : name == QLatin1String("macs")     ? LayerTableModel::Macs
-                                                              : LayerTableModel::LocalQs;
-            term.relation = match.captured(2).front();
-            term.number = limit;
-        } else if (word.startsWith(QLatin1String("op:"), Qt::CaseInsensitive)) {
-            term.column = LayerTableModel::Op;
-            term.text = word.mid(3);
-        } else if (word.startsWith(QLatin1String("state:"), Qt::CaseInsensitive)) {
-            term.column = LayerTableModel::State;
-            term.text = word.mid(6);
-        } else {
-            term.text = word;
-        }
-        m_terms.append(term);
+        const Term term = read(word);
+        if (!term.pattern || term.pattern->isValid()) m_terms.append(term);  // one half typed hides nothing
     }
     invalidateFilter();
 }
 
-bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) const {
     const auto text = [&](int column) { return sourceModel()->index(row, column, parent).data().toString(); };
-    for (const Term& term : m_terms) {
-        if (!term.relation.isNull()) {
-            const QVariant value =
-                sourceModel()->index(row, term.column, parent).data(LayerTableModel::SortRole);
-            if (!value.isValid()) return false;
-            if (term.relation == QLatin1Char('>') ? !(value.toDouble() > term.number)
-                                                  : !(value.toDouble() < term.number))
-                return false;
-        } else if (term.column >= 0) {
-            if (!text(term.column).contains(term.text, Qt::CaseInsensitive)) return false;
-        } else {
-            bool found = false;
-            for (const int column : {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State,
-                                     LayerTableModel::Reason})
-                found = found || text(column).contains(term.text, Qt::CaseInsensitive);
-            if (!found) return false;
-        }
+    if (!term.relation.isNull()) {
+        const QVariant value = sourceModel()->index(row, term.column, parent).data(LayerTableModel::SortRole);
+        if (!value.isValid()) return false;
+        const double number = value.toDouble();
+        return (term.orEqual && number == term.number) ||
+               (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    return true;
+    if (term.pattern) return term.pattern->match(text(LayerTableModel::Name)).hasMatch();
+    if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
+    for (const int column : {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
+        if (text(column).contains(term.text, Qt::CaseInsensitive)) return true;
+    return false;
+}
+
+bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+    return std::ranges::all_of(m_terms, [&](const Term& term) { return accepts(term, row, parent) != term.inverted; });
 }
 
 bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {

@@ -3,6 +3,7 @@
 // All layers as a table, in graph order; the proxy sorts and filters.
 
 #include <QAbstractTableModel>
+#include <QRegularExpression>
 #include <QSortFilterProxyModel>
 
 #include "document.h"
@@ -19,12 +20,14 @@ class LayerTableModel : public QAbstractTableModel {
         Op,
         State,
         LocalQs,
+        WeightQs,
         CumulativeQs,
         LeaveOneOut,
         Cosine,
         Sqnr,
         Macs,
         Parameters,
+        Bits,
         Reason,
         ColumnCount
     };
@@ -50,16 +53,19 @@ class LayerTableModel : public QAbstractTableModel {
 
     Document* m_document;
     std::size_t m_rows = 0;
-    MetricScale m_local, m_cumulative, m_leaveOneOut, m_sqnr;
+    MetricScale m_local, m_weight, m_cumulative, m_leaveOneOut, m_sqnr;
 };
 
-/// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, for
-/// qs, cumulative, loo, sqnr, macs) narrow further. Rows without a number sort last in both directions.
+/// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=, <=, for
+/// qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights) narrow further; "re:" or slashes begin a regular expression
+/// on the name; "-" before a term turns it round. Rows without a number sort last in both directions.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
     explicit LayerFilter(QObject* parent = nullptr);
     void setFilter(const QString& text);
+    /// What of the text could not be understood; empty: all of it was.
+    QString complaint() const { return m_complaint; }
 
   protected:
     bool filterAcceptsRow(int row, const QModelIndex& parent) const override;
@@ -70,9 +76,14 @@ class LayerFilter : public QSortFilterProxyModel {
         int column = -1;  ///< -1: any
         QString text;
         QChar relation;  ///< '<' or '>' with number
+        bool orEqual = false, inverted = false;
         double number = 0;
+        std::optional<QRegularExpression> pattern = std::nullopt;  ///< on the name
     };
+    bool accepts(const Term& term, int row, const QModelIndex& parent) const;
+    Term read(const QString& word);
     QList<Term> m_terms;
+    QString m_complaint;
 };
 
 }  // namespace quantloupe::ui

@@ -163,6 +163,13 @@ QString formatBits(const LayerResult& layer) {
     return QStringLiteral("%1/%2").arg(layer.weightBits).arg(layer.activationBits);
 }
 
+QString formatMetricDifference(double value, double baseline, Metric metric) {
+    if (!std::isfinite(value) || !std::isfinite(baseline)) return {};
+    if (metric == Metric::LeaveOneOut) return formatPoints(value - baseline);
+    const QString text = number(value - baseline, metric == Metric::Sqnr ? 1 : 3);
+    return text.startsWith(kMinus) ? text : QLatin1Char('+') + text;
+}
+
 namespace {
 
 /// A cosine's distance from 1 is what a logarithm tells apart.

@@ -51,6 +51,8 @@ struct ScaleChoice {
     std::optional<bool> logarithmic;    ///< without: the metric's habit
     bool operator==(const ScaleChoice&) const = default;
 };
+/// With a sign, in the digits of formatMetric(); empty unless both are finite.
+QString formatMetricDifference(double value, double baseline, Metric metric);
 
 /// Where values lie between the best (0) and the worst (1) of all layers.
 struct MetricScale {

@@ -4,7 +4,10 @@
 #include <QPainter>
 #include <QPainterPath>
 #include <QVBoxLayout>
+#include <cmath>
+#include <map>
 
+#include "models/metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -35,6 +38,27 @@ QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
 
 }  // namespace
 
+QString chanceWarning(const Evaluation& evaluation) {
+    constexpr std::size_t kEnough = 20;
+    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.wanted || evaluation.randomInputs) return {};
+    const Accuracy& floating = *evaluation.floating;
+    if (floating.samples < kEnough) return {};
+    std::map<std::int32_t, std::size_t> counts;
+    std::size_t all = 0, most = 0;
+    for (const std::int32_t wanted : *evaluation.wanted) {
+        if (wanted < 0) continue;
+        ++all;
+        most = std::max(most, ++counts[wanted]);
+    }
+    if (counts.size() < 2) return {};
+    const double chance = static_cast<double>(most) / static_cast<double>(all);
+    // Beyond the noise of so few samples.
+    const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
+    if (*floating.top1 > chance + margin) return {};
+    return QStringLiteral("The float network gets %1 right, which is chance (%2). The preprocessing looks wrong.")
+        .arg(formatRate(*floating.top1), formatRate(chance));
+}
+
 DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
     auto* column = new QVBoxLayout(this);
@@ -42,6 +66,12 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     column->setSpacing(unit / 2);
     m_heading = new SectionHeading(QStringLiteral("Data"));
     column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* content = new QVBoxLayout(body);
+    content->setContentsMargins(0, 0, 0, 0);
+    content->setSpacing(unit / 2);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("data"));
 
     auto* card = new QFrame;
     card->setObjectName(QStringLiteral("card"));
@@ -74,10 +104,25 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
         QStringLiteral("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
     m_chooseCalibration->setToolTip(
         QStringLiteral("Images that the ranges of the activations are taken from"));
-    column->addWidget(card);
+    content->addWidget(card);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
-    column->addWidget(m_notice);
+    content->addWidget(m_notice);
+    m_wrong = new QFrame;
+    m_wrong->setObjectName(QStringLiteral("banner"));
+    auto* wrong = new QVBoxLayout(m_wrong);
+    wrong->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
+    wrong->setSpacing(unit / 4);
+    m_warning = makeLabel({}, "", 0.95);
+    m_warning->setWordWrap(true);
+    m_views = new QLabel;
+    m_viewText = makeLabel({}, "muted", 0.88);
+    m_viewText->setWordWrap(true);
+    wrong->addWidget(m_warning);
+    wrong->addWidget(m_views);
+    wrong->addWidget(m_viewText);
+    m_wrong->hide();
+    content->addWidget(m_wrong);
 
     connect(m_choose, &QPushButton::clicked, this, &DataSection::chooseDataRequested);
     connect(m_chooseCalibration, &QPushButton::clicked, this, &DataSection::chooseCalibrationRequested);
@@ -101,6 +146,8 @@ void DataSection::refresh() {
                                    ? QStringLiteral("Until then random inputs; drop a folder of images, .npy or .npz to measure")
                                    : QStringLiteral("Open a model first"));
         m_notice->hide();
+        m_wrong->hide();
+        m_warning->clear();
         return;
     }
     if (info->thumbnails.isEmpty()) {
@@ -114,6 +161,18 @@ void DataSection::refresh() {
         m_heading->setRemark(QStringLiteral("%1 calibrate, %2 evaluate")
                                  .arg(evaluation->calibrationSamples)
                                  .arg(evaluation->samples));
+    const QString warning = evaluation ? chanceWarning(*evaluation) : QString();
+    if (warning != m_warning->text()) {
+        m_warning->setText(warning);
+        m_views->setVisible(!info->networkViews.isEmpty());
+        if (!info->networkViews.isEmpty())
+            m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
+        m_viewText->setText((info->networkViews.isEmpty()
+                                 ? QString()
+                                 : QStringLiteral("As the network gets them; its values go from %1. ").arg(info->networkSpan)) +
+                            QStringLiteral("Put scale, mean, std, colour order and size into NAME.preprocess.json beside the model."));
+        m_wrong->setVisible(!warning.isEmpty());
+    }
     m_path->setFullText(folderText(info->evaluationPath));
     m_path->setToolTip(QString::fromStdString(info->evaluationPath.string()));
     m_description->setText(info->description);

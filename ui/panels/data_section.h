@@ -10,6 +10,10 @@
 
 namespace quantloupe::ui {
 
+/// Empty unless the float network is no better on these labels than always saying the most frequent class would be; then why that
+/// means that the preprocessing looks wrong.
+QString chanceWarning(const Evaluation& evaluation);
+
 class DataSection : public QWidget {
     Q_OBJECT
   public:
@@ -24,7 +28,8 @@ class DataSection : public QWidget {
 
     Document* m_document;
     SectionHeading* m_heading;
-    QLabel *m_thumbnails, *m_notice;
+    QLabel *m_thumbnails, *m_notice, *m_warning, *m_views, *m_viewText;
+    QFrame* m_wrong;
     ElidedLabel *m_path, *m_calibrationPath;
     QLabel *m_description, *m_calibration;
     QPushButton *m_choose, *m_chooseCalibration;

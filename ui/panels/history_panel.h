@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What was measured, newest first. A click goes back to a configuration, as one undo step; the pinned one is what the
-// others are compared with.
+// What was measured, newest first. A click goes back to a configuration, as one undo step; the pinned one is what the others are
+// compared with; two selected ones are set beside each other. Below, accuracy against what stays in float.
 
 #include <QLabel>
+#include <QLineEdit>
+#include <QListView>
 #include <QTableView>
 #include <QWidget>
 
+#include "models/flipped_model.h"
 #include "models/history_model.h"
+#include "widgets/basics.h"
+#include "widgets/trade_off_plot.h"
 
 namespace quantloupe::ui {
 
@@ -16,15 +21,34 @@ class HistoryPanel : public QWidget {
   public:
     explicit HistoryPanel(Document* document, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
+    TradeOffPlot* plot() const { return m_plot; }
+    /// What the comparison of the two selected ones says; empty: none.
+    QString comparison() const { return m_compared->isHidden() ? QString() : m_comparison->text(); }
 
   private:
+    void buildTable();
+    QWidget* buildNote();
+    QWidget* buildComparison();
+    QWidget* buildPlot();
     void showMenu(QPoint at);
     void refresh();
+    void refreshPlot();
+    void selectionChanged();
+    void compare(std::size_t before, std::size_t after);
+    std::vector<std::size_t> selectedEntries() const;
 
     Document* m_document;
     HistoryModel* m_model;
     QTableView* m_view;
     QLabel* m_hint;
+    QWidget *m_described, *m_compared;
+    QLineEdit *m_name, *m_note;
+    QLabel *m_comparison, *m_words;
+    FlippedModel* m_flips;
+    QListView* m_flipView;
+    TradeOffPlot* m_plot;
+    SegmentedControl* m_cost;
+    std::optional<std::string> m_edited;  ///< version of the entry that name and note are of
 };
 
 }  // namespace quantloupe::ui

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "panels/distribution_section.h"
 #include "panels/metric_row.h"
+#include "panels/override_section.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {
@@ -42,6 +44,7 @@ Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent),
     connect(document, &Document::layersChanged, this, &Inspector::showResults);
     connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
     connect(document, &Document::configChanged, this, &Inspector::showResults);
+    connect(document, &Document::historyChanged, this, &Inspector::showResults);
     showSelection();
 }
 
@@ -89,7 +92,9 @@ void Inspector::build() {
     m_sensitivity = new SectionHeading(QStringLiteral("Sensitivity"));
     details->addSpacing(unit / 3);
     details->addWidget(m_sensitivity);
-    auto* rows = new QVBoxLayout;
+    auto* metrics = new QWidget;
+    auto* rows = new QVBoxLayout(metrics);
+    rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     for (const Metric metric : kRows) {
         const QString name = metric == Metric::Sqnr ? QStringLiteral("SQNR local") : metricName(metric);
@@ -100,23 +105,30 @@ void Inspector::build() {
         new MetricRow(QStringLiteral("cosine"),
                       QStringLiteral("Cosine of the layer's output with its float output; 1 is the same")));
     rows->addWidget(m_metrics.back());
-    details->addLayout(rows);
+    details->addWidget(metrics);
+    m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
+    details->addSpacing(unit / 3);
+    m_distributions = new DistributionSection(m_document);
+    details->addWidget(m_distributions);
 
-    const auto form = [&](SectionHeading* heading) {
+    const auto form = [&](SectionHeading* heading, const QString& key) {
         details->addSpacing(unit / 3);
         details->addWidget(heading);
-        auto* layout = new QFormLayout;
+        auto* box = new QWidget;
+        auto* layout = new QFormLayout(box);
+        layout->setContentsMargins(0, 0, 0, 0);
         layout->setHorizontalSpacing(unit);
         layout->setVerticalSpacing(unit / 4);
         layout->setLabelAlignment(Qt::AlignLeft);
         layout->setRowWrapPolicy(QFormLayout::DontWrapRows);
         layout->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
-        details->addLayout(layout);
+        details->addWidget(box);
+        heading->setBody(box, key);
         return layout;
     };
-    m_facts = form(new SectionHeading(QStringLiteral("Layer")));
+    m_facts = form(new SectionHeading(QStringLiteral("Layer")), QStringLiteral("layer"));
     m_attributesHeading = new SectionHeading(QStringLiteral("Attributes"));
-    m_attributes = form(m_attributesHeading);
+    m_attributes = form(m_attributesHeading, QStringLiteral("attributes"));
 
     details->addSpacing(unit / 3);
     details->addWidget(new SectionHeading(QStringLiteral("Comment")));
@@ -129,10 +141,14 @@ void Inspector::build() {
     details->addWidget(m_comment);
 
     column->addWidget(m_details);
+    m_override = new OverrideSection(m_document);
+    column->addSpacing(unit / 3);
+    column->addWidget(m_override);
     column->addStretch(1);
     setWidget(m_body);
 
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
+    connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
     connect(m_host, &QPushButton::clicked, this, [this] {
         if (m_hostNode.valid()) Q_EMIT layerChosen(m_hostNode);
     });
@@ -152,6 +168,7 @@ void Inspector::showSelection() {
     const bool one = m_document->hasModel() && m_shown.valid() && m_document->selection().size() == 1;
     m_details->setVisible(one);
     m_empty->setVisible(!one);
+    m_override->setVisible(!m_document->selection().empty());
     if (!one) {
         m_shown = NodeId();
         showSeveral();
@@ -282,7 +299,7 @@ void Inspector::showResults() {
 
     const bool stale = m_document->metricsStale();
     const bool asIf = layer->state == LayerState::Skipped;
-    m_sensitivity->setRemark(stale                  ? QStringLiteral("measuring\u2026")
+    m_sensitivity->setRemark(stale ? QStringLiteral("measuring\u2026")
                              : asIf && layer->local ? QStringLiteral("local: as if quantized")
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
@@ -292,6 +309,10 @@ void Inspector::showResults() {
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
             value ? scale.position(*value) : -1, stale || (asIf && local));
+        const LayerResult* baseline = m_document->baselineLayer(m_shown);
+        const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
+        m_metrics[static_cast<qsizetype>(i)]->setDifference(value && before ? formatMetricDifference(*value, *before, kRows[i])
+                                                                            : QString());
     }
     m_metrics.back()->setValue(
         layer->local ? QString::number(layer->local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,

@@ -15,16 +15,21 @@
 
 namespace quantloupe::ui {
 
+class DistributionSection;
 class MetricRow;
+class OverrideSection;
 
 class Inspector : public QScrollArea {
     Q_OBJECT
   public:
     explicit Inspector(Document* document, QWidget* parent = nullptr);
+    OverrideSection* overrides() const { return m_override; }
+    DistributionSection* distributions() const { return m_distributions; }
 
   Q_SIGNALS:
     void toggleRequested();
     void layerChosen(quantloupe::NodeId layer);  ///< a link to another layer
+    void layersChosen(std::vector<quantloupe::NodeId> layers);
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -43,6 +48,8 @@ class Inspector : public QScrollArea {
     QWidget* m_body = nullptr;
     QLabel *m_empty, *m_name, *m_kind, *m_state, *m_hint, *m_reason;
     QWidget* m_details;
+    OverrideSection* m_override;
+    DistributionSection* m_distributions;
     LinkButton* m_host;
     QPushButton* m_toggle;
     QList<MetricRow*> m_metrics;

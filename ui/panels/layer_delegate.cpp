@@ -42,7 +42,7 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
         text = colors.text;
     }
     const QVariant heat = index.data(LayerTableModel::HeatRole);
-    const bool bar = column == LayerTableModel::LocalQs || column == LayerTableModel::CumulativeQs ||
+    const bool bar = column == LayerTableModel::LocalQs || column == LayerTableModel::WeightQs || column == LayerTableModel::CumulativeQs ||
                      column == LayerTableModel::LeaveOneOut || column == LayerTableModel::Sqnr;
     if (bar) {
         const double width = unit * 1.7;

@@ -7,10 +7,13 @@
 #include <QItemSelectionModel>
 #include <QKeyEvent>
 #include <QScrollBar>
+#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "panels/layer_delegate.h"
+#include "panels/range_view.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -21,21 +24,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_filter->setSourceModel(m_model);
     const int unit = fontMetrics().height();
 
-    auto* head = new QFrame;
-    head->setObjectName(QStringLiteral("panel"));
-    auto* row = new QHBoxLayout(head);
-    row->setContentsMargins(unit, unit / 3, unit, unit / 3);
-    row->setSpacing(unit);
-    row->addWidget(makeLabel(QStringLiteral("Layers"), "", 1, QFont::DemiBold));
-    m_filterLine = new QLineEdit;
-    m_filterLine->setPlaceholderText(QStringLiteral("Filter: words, op:Conv, state:skipped, qs>0.2"));
-    m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMaximumWidth(unit * 24);
-    m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
-    row->addWidget(m_filterLine, 1);
-    row->addStretch(1);
-    m_count = makeLabel({}, "faint", 0.9);
-    row->addWidget(m_count);
+    buildHead();
 
     m_view = new QTableView;
     m_view->setModel(m_filter);
@@ -67,14 +56,23 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
-    column->addWidget(head);
-    column->addWidget(m_view, 1);
+    column->addWidget(m_head);
+    m_rangeView = new RangeView(document, m_filter);
+    m_pages = new QStackedWidget;
+    m_pages->addWidget(m_view);
+    m_pages->addWidget(m_rangeView);
+    column->addWidget(m_pages, 1);
     sizeColumns();
+    restoreColumns();
 
     connect(m_filterLine, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_syncing = true;  // rows that the filter hides stay selected in the document
         m_filter->setFilter(text);
         m_syncing = false;
+        m_filterLine->setProperty("wrong", !m_filter->complaint().isEmpty());
+        m_filterLine->setToolTip(m_filter->complaint());
+        m_filterLine->style()->unpolish(m_filterLine);
+        m_filterLine->style()->polish(m_filterLine);
         fromDocument();
         updateCount();
     });
@@ -96,7 +94,7 @@ void LayerTable::sizeColumns() {
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
         {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},          {Table::State, 6},
-        {Table::LocalQs, 6.2}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},
+        {Table::LocalQs, 6.2}, {Table::WeightQs, 6.6}, {Table::Bits, 4}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},
         {Table::Sqnr, 6.6},    {Table::Macs, 5.2},       {Table::Parameters, 5.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
@@ -178,8 +176,10 @@ QString LayerTable::asCsv() const {
     };
     QString csv;
     for (int row = -1; row < m_filter->rowCount(); ++row) {
+        bool first = true;
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
-            if (column > 0) csv += QLatin1Char(',');
+            if (m_view->isColumnHidden(column)) continue;
+            if (!std::exchange(first, false)) csv += QLatin1Char(',');
             if (row < 0) {
                 csv += quoted(m_model->headerData(column, Qt::Horizontal).toString());
                 continue;

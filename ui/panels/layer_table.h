@@ -4,6 +4,8 @@
 
 #include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
+#include <QStackedWidget>
 #include <QTableView>
 #include <QWidget>
 
@@ -12,14 +14,21 @@
 
 namespace quantloupe::ui {
 
+class RangeView;
+
 class LayerTable : public QWidget {
     Q_OBJECT
   public:
     explicit LayerTable(Document* document, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
+    /// Filter line and count, for the row above the table; whoever shows the table places it.
+    QWidget* head() const { return m_head; }
     QLineEdit* filterLine() const { return m_filterLine; }
     LayerFilter* filter() const { return m_filter; }
-    /// The rows that are seen, with their heads, separated by commas.
+    /// The same rows as strips over powers of two, in place of the table.
+    void showRanges(bool on);
+    RangeView* rangeView() const { return m_rangeView; }
+    /// The rows that are seen, with their heads, separated by commas; only the columns that are shown.
     QString asCsv() const;
     /// The layer after (step 1) or before (-1) the current one in the order that is shown.
     NodeId neighbour(int step) const;
@@ -34,6 +43,10 @@ class LayerTable : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
+    void buildHead();
+    void showColumnMenu(const QPoint& global);
+    void restoreColumns();
+    void saveColumns() const;
     void fromDocument();
     void toDocument();
     void updateCount();
@@ -42,10 +55,14 @@ class LayerTable : public QWidget {
     Document* m_document;
     LayerTableModel* m_model;
     LayerFilter* m_filter;
+    QWidget* m_head;
     QTableView* m_view = nullptr;
     QLineEdit* m_filterLine;
     QLabel* m_nothing = nullptr;  ///< over the empty table
     QLabel* m_count;
+    QPushButton *m_ranges, *m_columns;
+    QStackedWidget* m_pages;
+    RangeView* m_rangeView;
     bool m_syncing = false;
 };
 

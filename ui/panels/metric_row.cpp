@@ -22,6 +22,12 @@ void MetricRow::setValue(const QString& value, double heat, bool quiet) {
     update();
 }
 
+void MetricRow::setDifference(const QString& difference) {
+    if (difference == m_difference) return;
+    m_difference = difference;
+    update();
+}
+
 QSize MetricRow::sizeHint() const {
     return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 1.45)};
 }
@@ -38,8 +44,13 @@ void MetricRow::paintEvent(QPaintEvent*) {
     painter.setPen(m_quiet ? colors.muted : colors.text);
     painter.drawText(QRectF(0, 0, barLeft - unit * 0.6, height()), Qt::AlignRight | Qt::AlignVCenter,
                      m_value);
+    const double right = m_difference.isEmpty() ? width() : width() - unit * 3.6;
+    if (!m_difference.isEmpty()) {
+        painter.setPen(colors.muted);
+        painter.drawText(QRectF(right, 0, width() - right, height()), Qt::AlignRight | Qt::AlignVCenter, m_difference);
+    }
     if (m_heat < 0) return;
-    const QRectF track(barLeft, height() / 2.0 - unit * 0.16, width() - barLeft, unit * 0.32);
+    const QRectF track(barLeft, height() / 2.0 - unit * 0.16, right - barLeft, unit * 0.32);
     painter.setPen(Qt::NoPen);
     painter.setBrush(colors.hover);
     painter.drawRoundedRect(track, 2.5, 2.5);

@@ -13,6 +13,9 @@ class MetricRow : public QWidget {
     explicit MetricRow(const QString& name, const QString& toolTip, QWidget* parent = nullptr);
     /// A negative heat draws no bar.
     void setValue(const QString& value, double heat, bool quiet);
+    /// To the pinned baseline, at the right end; empty: none is pinned.
+    void setDifference(const QString& difference);
+    QString difference() const { return m_difference; }
     QString value() const { return m_value; }
     QSize sizeHint() const override;
 
@@ -20,7 +23,7 @@ class MetricRow : public QWidget {
     void paintEvent(QPaintEvent* event) override;
 
   private:
-    QString m_name, m_value;
+    QString m_name, m_value, m_difference;
     double m_heat = -1;
     bool m_quiet = false;
 };

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Preset, bits, granularity, symmetry, calibration method.
-
-#include <QComboBox>
+// Preset, and how weights, activations and biases are quantized.
 
 #include "document.h"
 #include "widgets/basics.h"
@@ -15,15 +13,21 @@ class SchemeSection : public QWidget {
     explicit SchemeSection(Document* document, QWidget* parent = nullptr);
 
   private:
+    void build();
+    void observe();
     void refresh();
     template <typename Change>
     void edit(const QString& text, Change change, int mergeKey = -1);
+    /// A switch that sets a flag of the configuration; `flag` finds it there.
+    using Flag = bool& (*)(QuantizationConfig&);
+    ToggleSwitch* addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off, Flag flag);
 
     Document* m_document;
-    SectionHeading* m_heading;
-    QComboBox *m_preset, *m_method;
+    SectionHeading *m_heading, *m_more;
+    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits;
     SegmentedControl *m_bits, *m_activationBits;
-    ToggleSwitch *m_perChannel, *m_symmetric;
+    QList<std::pair<ToggleSwitch*, Flag>> m_switches;
+    QWidget* m_restricted = nullptr;
 };
 
 }  // namespace quantloupe::ui

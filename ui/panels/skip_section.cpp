@@ -82,9 +82,12 @@ SkipSection::SkipSection(Document* document, QWidget* parent) : QWidget(parent),
     column->setSpacing(unit / 2);
     m_heading = new SectionHeading(QStringLiteral("Keep in float"));
     column->addWidget(m_heading);
-    m_list = new QVBoxLayout;
+    auto* body = new QWidget;
+    m_list = new QVBoxLayout(body);
+    m_list->setContentsMargins(0, 0, 0, 0);
     m_list->setSpacing(unit / 3);
-    column->addLayout(m_list);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("skip"));
     connect(document, &Document::configChanged, this, &SkipSection::refresh);
     connect(document, &Document::modelChanged, this, &SkipSection::refresh);
     connect(document, &Document::layersChanged, this, &SkipSection::refresh);

@@ -85,6 +85,21 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData) {
 
 namespace {
 
+/// "+18.9 to ⚑": how far it is from the pinned baseline, on as many samples.
+QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baseline) {
+    if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough) return {};
+    const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
+    if (now.samples != then.samples) return {};
+    const QString end = QStringLiteral(" to \u2691");
+    if (now.top1 && then.top1) return formatPoints(*now.top1 - *then.top1) + end;
+    if (now.agreement && then.agreement) return formatPoints(*now.agreement - *then.agreement) + end;
+    if (now.sqnrDb && then.sqnrDb) {
+        const QString text = formatMetricDifference(*now.sqnrDb, *then.sqnrDb, Metric::Sqnr);
+        return text.isEmpty() ? text : text + QStringLiteral(" dB") + end;
+    }
+    return {};
+}
+
 /// With what the edit is expected to do, once the sensitivities have earned belief.
 QString measuringText(const Evaluation* evaluation) {
     QString text = QStringLiteral("measuring\u2026");
@@ -128,13 +143,15 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     valueRow->setSpacing(unit / 2);
     m_interval = makeLabel({}, "faint", 1);
     m_difference = makeLabel({}, "muted", 0.92, QFont::Medium);
+    m_baseline = makeLabel({}, "muted", 0.92, QFont::Medium);
     m_status = makeLabel({}, "faint", 0.92);
     valueRow->addWidget(m_value);
     valueRow->addWidget(m_interval, 0, Qt::AlignBottom);
     valueRow->addWidget(m_difference, 0, Qt::AlignBottom);
+    valueRow->addWidget(m_baseline, 0, Qt::AlignBottom);
     valueRow->addWidget(m_status, 0, Qt::AlignBottom);
     valueRow->addStretch(1);
-    for (QLabel* label : {m_interval, m_difference, m_status}) label->setContentsMargins(0, 0, 0, unit / 4);
+    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status}) label->setContentsMargins(0, 0, 0, unit / 4);
     quantized->addLayout(valueRow);
     row->addLayout(quantized);
 
@@ -159,6 +176,8 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     connect(document, &Document::evaluationChanged, this, &SummaryBar::refresh);
     connect(document, &Document::layersChanged, this, &SummaryBar::refresh);
     connect(document, &Document::dataChanged, this, &SummaryBar::refresh);
+    connect(document, &Document::historyChanged, this, &SummaryBar::refresh);
+    connect(document, &Document::heldChanged, this, &SummaryBar::refresh);
     refresh();
 }
 
@@ -172,10 +191,13 @@ void SummaryBar::refresh() {
     m_note->setText(line.note);
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
-    m_status->setText(stale                                           ? measuringText(evaluation)
+    const int held = m_document->heldEdits();
+    m_status->setText(held > 0 ? QStringLiteral("held: %1 edit%2, F5 measures").arg(held).arg(held == 1 ? QString() : QStringLiteral("s"))
+                      : stale                                           ? measuringText(evaluation)
                       : evaluation && evaluation->rough && line.known ? QStringLiteral("rough")
                                                                       : QString());
-    for (QLabel* label : {m_interval, m_difference, m_status, m_note})
+    m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
+    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
         label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);
     setRole(m_value, !line.known || stale ? "faint"
@@ -183,6 +205,7 @@ void SummaryBar::refresh() {
                      : line.loss > 0.1    ? "bad"
                                           : "");
     setRole(m_difference, stale ? "faint" : "muted");
+    setRole(m_baseline, stale ? "faint" : m_baseline->text().startsWith(QChar(0x2212)) ? "bad" : "good");
 
     std::size_t counts[5] = {};
     std::uint64_t macs = 0, floatMacs = 0;

@@ -35,7 +35,7 @@ class SummaryBar : public QFrame {
     void refresh();
 
     Document* m_document;
-    QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_status;
+    QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_baseline, *m_status;
     QLabel *m_counts, *m_countsNote, *m_macs;
     QPushButton *m_undo, *m_redo, *m_export;
 };

@@ -1,12 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/transform_section.h"
 
-#include <QVBoxLayout>
 #include <algorithm>
 
+#include "config/config_json.h"
+#include "models/choice_texts.h"
 #include "models/metric.h"
 
 namespace quantloupe::ui {
+
+namespace {
+
+QWidget* remarkedRow(QWidget* left, QWidget* middle, QLabel*& remark) {
+    auto* row = new QWidget;
+    auto* line = new QHBoxLayout(row);
+    line->setContentsMargins(0, 0, 0, 0);
+    line->setSpacing(row->fontMetrics().height() / 2);
+    line->addWidget(left);
+    if (middle) line->addWidget(middle, 1);
+    if (!middle) line->addStretch(1);
+    remark = makeLabel({}, "faint", 0.92);
+    line->addWidget(remark);
+    return row;
+}
+
+}  // namespace
 
 TransformSection::TransformSection(Document* document, QWidget* parent)
     : QWidget(parent), m_document(document) {
@@ -16,43 +34,69 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     column->setSpacing(unit / 2);
     m_heading = new SectionHeading(QStringLiteral("Transforms"));
     column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("transforms"));
 
-    const auto row = [&](QWidget* left, QWidget* middle, QLabel*& remark) {
-        auto* line = new QHBoxLayout;
-        line->setSpacing(unit / 2);
-        line->addWidget(left);
-        if (middle) line->addWidget(middle);
-        line->addStretch(1);
-        remark = makeLabel({}, "faint", 0.92);
-        line->addWidget(remark);
-        column->addLayout(line);
-    };
     m_fold = new ToggleSwitch(QStringLiteral("Fold batch norm"));
     m_fold->setToolTip(QStringLiteral("Batch normalization becomes part of the convolution before it"));
-    row(m_fold, nullptr, m_foldCount);
-    m_relu6 = new QComboBox;
-    m_relu6->addItems({QStringLiteral("keep"), QStringLiteral("between"), QStringLiteral("all")});
-    m_relu6->setItemData(0, QStringLiteral("Leave every ReLU6 as it is"), Qt::ToolTipRole);
-    m_relu6->setItemData(1, QStringLiteral("Replace those between two layers that can be equalized"),
-                         Qt::ToolTipRole);
-    m_relu6->setItemData(2, QStringLiteral("Replace all"), Qt::ToolTipRole);
-    m_relu6->setFocusPolicy(Qt::TabFocus);
-    m_relu6->setAccessibleName(QStringLiteral("Replace ReLU6 by ReLU"));
-    m_relu6->setToolTip(QStringLiteral(
-        "A ReLU lets scales pass, a ReLU6 does not: equalization needs it. It changes the float "
-        "network: watch the drift"));
-    row(makeLabel(QStringLiteral("ReLU6 \u2192 ReLU"), ""), m_relu6, m_relu6Count);
-    m_equalize = new ToggleSwitch(QStringLiteral("Equalize"));
-    m_equalize->setToolTip(
-        QStringLiteral("Cross-layer equalization, as AIMET does it: neighbouring layers are rescaled so that "
-                       "their channels' weights have like ranges"));
-    row(m_equalize, nullptr, m_sets);
+    rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
+    m_relu6 = new ChoiceBox(QStringLiteral("Replace ReLU6 by ReLU"));
+    m_relu6->addChoice(QStringLiteral("keep"), QStringLiteral("Leave every ReLU6 as it is"));
+    m_relu6->addChoice(QStringLiteral("between"), QStringLiteral("Replace those between two layers that can be equalized"));
+    m_relu6->addChoice(QStringLiteral("all"), QStringLiteral("Replace all"));
+    m_relu6->setToolTip(QStringLiteral("A ReLU lets scales pass, a ReLU6 does not: equalization needs it. It changes the float "
+                                       "network: watch the drift"));
+    rows->addWidget(remarkedRow(makeLabel(QStringLiteral("ReLU6 \u2192 ReLU"), "muted"), m_relu6, m_relu6Count));
+    buildEqualization(rows);
     m_highBias = new ToggleSwitch(QStringLiteral("High-bias fold"));
-    m_highBias->setToolTip(
-        QStringLiteral("Moves large biases into the next layer; needs batch norm folding and equalization"));
-    QLabel* none = nullptr;
-    row(m_highBias, nullptr, none);
+    m_highBias->setToolTip(QStringLiteral("Moves large biases into the next layer; needs batch norm folding and equalization"));
+    rows->addWidget(m_highBias);
+    observe();
+    refresh();
+}
 
+void TransformSection::buildEqualization(QVBoxLayout* rows) {
+    const int unit = fontMetrics().height();
+    m_profile = new ChoiceBox(QStringLiteral("Cross-layer equalization"));
+    for (const auto& text : equalizationTexts())
+        m_profile->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    m_profile->setToolTip(QStringLiteral("Neighbouring layers are rescaled so that their channels' weights have like ranges; "
+                                         "whose way of doing it"));
+    rows->addWidget(remarkedRow(makeLabel(QStringLiteral("Equalize"), "muted"), m_profile, m_sets));
+    m_options = new QWidget;
+    auto* options = new QVBoxLayout(m_options);
+    options->setContentsMargins(unit * 4 / 5, 0, 0, 0);
+    options->setSpacing(unit / 4);
+    m_adaptive = new ToggleSwitch(QStringLiteral("Until the weights rest"));
+    m_adaptive->setToolTip(QStringLiteral("As many passes as it takes, instead of a fixed number"));
+    options->addWidget(m_adaptive);
+    m_steps = new NumberField(QStringLiteral("Passes"));
+    m_stepsRow = makeRow(QStringLiteral("Passes"), m_steps, QStringLiteral("Over all sets, 1 to 100; AIMET does one"));
+    options->addWidget(m_stepsRow);
+    m_rest = new NumberField(QStringLiteral("Rest below"));
+    m_restRow = makeRow(QStringLiteral("Rest below"), m_rest, QStringLiteral("The change of a pass that ends the passes"));
+    options->addWidget(m_restRow);
+    m_threshold = new NumberField(QStringLiteral("Weight threshold"));
+    m_thresholdRow = makeRow(QStringLiteral("Weight threshold"), m_threshold,
+                             QStringLiteral("Channels of a pair whose ranges add up to less stay as they are"));
+    options->addWidget(m_thresholdRow);
+    m_appendBias = new ToggleSwitch(QStringLiteral("Biases count in the ranges"));
+    auto* biasRow = new QHBoxLayout;
+    m_biasRow = m_appendBias;
+    biasRow->addWidget(m_appendBias);
+    biasRow->addStretch(1);
+    options->addLayout(biasRow);
+    m_excludeSkipped = new ToggleSwitch(QStringLiteral("Without layers kept in float"));
+    m_excludeSkipped->setToolTip(QStringLiteral("Layers that stay in float take no part"));
+    options->addWidget(m_excludeSkipped);
+    rows->addWidget(m_options);
+}
+
+void TransformSection::observe() {
     connect(m_fold, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.foldBatchNorm = on;
@@ -63,19 +107,44 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
         next.replaceRelu6 = static_cast<ReplaceRelu6>(index);
         edit(index == 0 ? QStringLiteral("Keep ReLU6") : QStringLiteral("Replace ReLU6"), next);
     });
-    connect(m_equalize, &ToggleSwitch::clicked, this, [this](bool on) {
+    connect(m_profile, &QComboBox::activated, this, [this](int index) {
+        const auto& chosen = equalizationTexts()[static_cast<std::size_t>(index)];
         TransformOptions next = m_document->config().transforms;
-        next.equalization.profile = on ? EqualizationProfile::Aimet : EqualizationProfile::Off;
-        edit(on ? QStringLiteral("Equalize") : QStringLiteral("Do not equalize"), next);
+        next.equalization.profile = chosen.value;
+        edit(chosen.value == EqualizationProfile::Off ? QStringLiteral("Do not equalize")
+                                                      : QStringLiteral("Equalize as %1").arg(QString::fromUtf8(chosen.name)),
+             next);
+    });
+    connect(m_adaptive, &ToggleSwitch::clicked, this, [this](bool on) {
+        TransformOptions next = m_document->config().transforms;
+        next.equalization.steps = on ? -1 : 1;
+        edit(on ? QStringLiteral("Equalize until the weights rest") : QStringLiteral("One pass of equalization"), next);
+    });
+    connect(m_appendBias, &ToggleSwitch::clicked, this, [this](bool on) {
+        TransformOptions next = m_document->config().transforms;
+        next.equalization.appendBias = on;
+        edit(on ? QStringLiteral("Biases count in equalization") : QStringLiteral("Equalize by weights alone"), next);
+    });
+    connect(m_excludeSkipped, &ToggleSwitch::clicked, this, [this](bool on) {
+        TransformOptions next = m_document->config().transforms;
+        next.equalization.excludeSkipped = on;
+        edit(on ? QStringLiteral("Equalize quantized layers only") : QStringLiteral("Equalize layers in float too"), next);
+    });
+    connect(m_steps, &NumberField::entered, this,
+            [this](const QString& text) { enter(m_steps, QStringLiteral("Equalization passes"), "steps", text); });
+    connect(m_rest, &NumberField::entered, this, [this](const QString& text) {
+        enter(m_rest, QStringLiteral("Equalization rests below"), "total_layer_diff_threshold", text);
+    });
+    connect(m_threshold, &NumberField::entered, this, [this](const QString& text) {
+        enter(m_threshold, QStringLiteral("Equalization threshold"), "weight_threshold", text);
     });
     connect(m_highBias, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.highBiasFold = on;
         edit(on ? QStringLiteral("High-bias fold") : QStringLiteral("No high-bias fold"), next);
     });
-    connect(document, &Document::configChanged, this, &TransformSection::refresh);
-    connect(document, &Document::evaluationChanged, this, &TransformSection::refresh);
-    refresh();
+    connect(m_document, &Document::configChanged, this, &TransformSection::refresh);
+    connect(m_document, &Document::evaluationChanged, this, &TransformSection::refresh);
 }
 
 void TransformSection::edit(const QString& text, const TransformOptions& transforms) {
@@ -84,13 +153,45 @@ void TransformSection::edit(const QString& text, const TransformOptions& transfo
     if (!m_document->edit(next)) refresh();
 }
 
+void TransformSection::enter(NumberField* field, const QString& what, const char* key, const QString& value) {
+    try {
+        ConfigEdit next{m_document->config(), QStringLiteral("%1: %2").arg(what, value), {}};
+        setConfigKey(next.next, std::string("transforms.equalization.") + key, value.toStdString());
+        m_document->edit(next);
+    } catch (const std::exception& error) {
+        field->setComplaint(QString::fromUtf8(error.what()));
+    }
+}
+
+void TransformSection::refreshEqualization() {
+    const EqualizationOptions& options = m_document->config().transforms.equalization;
+    const EqualizationProfile profile = options.profile;
+    const bool quark = profile == EqualizationProfile::Quark;
+    m_profile->setCurrentIndex(indexOf(equalizationTexts(), profile));
+    m_options->setVisible(profile != EqualizationProfile::Off);
+    m_adaptive->setChecked(options.steps < 0);
+    m_stepsRow->setVisible(options.steps >= 0);
+    m_steps->setValue(QString::number(options.steps));
+    m_restRow->setVisible(options.steps < 0 || quark);
+    m_rest->setValue(numberText(options.totalLayerDiffThreshold));
+    m_thresholdRow->setVisible(quark);
+    m_threshold->setValue(numberText(options.weightThreshold));
+    m_biasRow->setVisible(profile != EqualizationProfile::Aimet);
+    m_appendBias->setChecked(options.appendBias);
+    m_excludeSkipped->setChecked(options.excludeSkipped);
+    const Evaluation* evaluation = m_document->evaluation().get();
+    m_sets->setText(evaluation && profile != EqualizationProfile::Off
+                        ? QStringLiteral("%1 sets").arg(evaluation->equalizationSets)
+                        : QString());
+}
+
 void TransformSection::refresh() {
     const TransformOptions& transforms = m_document->config().transforms;
     setEnabled(m_document->hasModel());
     m_fold->setChecked(transforms.foldBatchNorm);
     m_relu6->setCurrentIndex(static_cast<int>(transforms.replaceRelu6));
-    m_equalize->setChecked(transforms.equalization.profile != EqualizationProfile::Off);
     m_highBias->setChecked(transforms.highBiasFold);
+    refreshEqualization();
 
     const Evaluation* evaluation = m_document->evaluation().get();
     const auto& layers = m_document->layers();
@@ -107,9 +208,11 @@ void TransformSection::refresh() {
                           : clips == 0
                               ? QStringLiteral("none here")
                               : QStringLiteral("%1 of %2").arg(evaluation->replacedClips).arg(clips));
-    m_sets->setText(evaluation && m_equalize->isChecked()
-                        ? QStringLiteral("%1 sets").arg(evaluation->equalizationSets)
-                        : QString());
+    refreshDrift();
+}
+
+void TransformSection::refreshDrift() {
+    const Evaluation* evaluation = m_document->evaluation().get();
     QString drift, tip;
     if (evaluation && evaluation->prepared) {
         const Accuracy& prepared = *evaluation->prepared;

@@ -2,10 +2,11 @@
 #pragma once
 // What is done to the network before it is quantized, and how far that moves the float network itself.
 
-#include <QComboBox>
+#include <QVBoxLayout>
 
 #include "document.h"
 #include "widgets/basics.h"
+#include "widgets/number_field.h"
 
 namespace quantloupe::ui {
 
@@ -15,14 +16,24 @@ class TransformSection : public QWidget {
     explicit TransformSection(Document* document, QWidget* parent = nullptr);
 
   private:
+    void buildEqualization(QVBoxLayout* rows);
+    void observe();
     void refresh();
+    void refreshEqualization();
+    void refreshDrift();
     void edit(const QString& text, const TransformOptions& transforms);
+    /// Sets one key below transforms.equalization; what is refused is told at the field.
+    void enter(NumberField* field, const QString& what, const char* key, const QString& value);
 
     Document* m_document;
     SectionHeading* m_heading;
-    ToggleSwitch *m_fold, *m_equalize, *m_highBias;
-    QComboBox* m_relu6;
+    ToggleSwitch *m_fold, *m_highBias;
+    ChoiceBox *m_relu6, *m_profile;
     QLabel *m_foldCount, *m_relu6Count, *m_sets;
+    QWidget *m_options, *m_biasRow, *m_thresholdRow, *m_restRow;
+    ToggleSwitch *m_adaptive, *m_appendBias, *m_excludeSkipped;
+    NumberField *m_steps, *m_threshold, *m_rest;
+    QWidget* m_stepsRow;
 };
 
 }  // namespace quantloupe::ui

@@ -5,9 +5,12 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 
+#include "panels/calibration_section.h"
 #include "panels/data_section.h"
+#include "panels/refine_section.h"
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
+#include "panels/suggestion_section.h"
 #include "panels/transform_section.h"
 
 namespace quantloupe::ui {
@@ -22,15 +25,18 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     auto* column = new QVBoxLayout(body);
     const int unit = fontMetrics().height();
     column->setContentsMargins(unit, unit * 4 / 5, unit, unit);
-    column->setSpacing(unit * 5 / 4);
+    column->setSpacing(unit * 9 / 10);
     auto* dataSection = new DataSection(document);
     connect(dataSection, &DataSection::chooseDataRequested, this, &TuningPanel::chooseDataRequested);
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
     column->addWidget(dataSection);
     column->addWidget(new SchemeSection(document));
+    column->addWidget(new CalibrationSection(document));
     column->addWidget(new TransformSection(document));
+    column->addWidget(new RefineSection(document));
     column->addWidget(new SkipSection(document));
+    column->addWidget(new SuggestionSection(document));
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);

@@ -71,6 +71,7 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox, QPlainTextEdit { background: @fi
     border-radius: 5px; padding: @quarter @half; selection-background-color: @accent;
     selection-color: @accentText; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus, QPlainTextEdit:focus { border-color: @accent; }
+QLineEdit[wrong="true"] { border-color: @error; background: @errorFill; }
 QComboBox::drop-down { border: none; width: @one; }
 QComboBox::down-arrow { image: url(@arrow); width: @arrowSize; height: @arrowSize; right: @quarter; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @border;
@@ -100,6 +101,18 @@ QScrollBar::handle:horizontal { min-width: @double; }
 QScrollBar::handle:hover { background: @edge; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+
+QTabBar { background: transparent; }
+QTabBar::tab { background: transparent; color: @muted; border: none; border-bottom: 2px solid transparent;
+    padding: @quarter @half; margin-right: @quarter; }
+QTabBar::tab:hover { color: @text; }
+QTabBar::tab:selected { color: @text; border-bottom-color: @accent; }
+QTabBar::tab:focus { color: @accent; }
+QDialog#palette { background: @panel; border: 1px solid @border; }
+QListWidget::item { padding: @quarter @half; border-radius: 4px; }
+QListWidget::item:selected { background: @accentSoft; color: @text; }
+QListWidget::item:disabled { color: @faint; }
+QListView { background: @panel; border: none; outline: none; selection-background-color: @accentSoft; selection-color: @text; }
 
 QDockWidget { color: @text; }
 QDockWidget::title { background: @panel; padding: @half @one; text-align: left;

@@ -3,8 +3,12 @@
 
 #include <QApplication>
 #include <QEnterEvent>
+#include <QKeyEvent>
 #include <QPainter>
+#include <QPainterPath>
+#include <QSettings>
 #include <QStyle>
+#include <QWheelEvent>
 
 #include "style/theme.h"
 
@@ -43,6 +47,18 @@ void clearLayout(QLayout* layout) {
     }
 }
 
+QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip) {
+    auto* row = new QWidget;
+    auto* layout = new QHBoxLayout(row);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(row->fontMetrics().height() / 2);
+    layout->addWidget(makeLabel(label, "muted"));
+    layout->addWidget(control, 1);
+    row->setToolTip(toolTip);
+    if (control->accessibleName().isEmpty()) control->setAccessibleName(label);
+    return row;
+}
+
 SectionHeading::SectionHeading(const QString& title, QWidget* parent) : QWidget(parent) {
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
@@ -54,11 +70,98 @@ SectionHeading::SectionHeading(const QString& title, QWidget* parent) : QWidget(
     row->addWidget(label);
     row->addStretch(1);
     row->addWidget(m_remark);
+    setAccessibleName(title);
 }
 
 void SectionHeading::setRemark(const QString& text, const QString& toolTip) {
     m_remark->setText(text);
     m_remark->setToolTip(toolTip);
+}
+
+void SectionHeading::setBody(QWidget* body, const QString& key, bool open) {
+    m_body = body;
+    m_key = QStringLiteral("sections/") + key;
+    const int unit = fontMetrics().height();
+    layout()->setContentsMargins(qRound(unit * 0.85), 0, 0, 0);  // room for the arrow
+    setFocusPolicy(Qt::TabFocus);
+    setCursor(Qt::PointingHandCursor);
+    m_open = QSettings().value(m_key, open).toBool();
+    m_body->setVisible(m_open);
+}
+
+void SectionHeading::setOpen(bool open) {
+    if (!m_body || open == m_open) return;
+    m_open = open;
+    m_body->setVisible(open);
+    QSettings().setValue(m_key, open);
+    update();
+}
+
+void SectionHeading::mousePressEvent(QMouseEvent* event) {
+    if (!m_body) QWidget::mousePressEvent(event);
+}
+
+void SectionHeading::mouseReleaseEvent(QMouseEvent* event) {
+    if (m_body && event->button() == Qt::LeftButton && rect().contains(event->pos())) setOpen(!m_open);
+}
+
+void SectionHeading::keyPressEvent(QKeyEvent* event) {
+    const bool press = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (m_body && press)
+        setOpen(!m_open);
+    else if (m_body && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right))
+        setOpen(event->key() == Qt::Key_Right);
+    else
+        QWidget::keyPressEvent(event);
+}
+
+void SectionHeading::paintEvent(QPaintEvent*) {
+    if (!m_body) return;
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    const double unit = fontMetrics().height(), size = unit * 0.16;
+    const QPointF centre(unit * 0.3, height() / 2.0);
+    QPainterPath arrow;
+    if (m_open) {
+        arrow.moveTo(centre + QPointF(-size * 1.4, -size * 0.7));
+        arrow.lineTo(centre + QPointF(0, size * 0.8));
+        arrow.lineTo(centre + QPointF(size * 1.4, -size * 0.7));
+    } else {
+        arrow.moveTo(centre + QPointF(-size * 0.7, -size * 1.4));
+        arrow.lineTo(centre + QPointF(size * 0.8, 0));
+        arrow.lineTo(centre + QPointF(-size * 0.7, size * 1.4));
+    }
+    painter.setPen(QPen(hasFocus() ? colors.accent : colors.muted, hasFocus() ? 2 : 1.5));
+    painter.drawPath(arrow);
+}
+
+void SectionHeading::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    update();
+}
+void SectionHeading::focusOutEvent(QFocusEvent* event) {
+    QWidget::focusOutEvent(event);
+    update();
+}
+
+ChoiceBox::ChoiceBox(const QString& accessibleName, QWidget* parent) : QComboBox(parent) {
+    setAccessibleName(accessibleName);
+    setFocusPolicy(Qt::TabFocus);
+    setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    setMinimumContentsLength(8);
+}
+
+void ChoiceBox::addChoice(const QString& text, const QString& meaning) {
+    addItem(text);
+    setItemData(count() - 1, meaning, Qt::ToolTipRole);
+}
+
+void ChoiceBox::wheelEvent(QWheelEvent* event) {
+    if (hasFocus())
+        QComboBox::wheelEvent(event);
+    else
+        event->ignore();
 }
 
 ElidedLabel::ElidedLabel(const QString& text, Qt::TextElideMode mode, QWidget* parent)
@@ -188,7 +291,12 @@ int SegmentedControl::currentIndex() const {
 }
 
 void SegmentedControl::setCurrentIndex(int index) {
-    if (index >= 0 && index < m_buttons.size()) m_buttons[index]->setChecked(true);
+    if (index >= 0 && index < m_buttons.size()) return m_buttons[index]->setChecked(true);
+    for (QPushButton* button : std::as_const(m_buttons)) {  // none; exclusive buttons do not let go by themselves
+        button->setAutoExclusive(false);
+        button->setChecked(false);
+        button->setAutoExclusive(true);
+    }
 }
 
 }  // namespace quantloupe::ui

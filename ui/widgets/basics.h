@@ -3,6 +3,7 @@
 // Small things that every panel uses.
 
 #include <QAbstractButton>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
@@ -10,15 +11,42 @@
 
 namespace quantloupe::ui {
 
-/// A label in small capitals, with an optional remark at the right: the head of a section.
+/// A label in small capitals, with an optional remark at the right: the head of a section. With a body it folds that away and
+/// back, by click or by Space and Enter, and remembers it.
 class SectionHeading : public QWidget {
     Q_OBJECT
   public:
     explicit SectionHeading(const QString& title, QWidget* parent = nullptr);
     void setRemark(const QString& text, const QString& toolTip = {});
+    /// `key` names the section in the settings.
+    void setBody(QWidget* body, const QString& key, bool open = true);
+    bool isOpen() const { return m_open; }
+    void setOpen(bool open);
+
+  protected:
+    void mousePressEvent(QMouseEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
 
   private:
     QLabel* m_remark;
+    QWidget* m_body = nullptr;
+    QString m_key;
+    bool m_open = true;
+};
+
+/// A combo box that the wheel changes only while it has the focus: panels scroll.
+class ChoiceBox : public QComboBox {
+    Q_OBJECT
+  public:
+    explicit ChoiceBox(const QString& accessibleName, QWidget* parent = nullptr);
+    void addChoice(const QString& text, const QString& meaning);
+
+  protected:
+    void wheelEvent(QWheelEvent* event) override;
 };
 
 /// One line that shortens itself with an ellipsis; the whole text is the tool tip.
@@ -78,7 +106,7 @@ class SegmentedControl : public QWidget {
     /// `even`: all as wide as the widest place allows; otherwise each as its text needs.
     explicit SegmentedControl(const QStringList& choices, bool even = true, QWidget* parent = nullptr);
     int currentIndex() const;
-    void setCurrentIndex(int index);  ///< sends no signal
+    void setCurrentIndex(int index);  ///< -1: none; sends no signal
     QPushButton* button(int index) const { return m_buttons[index]; }
 
   Q_SIGNALS:
@@ -92,6 +120,8 @@ class SegmentedControl : public QWidget {
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);
 void setRole(QWidget* widget, const char* role);
+/// A muted label at the left, the control filling the rest; the tool tip is of both. Returns the row, to be shown and hidden.
+QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip = {});
 /// The engine's texts begin small, so that context can stand before them; shown alone they begin with a
 /// capital.
 QString sentence(QString text);

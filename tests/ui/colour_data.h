@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A network that tells green images from blue ones by a small weight beside a large one, which 4-bit weights round to zero: then all
+// are green. And such images. What comes out can be worked out on paper.
+
+#include <QImage>
+
+#include "ui_test_support.h"
+
+namespace quantloupe::test {
+
+inline const char* const kColours = R"(
+<ir_version: 8, opset_import: ["" : 13]>
+colours (float[N,3,4,4] X) => (float[N,2] Y)
+<float[3,3,1,1] V = {1, 0, 0, 0, 1, 0, 0, 0, 1}, float[2,3] W = {10, 0.4, 0, 10, 0, 0.4}>
+{
+  A = Conv(X, V)
+  B = Relu(A)
+  P = GlobalAveragePool(B)
+  F = Flatten(P)
+  Y = Gemm<transB = 1>(F, W)
+})";
+
+/// 24 of each, in two folders; the first half of what evaluates is `first`.
+inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name, const QString& green, const QString& blue) {
+    const QDir root(folder.filePath(name));
+    for (const bool isGreen : {true, false}) {
+        const QString inside = root.filePath(isGreen ? green : blue);
+        QDir().mkpath(inside);
+        for (int i = 0; i < 24; ++i) {
+            QImage image(4, 4, QImage::Format_RGB32);
+            const int level = 120 + 5 * i, red = 10 * (i % 8);
+            image.fill(isGreen ? QColor(red, level, 0) : QColor(red, 0, level));
+            image.save(QStringLiteral("%1/%2.png").arg(inside).arg(i, 2, 10, QLatin1Char('0')));
+        }
+    }
+    return root.path().toStdString();
+}
+
+/// 4-bit weights, the last layer too.
+inline QuantizationConfig coarse(QuantizationConfig config) {
+    config.quantization.weight.bits = 4;
+    config.skipTail = false;
+    return config;
+}
+
+/// Opens network and data and measures `config`; false after twenty seconds or on an error.
+inline bool openColours(ui::Document& document, const QTemporaryDir& folder, const std::filesystem::path& data) {
+    const auto model = writeModel(folder, QString::fromLatin1(kColours), QStringLiteral("colours.onnx"));
+    QSignalSpy failed(&document, &ui::Document::failed);
+    document.open({model, data, {}, {}});
+    const auto ready = [&] { return document.evaluation() && document.evaluation()->complete && document.evaluation()->quantized && !document.job()->busy(); };
+    if (!QTest::qWaitFor([&] { return ready() || !failed.empty(); }, 20000) || !failed.empty()) return false;
+    document.edit({coarse(document.config()), QStringLiteral("Coarse"), {}});
+    return QTest::qWaitFor([&] { return !document.job()->busy() && !document.evaluating(); }, 20000);
+}
+
+}  // namespace quantloupe::test

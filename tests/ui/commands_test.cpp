@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// The palette, held evaluation, the tabs, the table's filter and columns: by keys, in the whole window.
+#include <QApplication>
+#include <QClipboard>
+#include <QHeaderView>
+#include <QMenu>
+#include <QSettings>
+
+#include "main_window.h"
+#include "ui_test_support.h"
+#include "widgets/command_palette.h"
+#include "widgets/shortcut_sheet.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class CommandsTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+    }
+    void init() {
+        QSettings().clear();
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        QVERIFY(idle());
+    }
+    void cleanup() { m_window.reset(); }
+
+    void thePaletteFindsByAFewLettersAndRuns() {
+        QTest::keyClick(m_window.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);
+        auto* palette = m_window->findChild<CommandPalette*>();
+        QVERIFY(palette);
+        QVERIFY(palette->list()->count() > 30);
+        m_window->document()->select(NodeId(0));
+        QTest::keyClicks(palette->line(), QStringLiteral("hold ev"));
+        QVERIFY2(palette->list()->currentItem()->text().contains(QStringLiteral("Hold evaluation")),
+                 qPrintable(palette->list()->currentItem()->text()));
+        QTest::keyClick(palette->line(), Qt::Key_Return);
+        QVERIFY(QTest::qWaitFor([&] { return m_window->document()->held(); }, 5000));
+        QVERIFY(!palette->isVisible());
+    }
+
+    void scoresPreferBeginningsOfWords() {
+        QVERIFY(fuzzyScore(QStringLiteral("sd"), QStringLiteral("Skip all downstream")) >
+                fuzzyScore(QStringLiteral("sd"), QStringLiteral("Used")));
+        QVERIFY(fuzzyScore(QStringLiteral("xyz"), QStringLiteral("Skip all downstream")) < 0);
+        QVERIFY(fuzzyScore({}, QStringLiteral("anything")) == 0);
+        // An upper case letter is the same letter, and blanks part words only.
+        QCOMPARE(fuzzyScore(QStringLiteral("SKIP A"), QStringLiteral("skip all")), fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
+    }
+
+    void heldEditsAreMeasuredTogether() {
+        Document& document = *m_window->document();
+        QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(document.held());
+        QSignalSpy finished(&document, &Document::evaluationFinished);
+        document.select(NodeId(0));
+        m_window->layerTable()->view()->setFocus();
+        QTest::keyClick(m_window->layerTable()->view(), Qt::Key_Space);
+        QVERIFY(document.layer(NodeId(0))->state == LayerState::Skipped);  // at once
+        document.edit(skipType(document.config(), "Conv"));
+        QCOMPARE(document.heldEdits(), 2);
+        QTest::qWait(200);
+        QCOMPARE(finished.size(), 0);
+        QVERIFY(document.metricsStale());
+        QTest::keyClick(m_window.get(), Qt::Key_F5);
+        QVERIFY(QTest::qWaitFor([&] { return finished.size() == 1; }, 20000));
+        QCOMPARE(document.heldEdits(), 0);
+        QVERIFY(document.held());
+        QVERIFY(!document.metricsStale());
+        document.undoStack()->undo();
+        QVERIFY(idle());
+        QCOMPARE(finished.size(), 1);
+        QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier | Qt::ShiftModifier);  // let go
+        QVERIFY(QTest::qWaitFor([&] { return finished.size() == 2; }, 20000));
+    }
+
+    void theSheetShowsEveryShortcut() {
+        QTest::keyClick(m_window.get(), Qt::Key_F1);
+        auto* sheet = m_window->findChild<ShortcutSheet*>();
+        QVERIFY(sheet);
+        QStringList texts;
+        for (const QLabel* label : sheet->findChildren<QLabel*>()) texts << label->text();
+        for (const char* keys : {"Ctrl+Shift+P", "F5", "Ctrl+H", "Space", "U", "]"})
+            QVERIFY2(texts.filter(QLatin1String(keys)).size() > 0, keys);
+    }
+
+    void tabsAreChosenByKeys() {
+        for (int tab = WorkTabs::Count - 1; tab >= 0; --tab) {
+            QTest::keyClick(m_window.get(), static_cast<Qt::Key>(Qt::Key_1 + tab), Qt::AltModifier);
+            QCOMPARE(m_window->workTabs()->currentTab(), tab);
+        }
+        m_window->workTabs()->showTab(WorkTabs::Log);
+        QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
+        QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));
+        QVERIFY(m_window->layerTable()->filterLine()->hasFocus());
+    }
+
+    void theFilterKnowsExpressionsAndTheirOpposite() {
+        QLineEdit* line = m_window->layerTable()->filterLine();
+        const auto names = [&](const QString& text) {
+            line->setText(text);
+            QStringList seen;
+            for (int row = 0; row < m_window->layerTable()->filter()->rowCount(); ++row)
+                seen << m_window->layerTable()->filter()->index(row, LayerTableModel::Name).data().toString();
+            return seen.join(QLatin1Char(' '));
+        };
+        QCOMPARE(names(QStringLiteral("/_[24]$/")), QStringLiteral("Conv_2 Conv_4"));
+        QCOMPARE(names(QStringLiteral("re:^Conv -state:skipped")), QStringLiteral("Conv_0 Conv_2"));
+        QCOMPARE(names(QStringLiteral("-op:conv")), QStringLiteral("Relu_1 Relu_3 Relu_5"));
+        QCOMPARE(names(QStringLiteral("op:Conv qs>=0 state:skipped")), QStringLiteral("Conv_4"));
+        QCOMPARE(names(QStringLiteral("weights>=4 weights<=4")), QStringLiteral("Conv_0 Conv_2 Conv_4"));
+        QVERIFY(line->toolTip().isEmpty());
+        names(QStringLiteral("/_[24/"));
+        QVERIFY(!line->toolTip().isEmpty());                                   // what is wrong with it
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 6);  // half typed, it hides nothing
+    }
+
+    void columnsAreRemembered() {
+        QTableView* view = m_window->layerTable()->view();
+        QVERIFY(view->isColumnHidden(LayerTableModel::WeightQs));
+        for (auto* button : m_window->layerTable()->head()->findChildren<QPushButton*>())
+            if (button->text().startsWith(QStringLiteral("Columns"))) QTest::mouseClick(button, Qt::LeftButton);
+        QMenu* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
+        QVERIFY(menu);
+        for (QAction* action : menu->actions())
+            if (action->text() == QStringLiteral("QS weight") || action->text() == QStringLiteral("cosine")) action->trigger();
+        menu->close();
+        QVERIFY(!view->isColumnHidden(LayerTableModel::WeightQs));
+        QVERIFY(view->isColumnHidden(LayerTableModel::Cosine));
+        view->horizontalHeader()->moveSection(view->horizontalHeader()->visualIndex(LayerTableModel::State), 1);
+        const QString csv = m_window->layerTable()->asCsv().section(QLatin1Char('\n'), 0, 0);
+        QVERIFY(csv.contains(QStringLiteral("QS weight")) && !csv.contains(QStringLiteral("cosine")));
+        MainWindow again;
+        again.setAskBeforeClosing(false);
+        QVERIFY(again.layerTable()->view()->isColumnHidden(LayerTableModel::Cosine));
+        QVERIFY(!again.layerTable()->view()->isColumnHidden(LayerTableModel::WeightQs));
+        QCOMPARE(again.layerTable()->view()->horizontalHeader()->visualIndex(LayerTableModel::State), 1);
+    }
+
+    void manyRowsAreSkippedAtOnce() {
+        QTableView* view = m_window->layerTable()->view();
+        m_window->layerTable()->filterLine()->setText(QStringLiteral("op:Conv -state:skipped"));
+        view->setFocus();
+        view->selectAll();
+        QTest::keyClick(view, Qt::Key_Space);
+        QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Skipped);
+        QVERIFY(m_window->document()->layer(NodeId(2))->state == LayerState::Skipped);
+        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+    }
+
+  private:
+    bool idle() {
+        return QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000);
+    }
+    QTemporaryDir m_folder;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(CommandsTest)
+#include "commands_test.moc"

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inspector by mouse and keys: settings of one layer and of many, copied, locked, and the layer's distributions.
+#include "panels/inspector.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QComboBox>
+#include <QSettings>
+#include <QTest>
+
+#include "commands/layer_edits.h"
+#include "panels/distribution_section.h"
+#include "panels/override_section.h"
+#include "panels/tensor_window.h"
+#include "ui_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class InspectorTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+    }
+    void init() {
+        m_document = std::make_unique<Document>();
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+        m_inspector = std::make_unique<Inspector>(m_document.get());
+        m_inspector->resize(420, 1800);
+        m_inspector->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_inspector.get()));
+    }
+    void cleanup() {
+        m_inspector.reset();
+        m_document.reset();
+    }
+
+    void bitsAreSetForAllSelectedLayersAsOneStep() {
+        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
+        choose(box("Weights"), QStringLiteral("5 bits"));
+        QCOMPARE(settings("Conv_0").weightBits, std::optional<int>(5));
+        QCOMPARE(settings("Conv_2").weightBits, std::optional<int>(5));
+        m_document->undoStack()->undo();
+        QVERIFY(!m_document->config().layers.contains("Conv_0"));
+        QVERIFY(!m_document->config().layers.contains("Conv_2"));
+    }
+
+    void layersThatDifferAreShownAsSuch() {
+        m_document->select(node("Conv_0"));
+        choose(box("Weights"), QStringLiteral("4 bits"));
+        m_document->select({node("Conv_0"), node("Conv_2")}, node("Conv_0"));
+        QCOMPARE(box("Weights")->currentIndex(), -1);
+        m_document->select(node("Conv_2"));
+        QCOMPARE(box("Weights")->currentIndex(), 0);
+        QVERIFY2(box("Weights")->currentText().contains(QStringLiteral("8 bits")), qPrintable(box("Weights")->currentText()));
+        choose(box("Weights"), QStringLiteral("4 bits"));
+        choose(box("Weights"), box("Weights")->itemText(0));
+        QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: nothing stays behind
+    }
+
+    void theLockBeatsTheRules() {
+        m_document->select(node("Conv_4"));  // of the tail
+        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);
+        click("quantized");
+        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Quantized);
+        click("float");
+        QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);
+        QCOMPARE(settings("Conv_4").quantize, std::optional<bool>(false));
+        click("by rules");
+        QVERIFY(!m_document->config().layers.contains("Conv_4"));
+    }
+
+    void aMethodOfItsOwnBringsItsParameters() {
+        m_document->select(node("Conv_0"));
+        choose(box("Output range"), QStringLiteral("percentile"));
+        QVERIFY(settings("Conv_0").calibrationMethod == CalibrationMethod::Percentile);
+        auto* form = m_inspector->findChild<CalibrationForm*>();
+        NumberField* field = form->field(QStringLiteral("percentile"));
+        QVERIFY(field->isVisible());
+        field->setFocus();
+        QTest::keyClicks(field, QStringLiteral("0.99"));
+        QTest::keyClick(field, Qt::Key_Return);
+        QCOMPARE(settings("Conv_0").calibrationParameters.percentile.value_or(0), 0.99);
+        QVERIFY(!m_document->config().calibration.parameters.percentile);
+    }
+
+    void settingsAreCopiedAndPastedAndTheCommentStays() {
+        QuantizationConfig config = m_document->config();
+        config.layers["Conv_2"].comment = "mind the gap";
+        m_document->edit({config, QStringLiteral("comment"), {}});
+        m_document->select(node("Conv_0"));
+        choose(box("Weights"), QStringLiteral("3 bits"));
+        choose(box("Output"), QStringLiteral("16 bits"));
+        click("Copy");
+        QVERIFY(QApplication::clipboard()->text().contains(QStringLiteral("\"bits\": 3")));
+        m_document->select({node("Conv_2"), node("Conv_4")}, node("Conv_2"));
+        click("Paste");
+        for (const char* name : {"Conv_2", "Conv_4"}) {
+            QCOMPARE(settings(name).weightBits, std::optional<int>(3));
+            QCOMPARE(settings(name).activationBits, std::optional<int>(16));
+        }
+        QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
+        click("As the network");
+        QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
+        QVERIFY(!m_document->config().layers.contains("Conv_4"));
+        QApplication::clipboard()->setText(QStringLiteral("something else"));
+        QSignalSpy said(m_document.get(), &Document::message);
+        click("Paste");
+        QCOMPARE(said.size(), 1);
+    }
+
+    void distributionsAreThoseOfTheWeight() {
+        m_document->select(node("Conv_2"));
+        QVERIFY(waitForInsight());
+        const LayerInsight& insight = *m_inspector->distributions()->model()->insight();
+        QVERIFY(insight.details && insight.details->weight);
+        // W = {1, 2, -1, 3}: the numbers stand in the model.
+        QCOMPARE(insight.details->weight->floating.min(), -1.0);
+        QCOMPARE(insight.details->weight->floating.max(), 3.0);
+        QCOMPARE(insight.details->weight->floating.count(), std::uint64_t(4));
+        QCOMPARE(insight.details->channels.size(), std::size_t(2));
+        QCOMPARE(insight.details->channels[1].weightBefore->max, 3.0f);
+        QCOMPARE(rangeRatio(insight.details->channels, false).value_or(0), 1.5);
+    }
+
+    void equalizedPartnersCanBeSwitchedOff() {
+        m_document->edit(changeConfig(m_document->config(), QStringLiteral("equalize"), [](QuantizationConfig& c) {
+            c.transforms.equalization.profile = EqualizationProfile::Aimet;
+        }));
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, 20000));
+        m_document->select(node("Conv_0"));
+        QVERIFY(waitForInsight());
+        const LayerInsight* insight = m_inspector->distributions()->model()->insight();
+        QCOMPARE(insight->partners.size(), std::size_t(1));
+        QCOMPARE(insight->partners[0].layers, (std::vector<std::string>{"Conv_0", "Conv_2"}));
+        // s = sqrt(r1 * r2) / r2, with r1 = {1, 1} (rows of V) and r2 = {1, 3} (columns of W).
+        QCOMPARE(insight->factors.size(), std::size_t(2));
+        QVERIFY(std::abs(insight->factors[0] - 1) < 1e-6 && std::abs(insight->factors[1] - 1 / std::sqrt(3.0f)) < 1e-6);
+        QAbstractButton* control = nullptr;
+        for (auto* button : m_inspector->distributions()->findChildren<ToggleSwitch*>())
+            if (button->accessibleName().startsWith(QStringLiteral("Equalize"))) control = button;
+        QVERIFY(control);
+        QSignalSpy changed(m_inspector->distributions()->model(), &LayerInsightModel::changed);
+        QTest::mouseClick(control, Qt::LeftButton);
+        QCOMPARE(m_document->config().transforms.equalization.off,
+                 (std::vector<std::vector<std::string>>{{"Conv_0", "Conv_2"}}));
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                const auto* now = m_inspector->distributions()->model()->insight();
+                return now && !m_inspector->distributions()->model()->stale() && now->partners.size() == 1 && !now->partners[0].enabled;
+            },
+            20000));
+    }
+
+    void numbersAreCopiedAsCsv() {
+        m_document->select(node("Conv_2"));
+        QVERIFY(waitForInsight());
+        TensorWindow window(*m_inspector->distributions()->model()->insight());
+        window.showTable(1);
+        QCOMPARE(window.asCsv(), QStringLiteral("channel,0,1\n0,1,2\n1,-1,3\n"));
+        window.showTable(0);
+        QVERIFY(window.asCsv().startsWith(QStringLiteral("channel,before min,before max,factor,")));
+        QCOMPARE(window.asCsv().count(QLatin1Char('\n')), 3);
+    }
+
+    void resultsDoNotTakeTheFocus() {
+        m_document->select(node("Conv_0"));
+        auto* field = m_inspector->findChild<QPlainTextEdit*>();
+        field->setFocus();
+        QTest::keyClicks(field, QStringLiteral("half a word"));
+        m_document->evaluate();
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, 20000));
+        QVERIFY(waitForInsight());
+        QVERIFY(field->hasFocus());
+        QCOMPARE(field->toPlainText(), QStringLiteral("half a word"));
+    }
+
+  private:
+    NodeId node(const char* name) const { return *m_document->graph()->findNode(name); }
+    LayerSettings settings(const char* name) const {
+        const auto& layers = m_document->config().layers;
+        return layers.contains(name) ? layers.at(name) : LayerSettings{};
+    }
+    QComboBox* box(const char* name) const {
+        for (QComboBox* box : m_inspector->findChildren<QComboBox*>())
+            if (box->accessibleName() == QLatin1String(name)) return box;
+        return nullptr;
+    }
+    /// By keys, as a person without a mouse.
+    static void choose(QComboBox* box, const QString& text) {
+        box->setFocus();
+        const int target = box->findText(text);
+        QVERIFY2(target >= 0, qPrintable(text));
+        if (box->currentIndex() < 0) QTest::keyClick(box, Qt::Key_Home);
+        for (int i = 0; i < 40 && box->currentIndex() != target; ++i)
+            QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
+        QCOMPARE(box->currentIndex(), target);
+    }
+    void click(const char* text) {
+        for (QPushButton* button : m_inspector->overrides()->findChildren<QPushButton*>())
+            if (button->text() == QLatin1String(text)) return QTest::mouseClick(button, Qt::LeftButton);
+        QFAIL(text);
+    }
+    bool waitForInsight() {
+        return QTest::qWaitFor([&] { return m_inspector->distributions()->model()->insight() != nullptr; }, 20000);
+    }
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<Document> m_document;
+    std::unique_ptr<Inspector> m_inspector;
+};
+
+QTEST_MAIN(InspectorTest)
+#include "inspector_test.moc"

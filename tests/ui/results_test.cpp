@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window tells of results: where the accuracy went, which images flipped and where they go astray, comparisons, the log,
+// suggestions, and preprocessing that looks wrong. The network's numbers are worked out in colour_data.h.
+#include <QApplication>
+#include <QClipboard>
+#include <QProcess>
+#include <QSettings>
+
+#include "colour_data.h"
+#include "commands/layer_edits.h"
+#include "config/config_json.h"
+#include "models/config_difference.h"
+#include "models/layer_table_model.h"
+#include "panels/accuracy_path_panel.h"
+#include "panels/data_section.h"
+#include "panels/flipped_panel.h"
+#include "panels/history_panel.h"
+#include "panels/log_panel.h"
+#include "panels/range_view.h"
+#include "panels/suggestion_section.h"
+#include "panels/summary_bar.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class ResultsTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+    }
+    void init() {
+        m_document = std::make_unique<Document>();
+        QVERIFY(test::openColours(*m_document, m_folder, m_data));
+        QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
+        QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
+    }
+    void cleanup() { m_document.reset(); }
+
+    void theWaterfallEndsWhereTheNetworkIs() {
+        AccuracyPathPanel panel(m_document.get());
+        panel.resize(700, 300);
+        panel.show();
+        QVERIFY(waitFor([&] { return panel.answered(); }));
+        const auto& steps = panel.waterfall()->steps();
+        QVERIFY(steps.size() >= 3);
+        QCOMPARE(steps.front().value, 1.0);
+        QCOMPARE(steps.back().value, 0.5);
+        // It is the weights: their step, and none else, costs the half.
+        const auto weights = std::ranges::find_if(steps, [](const WaterfallStep& s) { return s.name.contains(QStringLiteral("eights")); });
+        QVERIFY(weights != steps.end());
+        QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
+        QVERIFY(!panel.stale());
+        m_document->setHeld(true);
+        m_document->edit(skipType(m_document->config(), "Gemm"));
+        QVERIFY(panel.stale());
+        QCOMPARE(panel.waterfall()->steps().back().value, 0.5);  // stays until there is a new one
+        m_document->setHeld(false);
+        QVERIFY(waitFor([&] { return !panel.stale(); }));
+        QCOMPARE(panel.waterfall()->steps().back().value, 1.0);
+    }
+
+    void waterfallOfDecibelsPassesOverWhatIsExact() {
+        std::vector<AccuracyStep> path(3);
+        path[0] = {"float", {}};
+        path[1] = {"folded", {}};
+        path[1].accuracy.sqnrDb = 40;
+        path[2] = {"weights quantized", {}};
+        path[2].accuracy.sqnrDb = 25;
+        const auto steps = waterfallSteps(path);
+        QCOMPARE(steps.size(), std::size_t(2));
+        QCOMPARE(steps[1].changeText, QStringLiteral("\u221215.0"));
+        QVERIFY(costliestStep(path).contains(QStringLiteral("dB")));
+    }
+
+    void flippedImagesAreTheBlueOnesAndTellWhere() {
+        FlippedPanel panel(m_document.get());
+        panel.resize(900, 300);
+        panel.show();
+        QVERIFY(waitFor([&] { return panel.answered(); }));
+        auto* model = panel.view()->model();
+        const auto blue = m_document->evaluation()->quantized->samples / 2;
+        QCOMPARE(model->rowCount(), static_cast<int>(blue));
+        for (int i = 0; i < model->rowCount(); ++i) {
+            QVERIFY(model->index(i, 0).data(FlippedModel::SampleRole).toString().startsWith(QStringLiteral("b_blue/")));
+            QCOMPARE(model->index(i, 0).data().toString(), QStringLiteral("b_blue \u2192 a_green"));
+        }
+        // The thumbnail comes by and by, and it is blue.
+        QVERIFY(waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
+        const QColor pixel = model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(1, 1);
+        QVERIFY(pixel.blue() > 100 && pixel.green() == 0);
+        QTest::mouseClick(panel.view()->viewport(), Qt::LeftButton, {}, panel.view()->visualRect(model->index(0, 0)).center());
+        QVERIFY(waitFor([&] { return panel.divergence().has_value(); }));
+        QCOMPARE(panel.divergence()->sample.name, model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
+    }
+
+    void twoConfigurationsAreComparedInWords() {
+        QuantizationConfig finer = m_document->config();
+        finer.quantization.weight.bits = 8;
+        m_document->edit({finer, QStringLiteral("Finer"), {}});
+        QVERIFY(waitFor([&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        HistoryPanel panel(m_document.get());
+        panel.resize(420, 900);
+        panel.show();
+        const QuantizationConfig before = m_document->config();
+        QTableView* view = panel.view();
+        const auto click = [&](int row, Qt::KeyboardModifiers keys) {
+            QTest::mouseClick(view->viewport(), Qt::LeftButton, keys, view->visualRect(view->model()->index(row, 0)).center());
+        };
+        click(1, Qt::ControlModifier);
+        click(0, Qt::ControlModifier);
+        QVERIFY(m_document->config() == before);  // gathering goes nowhere
+        const auto half = m_document->evaluation()->quantized->samples / 2;
+        QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
+        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)), qPrintable(panel.comparison()));
+        bool told = false;
+        for (const QLabel* label : panel.findChildren<QLabel*>())
+            told = told || label->text() == QStringLiteral("weight bits: 4 \u2192 8");
+        QVERIFY(told);
+        click(1, {});
+        QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
+    }
+
+    void differencesAreToldInWords() {
+        QuantizationConfig a = m_document->config(), b = a;
+        QVERIFY(configDifference(a, a).isEmpty());
+        b.quantization.weight.perChannel = true;
+        b.refine.rounding = Rounding::Adaround;
+        b.layers["Gemm_4"].weightBits = 8;
+        b.layers["Gemm_4"].comment = "no matter";
+        b = skipLayers(b, {"Conv_0"}).next;
+        const QStringList lines = configDifference(a, b);
+        QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")), qPrintable(lines.join(QLatin1Char('|'))));
+        QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
+        QVERIFY(lines.contains(QStringLiteral("Gemm_4: as the network \u2192 8-bit weights")));
+        QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
+        QCOMPARE(lines.size(), 4);
+        QCOMPARE(configDifference(b, a).size(), 4);
+    }
+
+    void namesAndNotesAreKeptInTheProject() {
+        m_document->describeMeasured(0, QStringLiteral(" first try "), QStringLiteral("too coarse"));
+        const std::filesystem::path file = m_folder.filePath(QStringLiteral("p.quantloupe")).toStdString();
+        QVERIFY(m_document->saveProject(file));
+        const Project project = loadProject(file);
+        QCOMPARE(project.history[0].name, std::string("first try"));
+        QCOMPARE(project.history[0].note, std::string("too coarse"));
+        QVERIFY(project.history[0].cost.has_value());
+        QVERIFY(project.history[0].cost == m_document->history().entries()[0].cost);
+        // 16 pixels x 9 weights and 6 more.
+        QCOMPARE(project.history[0].cost->totalMacs, std::uint64_t(16 * 9 + 6));
+        QCOMPARE(project.history[0].cost->totalBytes, std::uint64_t(4 * (9 + 6)));
+    }
+
+    void theBaselineStandsBesideTheNumbers() {
+        m_document->pinBaseline(1);
+        SummaryBar bar(m_document.get());
+        bar.show();
+        m_document->edit(skipType(m_document->config(), "Gemm"));
+        QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
+        bool told = false;
+        for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 to \u2691");
+        QVERIFY(told);
+        QVERIFY(m_document->baselineLayer(NodeId(0)) != nullptr);
+    }
+
+    void theFrontIsOfThoseThatNoneBeats() {
+        std::vector<TradeOffPoint> points;
+        for (const auto& [cost, value] : {std::pair{0.0, 50.0}, {1.0, 60.0}, {1.0, 55.0}, {2.0, 58.0}, {3.0, 90.0}, {3.0, 90.0}, {4.0, 80.0}})
+            points.push_back({cost, value, {}, false, false, points.size()});
+        QCOMPARE(paretoFront(points), (std::vector<std::size_t>{0, 1, 4}));
+        QVERIFY(paretoFront({}).empty());
+    }
+
+    void aPointOfThePlotGoesThere() {
+        const QuantizationConfig coarse = m_document->config();
+        m_document->edit(skipType(coarse, "Gemm"));
+        QVERIFY(waitFor([&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        HistoryPanel panel(m_document.get());
+        panel.resize(420, 900);
+        panel.show();
+        const auto& points = panel.plot()->points();
+        const auto wanted = std::ranges::find(points, std::size_t(1), &TradeOffPoint::entry);
+        QVERIFY(wanted != points.end());
+        QTest::mouseClick(panel.plot(), Qt::LeftButton, {},
+                          panel.plot()->placeOf(static_cast<std::size_t>(wanted - points.begin())).toPoint());
+        QVERIFY(m_document->config() == coarse);
+    }
+
+    void theLogGivesACommandThatMeasuresTheSame() {
+        LogPanel panel(m_document.get());
+        panel.show();
+        QuantizationConfig odd = m_document->config();
+        odd.layers["Gemm_4"].weightBits = 7;
+        odd.calibration.method = CalibrationMethod::Ifmr;
+        odd.calibration.parameters.searchRange = {0.5, 1.5};
+        m_document->edit({odd, QStringLiteral("It's odd"), {}});
+        QVERIFY(waitFor([&] { return panel.log()->rowCount() == 1; }));
+        QCOMPARE(panel.log()->index(0, EvaluationLog::What).data().toString(), QStringLiteral("It's odd"));
+        panel.view()->selectRow(0);
+        for (auto* button : panel.head()->findChildren<QPushButton*>()) QTest::mouseClick(button, Qt::LeftButton);
+        const QString command = QApplication::clipboard()->text();
+        QVERIFY2(command.startsWith(QStringLiteral("quantloupe-cli analyze ")), qPrintable(command));
+        // What the options say is what was measured: they go through the engine's own reading of them.
+        QuantizationConfig read = presetConfigOf(command);
+        for (const QString& setting : settingsOf(command)) {
+            const auto equals = setting.indexOf(QLatin1Char('='));
+            setConfigKey(read, setting.left(equals).toStdString(), setting.mid(equals + 1).toStdString());
+        }
+        QVERIFY(read == odd);
+    }
+
+    void suggestionsHaveBeenMeasuredAndDoWhatTheySay() {
+        SuggestionSection section(m_document.get());
+        section.resize(400, 600);
+        section.show();
+        QPushButton* look = nullptr;
+        for (auto* button : section.findChildren<QPushButton*>())
+            if (button->text().startsWith(QStringLiteral("Look"))) look = button;
+        QTest::mouseClick(look, Qt::LeftButton);
+        QVERIFY(section.looking());
+        QVERIFY(waitFor([&] { return !section.looking(); }));
+        QVERIFY(!section.suggestions().empty());
+        const Suggestion best = section.suggestions().front();
+        QCOMPARE(best.gain, 0.5);
+        QVERIFY(best.certain);
+        // Equalization does not mend this: W's rows share their large weight. It is not advised.
+        for (const Suggestion& suggestion : section.suggestions()) QVERIFY(suggestion.gain > 0);
+        for (auto* button : section.findChildren<QPushButton*>())
+            if (button->accessibleName() == QStringLiteral("Try: ") + best.title) QTest::mouseClick(button, Qt::LeftButton);
+        QVERIFY(m_document->config() == best.edit.next);
+        QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
+        QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
+    }
+
+    void wrongPreprocessingIsCalledOut() {
+        QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
+        Document swapped;
+        // The labels the wrong way round: always wrong.
+        QVERIFY(test::openColours(swapped, m_folder,
+                                  test::writeColours(m_folder, QStringLiteral("swapped"), QStringLiteral("z"), QStringLiteral("a"))));
+        DataSection section(&swapped);
+        section.resize(400, 400);
+        section.show();
+        const QString warning = chanceWarning(*swapped.evaluation());
+        QVERIFY2(warning.contains(QStringLiteral("preprocessing")), qPrintable(warning));
+        bool seen = false;
+        for (const QLabel* label : section.findChildren<QLabel*>()) seen = seen || (label->isVisible() && label->text() == warning);
+        QVERIFY(seen);
+        QCOMPARE(swapped.data()->networkViews.size(), 4);
+        QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")), qPrintable(swapped.data()->networkSpan));
+    }
+
+    void rangesShowWhatTheSchemeCannotHold() {
+        LayerFilter filter;
+        LayerTableModel rows(m_document.get());
+        filter.setSourceModel(&rows);
+        RangeView view(m_document.get(), &filter);
+        view.resize(900, 300);
+        view.show();
+        QVERIFY(waitFor([&] { return view.answered(); }));
+        const LayerRanges* gemm = view.rangesOf(*m_document->graph()->findNode("Gemm_4"));
+        QVERIFY(gemm && gemm->weight);
+        // W4: a step is 10 / 7; 0.4 lies in [2^-2, 2^-1), below half a step.
+        QVERIFY(std::abs(gemm->weight->step - 10.0 / 7) < 1e-6);
+        QCOMPARE(gemm->weights[static_cast<std::size_t>(-2 - kLeastPower)], std::uint64_t(2));
+        QCOMPARE(gemm->weights[static_cast<std::size_t>(3 - kLeastPower)], std::uint64_t(2));
+        QVERIFY(gemm->outputMax > 0 && gemm->outputMax <= gemm->output.high + gemm->output.step);
+        QTest::mouseClick(view.findChild<QScrollArea*>()->widget(), Qt::LeftButton, {}, QPoint(30, view.fontMetrics().height() * 2));
+        QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
+    }
+
+  private:
+    template <typename Condition>
+    static bool waitFor(Condition condition) {
+        return QTest::qWaitFor(condition, 30000);
+    }
+    static QStringList words(const QString& command) { return QProcess::splitCommand(QString(command).replace(QLatin1Char('"'), QLatin1String("\"\"\"")).replace(QLatin1Char('\''), QLatin1Char('"'))); }
+    static QStringList settingsOf(const QString& command) {
+        QStringList settings;
+        const QStringList all = words(command);
+        for (int i = 0; i + 1 < all.size(); ++i)
+            if (all[i] == QLatin1String("--set")) settings << all[i + 1];
+        return settings;
+    }
+    static QuantizationConfig presetConfigOf(const QString& command) {
+        const QStringList all = words(command);
+        return configFromJson("{\"quantloupe\": 1, \"preset\": \"" + all[all.indexOf(QStringLiteral("--preset")) + 1].toStdString() + "\"}");
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_data;
+    std::unique_ptr<Document> m_document;
+};
+
+QTEST_MAIN(ResultsTest)
+#include "results_test.moc"

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuning panel by mouse and keys: what is clicked and typed is what the configuration says, and what is refused is told where
+// it was typed.
+#include "panels/tuning_panel.h"
+
+#include <QComboBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QTest>
+
+#include "config/presets.h"
+#include "panels/calibration_form.h"
+#include "panels/calibration_section.h"
+#include "ui_test_support.h"
+#include "widgets/number_field.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class TuningPanelTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QSettings::setDefaultFormat(QSettings::IniFormat);
+        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
+        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+    }
+    void init() {
+        QSettings().clear();
+        m_document = std::make_unique<Document>();
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+        m_panel = std::make_unique<TuningPanel>(m_document.get());
+        m_panel->resize(420, 1600);
+        m_panel->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_panel.get()));
+    }
+    void cleanup() {
+        m_panel.reset();
+        m_document.reset();
+    }
+
+    void everyProfileOfEqualizationCanBeChosen() {
+        auto* box = named<QComboBox>("Cross-layer equalization");
+        QVERIFY(box);
+        const EqualizationProfile wanted[] = {EqualizationProfile::Aimet, EqualizationProfile::Quark, EqualizationProfile::Quantloupe,
+                                              EqualizationProfile::Off};
+        for (const EqualizationProfile profile : wanted) {
+            // Keys as a person has them: the list by its first letter would be ambiguous, so walk it.
+            box->setFocus();
+            const int target = static_cast<int>(profile);
+            while (box->currentIndex() != target) QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
+            QVERIFY(config().transforms.equalization.profile == profile);
+            QCOMPARE(named<NumberField>("Weight threshold")->isVisible(), profile == EqualizationProfile::Quark);
+            QCOMPARE(named<QAbstractButton>("Biases count in the ranges", true)->isVisible(),
+                     profile == EqualizationProfile::Quark || profile == EqualizationProfile::Quantloupe);
+        }
+        QVERIFY(!named<NumberField>("Passes")->isVisible());
+    }
+
+    void passesAreTypedAndRefusedInPlace() {
+        m_document->edit(changeConfig(config(), QStringLiteral("on"), [](QuantizationConfig& c) {
+            c.transforms.equalization.profile = EqualizationProfile::Aimet;
+        }));
+        auto* field = named<NumberField>("Passes");
+        type(field, "7");
+        QCOMPARE(config().transforms.equalization.steps, 7);
+        type(field, "700");
+        QCOMPARE(config().transforms.equalization.steps, 7);
+        QVERIFY2(field->complaint().contains(QStringLiteral("steps")), qPrintable(field->complaint()));
+        QCOMPARE(field->text(), QStringLiteral("700"));  // stays to be corrected
+        field->setFocus();
+        QTest::keyClick(field, Qt::Key_Escape);
+        QCOMPARE(field->text(), QStringLiteral("7"));
+        QVERIFY(field->complaint().isEmpty());
+        QTest::mouseClick(named<QAbstractButton>("Until the weights rest", true), Qt::LeftButton);
+        QCOMPARE(config().transforms.equalization.steps, -1);
+        QVERIFY(!field->isVisible());
+        QVERIFY(named<NumberField>("Rest below")->isVisible());
+    }
+
+    void biasCorrectionAndRoundingAreClicked() {
+        const std::pair<const char*, BiasCorrection> choices[] = {
+            {"analytic", BiasCorrection::Analytic}, {"empirical", BiasCorrection::Empirical}, {"off", BiasCorrection::Off}};
+        for (const auto& [text, value] : choices) {
+            auto* button = named<QPushButton>(text, true);
+            QVERIFY(button);
+            QTest::mouseClick(button, Qt::LeftButton);
+            QVERIFY(config().refine.biasCorrection == value);
+        }
+        auto* rounding = named<QAbstractButton>("Learned rounding", true);
+        QTest::mouseClick(rounding, Qt::LeftButton);
+        QVERIFY(config().refine.rounding == Rounding::Adaround);
+        rounding->setFocus();
+        QTest::keyClick(rounding, Qt::Key_Space);
+        QVERIFY(config().refine.rounding == Rounding::Nearest);
+    }
+
+    void aMethodShowsItsParametersAndNoOthers() {
+        const std::pair<CalibrationMethod, QStringList> expected[] = {
+            {CalibrationMethod::MinMax, {}},
+            {CalibrationMethod::MovingAverage, {"averaging_constant"}},
+            {CalibrationMethod::Percentile, {"percentile", "num_bins"}},
+            {CalibrationMethod::Entropy, {"num_bins", "num_quantized_bins"}},
+            {CalibrationMethod::Mse, {"search_range", "search_step"}},
+            {CalibrationMethod::TfEnhanced, {}},
+            {CalibrationMethod::PowerOfTwoMinMse, {"num_bins"}},
+            {CalibrationMethod::Ifmr, {"max_percentile", "min_percentile", "search_range", "search_step"}},
+            {CalibrationMethod::Hfmg, {"num_of_bins"}},
+        };
+        const auto* form = m_panel->findChild<CalibrationForm*>();
+        for (const auto& [method, keys] : expected) {
+            m_document->edit(changeConfig(config(), QStringLiteral("method"),
+                                          [m = method](QuantizationConfig& c) { c.calibration.method = m; }));
+            QStringList seen;
+            for (const char* key : {"averaging_constant", "percentile", "max_percentile", "min_percentile", "search_range",
+                                    "search_step", "num_bins", "num_quantized_bins", "num_of_bins"})
+                if (form->field(QString::fromLatin1(key))->isVisible()) seen << QString::fromLatin1(key);
+            std::ranges::sort(seen);
+            QStringList wanted = keys;
+            std::ranges::sort(wanted);
+            QCOMPARE(seen, wanted);
+        }
+    }
+
+    void parametersAreTypedWithTheirOwnWordsOnWhatIsWrong() {
+        m_document->edit(changeConfig(config(), QStringLiteral("method"),
+                                      [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Ifmr; }));
+        const auto* form = m_panel->findChild<CalibrationForm*>();
+        NumberField* end = form->field(QStringLiteral("search_range"), 1);
+        QCOMPARE(end->placeholderText(), QStringLiteral("1.3"));
+        type(end, "1.8");
+        // The end that was not typed is the default's, which stands there in grey.
+        QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));
+        type(end, "0.5");
+        QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));
+        QVERIFY2(end->complaint().contains(QStringLiteral("search_range")), qPrintable(end->complaint()));
+        type(end, "1.8");
+        NumberField* percentile = form->field(QStringLiteral("max_percentile"));
+        type(percentile, "0.999");
+        QCOMPARE(config().calibration.parameters.maxPercentile.value_or(0), 0.999);
+        type(percentile, "");
+        QVERIFY(!config().calibration.parameters.maxPercentile);
+        type(percentile, "many");
+        QVERIFY(!percentile->complaint().isEmpty());
+        QVERIFY(!config().calibration.parameters.maxPercentile);
+    }
+
+    void everyPresetIsThere() {
+        auto* box = named<QComboBox>("Preset");
+        QCOMPARE(box->count(), static_cast<int>(presets().size()));
+        for (std::size_t i = 0; i < presets().size(); ++i) {
+            box->setFocus();
+            while (box->currentIndex() != static_cast<int>(i))
+                QTest::keyClick(box, box->currentIndex() < static_cast<int>(i) ? Qt::Key_Down : Qt::Key_Up);
+            QCOMPARE(config().preset, presets()[i].name);
+            QVERIFY(!differsFromPreset(config()));
+        }
+    }
+
+    void finerPointsFoldAwayAndRemember() {
+        auto* heading = named<SectionHeading>("Finer points");
+        auto* scales = named<QAbstractButton>("Power-of-two weight scales", true);
+        QVERIFY(!scales->isVisible());
+        QTest::mouseClick(heading, Qt::LeftButton);
+        QVERIFY(scales->isVisible());
+        QTest::mouseClick(scales, Qt::LeftButton);
+        QVERIFY(config().quantization.weight.powerOfTwo);
+        QTest::mouseClick(named<QAbstractButton>("Restricted range", true), Qt::LeftButton);
+        QVERIFY(!config().quantization.weight.restricted);
+        auto* method = named<QComboBox>("How scales of weights are chosen");
+        method->setFocus();
+        QTest::keyClick(method, Qt::Key_End);
+        QVERIFY(config().quantization.weight.method == WeightMethod::Mse);
+        TuningPanel again(m_document.get());
+        again.show();
+        const auto switches = again.findChildren<QAbstractButton*>();
+        const auto found = std::ranges::find(switches, QStringLiteral("Power-of-two weight scales"), &QAbstractButton::text);
+        QVERIFY((*found)->isVisible());  // the next window opens as this one was left
+        heading->setFocus();
+        QTest::keyClick(heading, Qt::Key_Space);
+        QVERIFY(!scales->isVisible());
+    }
+
+    void theWheelOverAChoiceScrollsThePanelAndChangesNothing() {
+        auto* box = named<QComboBox>("Calibration method");
+        m_panel->setFocus();
+        const QuantizationConfig before = config();
+        const QPointF at = box->rect().center();
+        QWheelEvent wheel(at, box->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QCoreApplication::sendEvent(box, &wheel);
+        QVERIFY(config() == before);
+    }
+
+  private:
+    const QuantizationConfig& config() const { return m_document->config(); }
+    /// By accessible name, or by the text on it.
+    template <typename Widget>
+    Widget* named(const char* name, bool byText = false) const {
+        for (Widget* widget : m_panel->findChildren<Widget*>()) {
+            if (!byText && widget->accessibleName() == QLatin1String(name)) return widget;
+            if constexpr (std::is_base_of_v<QAbstractButton, Widget>)
+                if (byText && widget->text() == QLatin1String(name)) return widget;
+        }
+        return nullptr;
+    }
+    static void type(QLineEdit* field, const char* text) {
+        field->setFocus();
+        field->selectAll();
+        QTest::keyClick(field, Qt::Key_Backspace);
+        QTest::keyClicks(field, QString::fromLatin1(text));
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+
+    QTemporaryDir m_folder;
+    std::unique_ptr<Document> m_document;
+    std::unique_ptr<TuningPanel> m_panel;
+};
+
+QTEST_MAIN(TuningPanelTest)
+#include "tuning_panel_test.moc"

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/layer_edits.h"
+
+#include <QStringList>
+#include <algorithm>
+
+#include "config/config_json.h"
+#include "models/choice_texts.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+const std::string kCopied = "copied layer";
+
+QString listed(const std::vector<std::string>& names) {
+    return names.size() == 1 ? QString::fromStdString(names.front()) : QStringLiteral("%1 layers").arg(names.size());
+}
+
+}  // namespace
+
+ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names, const QString& text,
+                        const std::function<void(LayerSettings&)>& change, int mergeKey) {
+    ConfigEdit edit{config, QStringLiteral("%1: %2").arg(listed(names), text), {}, mergeKey};
+    if (names.empty()) {
+        edit.complaint = QStringLiteral("Select a layer first.");
+        return edit;
+    }
+    for (const std::string& name : names) {
+        LayerSettings settings = config.layers.contains(name) ? config.layers.at(name) : LayerSettings{};
+        change(settings);
+        if (settings.empty())
+            edit.next.layers.erase(name);
+        else
+            edit.next.layers[name] = settings;
+    }
+    return edit;
+}
+
+QString settingsToText(const LayerSettings& settings) {
+    QuantizationConfig config;
+    config.layers[kCopied] = settings;
+    config.layers[kCopied].comment.clear();
+    return QString::fromStdString(configToJson(config));
+}
+
+std::optional<LayerSettings> settingsFromText(const QString& text) {
+    if (!text.contains(QLatin1String(kCopied.c_str()))) return std::nullopt;
+    try {
+        const QuantizationConfig config = configFromJson(text.toStdString());
+        const auto found = config.layers.find(kCopied);
+        if (found != config.layers.end()) return found->second;
+        return LayerSettings{};  // copied from a layer without any
+    } catch (const std::exception&) {
+        return std::nullopt;
+    }
+}
+
+ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names, const LayerSettings& settings) {
+    return changeLayers(config, names, QStringLiteral("paste settings"), [&](LayerSettings& target) {
+        const std::string comment = target.comment;
+        target = settings;
+        target.comment = comment;
+    });
+}
+
+QString describeSettings(const LayerSettings& settings) {
+    QStringList words;
+    if (settings.quantize) words << (*settings.quantize ? QStringLiteral("must be quantized") : QStringLiteral("must stay float"));
+    if (settings.weightBits) words << QStringLiteral("%1-bit weights").arg(*settings.weightBits);
+    if (settings.weightPerChannel)
+        words << (*settings.weightPerChannel ? QStringLiteral("weights per channel") : QStringLiteral("weights per tensor"));
+    if (settings.weightMethod)
+        words << QStringLiteral("weight scales by %1")
+                     .arg(QString::fromUtf8(
+                         weightMethodTexts()[static_cast<std::size_t>(indexOf(weightMethodTexts(), *settings.weightMethod))].name));
+    if (settings.weightPowerOfTwo || settings.activationPowerOfTwo) words << QStringLiteral("power-of-two scales set");
+    if (settings.weightSigned || settings.weightSymmetric || settings.weightRestricted) words << QStringLiteral("weight codes set");
+    if (settings.biasBits)
+        words << (*settings.biasBits == kFloatBias ? QStringLiteral("float bias")
+                                                   : QStringLiteral("%1-bit bias").arg(*settings.biasBits));
+    if (settings.activationBits) words << QStringLiteral("%1-bit output").arg(*settings.activationBits);
+    if (settings.activationSigned || settings.activationSymmetric) words << QStringLiteral("output codes set");
+    if (settings.calibrationMethod)
+        words << QString::fromUtf8(
+            calibrationMethodTexts()[static_cast<std::size_t>(indexOf(calibrationMethodTexts(), *settings.calibrationMethod))].name);
+    if (settings.calibrationParameters != CalibrationParameters{}) words << QStringLiteral("calibration parameters");
+    return words.join(QStringLiteral(", "));
+}
+
+ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set, bool on) {
+    QStringList names;
+    for (const std::string& name : set) names << QString::fromStdString(name);
+    ConfigEdit edit{config,
+                    (on ? QStringLiteral("Equalize %1") : QStringLiteral("Do not equalize %1")).arg(names.join(QStringLiteral(", "))),
+                    {}};
+    auto& off = edit.next.transforms.equalization.off;
+    std::erase(off, set);
+    if (!on) off.push_back(set);
+    return edit;
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What lives on the engine's thread. Internal to ui/jobs.
+
+#include "jobs/evaluation_job.h"
+
+namespace quantloupe::ui {
+
+struct EvaluationJob::State {
+    std::unique_ptr<Session> session;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions to the session beside its evaluations.
+#include "base/error.h"
+#include "jobs/evaluation_job_state.h"
+
+namespace quantloupe::ui {
+
+void EvaluationJob::ask(const QString& slot, Query work, std::function<void(QString)> refused) {
+    dropQuery(slot);
+    m_studyToken.cancel();
+    const CancelToken token;
+    m_queries.insert_or_assign(slot, token);
+    const quint64 generation = m_generation;
+    m_thread.post([this, state = m_state, slot, token, generation, work = std::move(work), refused = std::move(refused)] {
+        std::function<void()> after;
+        try {
+            token.check();
+            if (state->session) after = work(*state->session, token);
+        } catch (const Cancelled&) {
+        } catch (const std::exception& error) {
+            const QString text = QString::fromUtf8(error.what());
+            if (refused) after = [refused, text] { refused(text); };
+        }
+        m_thread.reply([this, slot, token, generation, after = std::move(after)] {
+            if (token.cancelled()) return;
+            m_queries.erase(slot);
+            if (after && generation == m_generation) after();
+            if (m_queries.empty()) Q_EMIT queriesFinished();
+        });
+    });
+}
+
+void EvaluationJob::dropQuery(const QString& slot) {
+    const auto found = m_queries.find(slot);
+    if (found == m_queries.end()) return;
+    found->second.cancel();
+    m_queries.erase(found);
+}
+
+void EvaluationJob::dropQueries() {
+    for (auto& [slot, token] : m_queries) token.cancel();
+    m_queries.clear();
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Samples as pictures of what the network gets: wrong scales, swapped colours and turned axes show at once.
+
+#include <QImage>
+#include <QList>
+#include <utility>
+
+#include "data/dataset.h"
+
+namespace quantloupe::ui {
+
+/// Of the first few samples, and the span of their values; both empty where the samples are no images of 1 or 3 channels, channels
+/// first or last. Any thread. Throws Error for a sample that cannot be read.
+std::pair<QList<QImage>, QString> networkViews(const Dataset& data);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is about the commands themselves: all of them in a palette, their shortcuts on a sheet; and those that gather edits.
+#include <QMenuBar>
+
+#include "main_window.h"
+#include "panels/override_section.h"
+#include "widgets/command_palette.h"
+#include "widgets/shortcut_sheet.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+void collect(const QMenu* menu, const QString& path, QList<QAction*>& actions) {
+    for (QAction* action : menu->actions()) {
+        if (action->isSeparator() || action->text().isEmpty()) continue;
+        if (const QMenu* submenu = action->menu()) {
+            collect(submenu, path + submenu->title() + QStringLiteral(" \u25b8 "), actions);
+            continue;
+        }
+        action->setProperty("menuPath", QString(path).remove(QLatin1Char('&')));
+        actions.append(action);
+    }
+}
+
+}  // namespace
+
+void MainWindow::buildCommands(QMenu* help) {
+    m_layersMenu->addSeparator();
+    QAction* hold = m_layersMenu->addAction(QStringLiteral("&Hold evaluation"));
+    hold->setCheckable(true);
+    hold->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+H")));
+    hold->setToolTip(QStringLiteral("Gathers edits; F5 or letting go measures them"));
+    connect(hold, &QAction::toggled, &m_document, &Document::setHeld);
+    connect(&m_document, &Document::heldChanged, hold, [this, hold] { hold->setChecked(m_document.held()); });
+    m_layersMenu->addSeparator();
+    m_needModel << addAction(m_layersMenu, QStringLiteral("Copy the layer's &settings"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
+                             [this] { m_inspector->overrides()->copySettings(); });
+    m_needModel << addAction(m_layersMenu, QStringLiteral("&Paste settings to the selected layers"),
+                             QKeySequence(QStringLiteral("Ctrl+Alt+V")), {}, [this] { m_inspector->overrides()->pasteSettings(); });
+    addAction(help, QStringLiteral("Co&mmand palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
+              QStringLiteral("Every command by a few letters of its name"), [this] { showPalette(); });
+    addAction(help, QStringLiteral("&Shortcuts"), QKeySequence(QKeySequence::HelpContents), QStringLiteral("All keys on one sheet"),
+              [this] { showShortcuts(); });
+}
+
+QList<QAction*> MainWindow::allActions() const {
+    QList<QAction*> actions;
+    for (const QAction* top : menuBar()->actions())
+        if (const QMenu* menu = top->menu()) collect(menu, menu->title() + QStringLiteral(" \u25b8 "), actions);
+    return actions;
+}
+
+void MainWindow::showPalette() {
+    auto* palette = new CommandPalette(allActions(), this);
+    palette->setAttribute(Qt::WA_DeleteOnClose);
+    palette->showOver(this);
+}
+
+void MainWindow::showShortcuts() {
+    auto* sheet = new ShortcutSheet(allActions(), this);
+    sheet->setAttribute(Qt::WA_DeleteOnClose);
+    sheet->show();
+}
+
+}  // namespace quantloupe::ui

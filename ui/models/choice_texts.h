@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the configuration's choices are called in the window, and what they mean in one line.
+
+#include <QString>
+#include <span>
+
+#include "config/quantization_config.h"
+
+namespace quantloupe::ui {
+
+template <typename Value>
+struct ChoiceText {
+    Value value;
+    const char* name;
+    const char* meaning;
+};
+
+std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts();
+std::span<const ChoiceText<WeightMethod>> weightMethodTexts();
+std::span<const ChoiceText<EqualizationProfile>> equalizationTexts();
+std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts();
+std::span<const ChoiceText<int>> biasBitsTexts();
+
+/// -1: not among them.
+template <typename Value>
+int indexOf(std::span<const ChoiceText<Value>> texts, Value value) {
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (texts[i].value == value) return static_cast<int>(i);
+    return -1;
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/config_difference.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "commands/layer_edits.h"
+#include "config/config_json.h"
+#include "config/skip_rules.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// "quantization.weight.per_channel" is "weight per channel".
+QString keyInWords(const std::string& path) {
+    QString words = QString::fromStdString(path);
+    for (const char* part : {"quantization.", "transforms.", "refine.", "skip.", "parameters."}) words.remove(QLatin1String(part));
+    return words.replace(QLatin1Char('.'), QLatin1Char(' ')).replace(QLatin1Char('_'), QLatin1Char(' '));
+}
+
+QString valueInWords(const Json& value) {
+    if (value.is_null()) return QStringLiteral("by default");
+    if (value.is_boolean()) return value.get<bool>() ? QStringLiteral("on") : QStringLiteral("off");
+    if (value.is_string()) return QString::fromStdString(value.get<std::string>()).replace(QLatin1Char('_'), QLatin1Char(' '));
+    return QString::fromStdString(value.dump());
+}
+
+void compareKeys(const Json& before, const Json& after, const std::string& path, QStringList& lines) {
+    std::vector<std::string> keys;
+    for (const auto& [key, value] : before.items()) keys.push_back(key);
+    for (const auto& [key, value] : after.items())
+        if (std::ranges::count(keys, key) == 0) keys.push_back(key);
+    for (const std::string& key : keys) {
+        if (path.empty() && (key == "layers" || key == "quantloupe")) continue;
+        const std::string name = path.empty() ? key : path + "." + key;
+        if (name == "skip.rules") continue;
+        const Json a = before.contains(key) ? before[key] : Json(), b = after.contains(key) ? after[key] : Json();
+        if (a == b) continue;
+        if (a.is_object() && b.is_object())
+            compareKeys(a, b, name, lines);
+        else
+            lines << QStringLiteral("%1: %2 \u2192 %3").arg(keyInWords(name), valueInWords(a), valueInWords(b));
+    }
+}
+
+}  // namespace
+
+QStringList configDifference(const QuantizationConfig& before, const QuantizationConfig& after) {
+    QStringList lines;
+    compareKeys(Json::parse(configToJson(before)), Json::parse(configToJson(after)), {}, lines);
+    const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
+    for (const SkipRule& r : after.rules)
+        if (std::ranges::count(before.rules, r) == 0) lines << QStringLiteral("now in float: ") + rule(r);
+    for (const SkipRule& r : before.rules)
+        if (std::ranges::count(after.rules, r) == 0) lines << QStringLiteral("no longer in float: ") + rule(r);
+    std::set<std::string> names;
+    for (const auto* config : {&before, &after})
+        for (const auto& [name, settings] : config->layers) names.insert(name);
+    for (const std::string& name : names) {
+        const auto settingsOf = [&](const QuantizationConfig& config) {
+            const auto found = config.layers.find(name);
+            LayerSettings settings = found == config.layers.end() ? LayerSettings{} : found->second;
+            settings.comment.clear();
+            return settings;
+        };
+        const LayerSettings a = settingsOf(before), b = settingsOf(after);
+        if (a == b) continue;
+        const auto words = [](const LayerSettings& s) {
+            const QString text = describeSettings(s);
+            return text.isEmpty() ? QStringLiteral("as the network") : text;
+        };
+        lines << QStringLiteral("%1: %2 \u2192 %3").arg(QString::fromStdString(name), words(a), words(b));
+    }
+    return lines;
+}
+
+}  // namespace quantloupe::ui

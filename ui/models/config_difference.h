@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What differs between two configurations, in words, one line each: "weight bits: 4 → 8", "Conv_3: 8-bit weights".
+
+#include <QStringList>
+
+#include "config/quantization_config.h"
+
+namespace quantloupe::ui {
+
+/// Empty: they are the same but for comments.
+QStringList configDifference(const QuantizationConfig& before, const QuantizationConfig& after);
+
+}  // namespace quantloupe::ui

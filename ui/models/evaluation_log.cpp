@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/evaluation_log.h"
+
+#include <nlohmann/json.hpp>
+
+#include "config/config_json.h"
+#include "config/presets.h"
+#include "models/metric.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+QString quoted(QString text) {
+    static const QString safe = QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
+    const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return safe.contains(c); });
+    return plain ? text : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
+}
+
+/// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
+void collect(const Json& now, const Json& standard, const std::string& path, QStringList& settings) {
+    for (const auto& [key, value] : now.items()) {
+        const std::string name = path.empty() ? key : path + "." + key;
+        const Json before = standard.contains(key) ? standard[key] : Json();
+        if (value == before) continue;
+        if (value.is_object() && path != "layers")
+            collect(value, before.is_object() ? before : Json::object(), name, settings);
+        else
+            settings << QString::fromStdString(name + "=" + value.dump());
+    }
+}
+
+}  // namespace
+
+QString commandLineOf(const Document& document, const QuantizationConfig& config) {
+    QStringList words{QStringLiteral("quantloupe-cli"), QStringLiteral("analyze"),
+                      quoted(QString::fromStdString(document.model()->path.string()))};
+    if (const auto& data = document.data()) {
+        words << QStringLiteral("--data") << quoted(QString::fromStdString(data->evaluationPath.string()));
+        if (!data->calibrationPath.empty())
+            words << QStringLiteral("--calibration-data") << quoted(QString::fromStdString(data->calibrationPath.string()));
+    }
+    words << QStringLiteral("--preset") << quoted(QString::fromStdString(config.preset));
+    QStringList settings;
+    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {}, settings);
+    for (const QString& setting : settings) words << QStringLiteral("--set") << quoted(setting);
+    return words.join(QLatin1Char(' '));
+}
+
+EvaluationLog::EvaluationLog(Document* document, QObject* parent) : QAbstractTableModel(parent), m_document(document) {
+    const auto what = [document] {
+        const QUndoStack* undo = document->undoStack();
+        return undo->index() > 0 ? undo->text(undo->index() - 1) : QStringLiteral("As opened");
+    };
+    connect(document, &Document::evaluationFinished, this, [this, what](double seconds) {
+        const Evaluation& evaluation = *m_document->evaluation();
+        LogEntry entry{QDateTime::currentDateTime(), what(), evaluation.config, evaluation.samples, evaluation.calibrationSamples,
+                       seconds, {}, false, evaluation.randomInputs};
+        if (evaluation.quantized) {
+            const Accuracy& accuracy = *evaluation.quantized;
+            entry.result = accuracy.top1        ? formatRate(*accuracy.top1)
+                           : accuracy.agreement ? formatRate(*accuracy.agreement)
+                           : accuracy.sqnrDb    ? formatDecibel(*accuracy.sqnrDb)
+                                                : QString();
+        }
+        add(std::move(entry));
+    });
+    connect(document, &Document::failed, this, [this, what](const Failure& failure) {
+        add({QDateTime::currentDateTime(), what(), m_document->config(), 0, 0, 0, failure.text, true, false});
+    });
+    connect(document, &Document::modelChanged, this, [this] {
+        beginResetModel();
+        m_entries.clear();  // a command line of another model would be wrong
+        endResetModel();
+    });
+}
+
+void EvaluationLog::add(LogEntry entry) {
+    beginInsertRows({}, 0, 0);
+    m_entries.insert(m_entries.begin(), std::move(entry));
+    endInsertRows();
+    if (m_entries.size() <= kMost) return;
+    beginRemoveRows({}, static_cast<int>(kMost), static_cast<int>(m_entries.size()) - 1);
+    m_entries.resize(kMost);
+    endRemoveRows();
+}
+
+int EvaluationLog::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_entries.size()); }
+int EvaluationLog::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
+
+QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const LogEntry& entry = m_entries[static_cast<std::size_t>(index.row())];
+    const bool words = index.column() == What || (entry.wrong && index.column() == Result);
+    if (role == Qt::TextAlignmentRole) return QVariant((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    if (role == Qt::FontRole && !words) return numberFont(QFont());
+    if (role == Qt::ToolTipRole) return entry.wrong ? entry.result : QVariant();
+    if (role != Qt::DisplayRole) return {};
+    switch (index.column()) {
+        case Time:
+            return entry.when.toString(QStringLiteral("HH:mm:ss"));
+        case Result:
+            return entry.wrong ? QStringLiteral("failed") : entry.result;
+        case Seconds:
+            return entry.wrong ? QString() : formatSeconds(entry.seconds);
+        case Samples:
+            return entry.samples == 0    ? QString()
+                   : entry.randomInputs ? QStringLiteral("%1 random").arg(entry.samples)
+                                        : QString::number(entry.samples);
+        case What:
+            return entry.wrong ? entry.what + QStringLiteral(": ") + entry.result : entry.what;
+        default:
+            return {};
+    }
+}
+
+QVariant EvaluationLog::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) return QVariant((section == What ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    if (role != Qt::DisplayRole) return {};
+    static constexpr const char* kNames[ColumnCount] = {"when", "result", "took", "samples", "what"};
+    return QString::fromLatin1(kNames[section]);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the engine knows of the one selected layer beside its metrics: how its tensors are spread, channel by channel, and with
+// which layers it is equalized. Asked for when nobody edits; the answer before stays until there is a new one. GUI thread.
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "document.h"
+#include "model/constant.h"
+#include "session/layer_details.h"
+
+namespace quantloupe::ui {
+
+/// A set of layers that are equalized together, one of which is the layer.
+struct EqualizationPartners {
+    std::vector<std::string> layers;  ///< of the set, in its order: equalization.off names them so
+    std::vector<NodeId> nodes;
+    double lowest = 1, highest = 1;   ///< of all factors
+    bool enabled = true;
+};
+
+struct LayerInsight {
+    NodeId node;
+    QuantizationConfig config;  ///< that it is of
+    std::optional<LayerDetails> details;
+    QString refusal;            ///< why there are no details
+    std::vector<EqualizationPartners> partners;
+    std::vector<float> factors;  ///< of the first junction that the layer's outputs are divided by; empty: none
+    ConstantPtr before, after;   ///< the layer's weight, source and prepared; null: none
+};
+
+class LayerInsightModel : public QObject {
+    Q_OBJECT
+  public:
+    explicit LayerInsightModel(Document* document, QObject* parent = nullptr);
+    /// Null until the first answer, and where it is of another layer than the current one.
+    const LayerInsight* insight() const;
+    bool stale() const;
+    /// Off: nothing is asked, since nobody looks.
+    void setWanted(bool wanted);
+
+  Q_SIGNALS:
+    void changed();
+
+  private:
+    void plan();
+    void ask();
+
+    Document* m_document;
+    std::shared_ptr<const LayerInsight> m_insight;
+    QTimer m_delay;
+    bool m_wanted = false;
+};
+
+}  // namespace quantloupe::ui

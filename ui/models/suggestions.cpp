@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/suggestions.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "commands/layer_edits.h"
+#include "config/layer_choices.h"
+#include "models/metric.h"
+#include "session/leave_one_out.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr std::size_t kWorstLayers = 3;
+
+/// The quantized layers that cost most: by leave-one-out where it was measured, by their own error otherwise.
+std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
+    std::vector<std::pair<double, const LayerResult*>> order;
+    const bool measured = std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
+    for (const LayerResult& layer : layers) {
+        if (layer.state != LayerState::Quantized) continue;
+        const auto value = measured ? layer.leaveOneOut : metricValue(layer, Metric::LocalQs);
+        if (value && std::isfinite(*value)) order.emplace_back(*value, &layer);
+    }
+    std::ranges::stable_sort(order, std::greater<>(), &std::pair<double, const LayerResult*>::first);
+    std::vector<const LayerResult*> worst;
+    for (std::size_t i = 0; i < std::min(kWorstLayers, order.size()); ++i) worst.push_back(order[i].second);
+    return worst;
+}
+
+}  // namespace
+
+std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const std::vector<LayerResult>& layers) {
+    std::vector<Suggestion> candidates;
+    const auto add = [&](const QString& title, const QString& why, const auto& change) {
+        ConfigEdit edit = changeConfig(config, title, change);
+        if (edit.next != config) candidates.push_back({std::move(edit), title, why, 0, false, false, {}});
+    };
+    const bool relu6 = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "Clip"; });
+    if (config.transforms.equalization.profile == EqualizationProfile::Off) {
+        add(QStringLiteral("Equalize"), QStringLiteral("Neighbouring layers share out their channels' ranges"),
+            [](QuantizationConfig& c) { c.transforms.equalization.profile = EqualizationProfile::Aimet; });
+        if (relu6 && config.transforms.replaceRelu6 == ReplaceRelu6::None)
+            add(QStringLiteral("Equalize, ReLU6 replaced between"),
+                QStringLiteral("A ReLU6 stops equalization; without it more layers take part"), [](QuantizationConfig& c) {
+                    c.transforms.replaceRelu6 = ReplaceRelu6::Between;
+                    c.transforms.equalization.profile = EqualizationProfile::Aimet;
+                });
+    }
+    if (!config.quantization.weight.perChannel)
+        add(QStringLiteral("Weights per channel"), QStringLiteral("A scale of its own for each output channel"),
+            [](QuantizationConfig& c) { c.quantization.weight.perChannel = true; });
+    if (config.quantization.weight.method == WeightMethod::MinMax)
+        add(QStringLiteral("Weight scales by least squared error"), QStringLiteral("Cuts off a few large weights for finer steps"),
+            [](QuantizationConfig& c) { c.quantization.weight.method = WeightMethod::Mse; });
+    if (config.refine.biasCorrection == BiasCorrection::Off)
+        add(QStringLiteral("Correct biases"), QStringLiteral("Takes back the shift of the layers' means"),
+            [](QuantizationConfig& c) { c.refine.biasCorrection = BiasCorrection::Empirical; });
+    if (config.calibration.method == CalibrationMethod::MinMax)
+        add(QStringLiteral("Ranges by least squared error"), QStringLiteral("Activations with rare large values get finer steps"),
+            [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Mse; });
+    for (const LayerResult* layer : worstLayers(layers)) {
+        const QString name = QString::fromStdString(layer->name);
+        candidates.push_back({{withLayersSkipped(config, {layer->name}), QStringLiteral("Skip %1").arg(name), {}},
+                              QStringLiteral("Keep %1 in float").arg(name),
+                              QStringLiteral("It is among the layers that suffer most"),
+                              0, false, false, {}});
+        if (config.quantization.weight.bits < 8 && layer->parameters > 0)
+            candidates.push_back({changeLayers(config, {layer->name}, QStringLiteral("8-bit weights"),
+                                               [](LayerSettings& s) { s.weightBits = 8; }),
+                                  QStringLiteral("8-bit weights for %1").arg(name),
+                                  QStringLiteral("It is among the layers that suffer most"),
+                                  0, false, false, {}});
+    }
+    return candidates;
+}
+
+std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config, std::vector<Suggestion> candidates,
+                                           const std::function<void(std::size_t)>& told, const CancelToken& cancel) {
+    const EvaluationPtr before = session.experiment(config, Depth::Accuracy, cancel);
+    std::vector<Suggestion> helping;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        told(i);
+        Suggestion& candidate = candidates[i];
+        EvaluationPtr after;
+        try {
+            after = session.experiment(candidate.edit.next, Depth::Accuracy, cancel);
+        } catch (const Cancelled&) {
+            throw;
+        } catch (const Error&) {
+            continue;  // it cannot be done with this network; whoever tries it by hand is told why
+        }
+        if (const auto paired = compareEvaluations(*before, *after); paired && !before->randomInputs) {
+            candidate.gain = paired->difference;
+            candidate.certain = paired->verdict == ChangeVerdict::Gain;
+            candidate.verdict = QString::fromStdString(describe(*paired));
+        } else if (before->quantized && after->quantized && before->quantized->sqnrDb && after->quantized->sqnrDb) {
+            const double gain = *after->quantized->sqnrDb - *before->quantized->sqnrDb;
+            if (!std::isfinite(gain)) continue;
+            candidate.gain = gain;
+            candidate.inDecibels = candidate.certain = true;
+            candidate.verdict = QStringLiteral("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
+        }
+        // A change that rounds to nothing is no advice.
+        if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));
+    }
+    std::ranges::stable_sort(helping, [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
+    return helping;
+}
+
+}  // namespace quantloupe::ui

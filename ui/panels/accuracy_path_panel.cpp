@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/accuracy_path_panel.h"
+
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "models/metric.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+enum class Measure { Top1, Agreement, Sqnr, None };
+
+Measure measureOf(const std::vector<AccuracyStep>& path) {
+    const auto all = [&](auto member, std::size_t from) {
+        return std::all_of(path.begin() + static_cast<std::ptrdiff_t>(std::min(from, path.size())), path.end(),
+                           [&](const AccuracyStep& step) { return (step.accuracy.*member).has_value(); });
+    };
+    if (path.empty()) return Measure::None;
+    if (all(&Accuracy::top1, 0)) return Measure::Top1;
+    if (all(&Accuracy::agreement, 0)) return Measure::Agreement;
+    return all(&Accuracy::sqnrDb, 1) ? Measure::Sqnr : Measure::None;
+}
+
+std::optional<double> valueOf(const AccuracyStep& step, Measure measure) {
+    return measure == Measure::Top1        ? step.accuracy.top1
+           : measure == Measure::Agreement ? step.accuracy.agreement
+                                           : step.accuracy.sqnrDb;
+}
+
+}  // namespace
+
+std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path) {
+    const Measure measure = measureOf(path);
+    std::vector<WaterfallStep> steps;
+    if (measure == Measure::None) return steps;
+    for (const AccuracyStep& step : path) {
+        const auto value = valueOf(step, measure);
+        // Exact outputs have no finite SQNR: there is nothing to draw from.
+        if (!value || !std::isfinite(*value)) continue;
+        const bool rate = measure != Measure::Sqnr;
+        WaterfallStep row{sentence(QString::fromStdString(step.name)), *value,
+                          rate ? formatRate(*value) : formatDecibel(*value), {}, {}};
+        if (!steps.empty()) {
+            const double change = *value - steps.back().value;
+            row.changeText = rate ? formatPoints(change)
+                                  : (change < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+                                        QString::number(std::abs(change), 'f', 1);
+        }
+        row.toolTip = QStringLiteral("%1 samples").arg(step.accuracy.samples);
+        if (step.accuracy.agreement)
+            row.toolTip += QStringLiteral("\nagreement with the float network: ") + formatRate(*step.accuracy.agreement);
+        if (step.accuracy.sqnrDb) row.toolTip += QStringLiteral("\noutput SQNR: ") + formatDecibel(*step.accuracy.sqnrDb);
+        steps.push_back(std::move(row));
+    }
+    return steps;
+}
+
+QString costliestStep(const std::vector<AccuracyStep>& path) {
+    const std::vector<WaterfallStep> steps = waterfallSteps(path);
+    std::size_t worst = 0;
+    double most = 0;
+    for (std::size_t i = 1; i < steps.size(); ++i)
+        if (const double loss = steps[i - 1].value - steps[i].value; loss > most) most = loss, worst = i;
+    if (worst == 0) return {};
+    return QStringLiteral("Most goes at \u201c%1\u201d: %2%3")
+        .arg(steps[worst].name.toLower(), steps[worst].changeText,
+             measureOf(path) == Measure::Sqnr ? QStringLiteral(" dB") : QStringLiteral(" points"));
+}
+
+AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
+    : AskingPanel(document, QStringLiteral("accuracy path"), parent) {
+    const int unit = fontMetrics().height();
+    auto* body = new QWidget;
+    body->setObjectName(QStringLiteral("panelBody"));
+    auto* column = new QVBoxLayout(body);
+    column->setContentsMargins(unit, unit / 2, unit, unit / 2);
+    column->setSpacing(unit / 3);
+    m_verdict = makeLabel({}, "muted");
+    m_verdict->setWordWrap(true);
+    column->addWidget(m_verdict);
+    m_waterfall = new Waterfall;
+    column->addWidget(m_waterfall);
+    column->addStretch(1);
+    auto* scroll = new QScrollArea;
+    scroll->setObjectName(QStringLiteral("panel"));
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setWidget(body);
+    auto* outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(scroll);
+    m_verdict->setText(QStringLiteral("Open a model and data to see at which step its accuracy goes."));
+}
+
+EvaluationJob::Query AccuracyPathPanel::question(const QuantizationConfig& config) {
+    if (!answered()) m_verdict->setText(QStringLiteral("measuring each step\u2026"));
+    return [this, config](Session& session, const CancelToken& cancel) {
+        return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };
+    };
+}
+
+void AccuracyPathPanel::showAnswer(const QString& refusal) {
+    if (!answered()) m_path.clear();
+    m_waterfall->setSteps(waterfallSteps(m_path));
+    m_waterfall->setQuiet(stale());
+    if (!refusal.isEmpty()) return m_verdict->setText(sentence(refusal));
+    if (m_path.empty())
+        return m_verdict->setText(document()->hasModel() ? QStringLiteral("measuring each step\u2026") : QString());
+    const QString costliest = costliestStep(m_path);
+    m_verdict->setText((costliest.isEmpty() ? QStringLiteral("No step costs anything") : costliest) +
+                       (document()->evaluation() && document()->evaluation()->randomInputs ? QStringLiteral(" (random inputs)") : QString()) +
+                       (stale() ? QStringLiteral(" \u00b7 of the configuration before") : QString()));
+}
+
+}  // namespace quantloupe::ui

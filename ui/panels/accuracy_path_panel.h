@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Where the accuracy went: from the float network, transform by transform, to weights and activations quantized.
+
+#include <QLabel>
+
+#include "panels/asking_panel.h"
+#include "widgets/waterfall.h"
+
+namespace quantloupe::ui {
+
+class AccuracyPathPanel : public AskingPanel {
+    Q_OBJECT
+  public:
+    explicit AccuracyPathPanel(Document* document, QWidget* parent = nullptr);
+    const Waterfall* waterfall() const { return m_waterfall; }
+
+  protected:
+    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    void showAnswer(const QString& refusal) override;
+
+  private:
+    std::vector<AccuracyStep> m_path;
+    QLabel* m_verdict;
+    Waterfall* m_waterfall;
+};
+
+/// The steps as rows, in the measure that the accuracies have; and in words which step costs most, empty if none costs anything.
+std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path);
+QString costliestStep(const std::vector<AccuracyStep>& path);
+
+}  // namespace quantloupe::ui

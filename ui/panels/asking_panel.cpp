@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/asking_panel.h"
+
+namespace quantloupe::ui {
+
+AskingPanel::AskingPanel(Document* document, const QString& slot, QWidget* parent)
+    : QWidget(parent), m_document(document), m_slot(slot) {
+    m_delay.setSingleShot(true);
+    m_delay.setInterval(60);
+    connect(&m_delay, &QTimer::timeout, this, &AskingPanel::ask);
+    connect(document, &Document::evaluationFinished, this, &AskingPanel::plan);
+    connect(document, &Document::configChanged, this, [this] { showAnswer({}); });
+    const auto forget = [this] {
+        m_answered.reset();
+        showAnswer({});
+        Q_EMIT answerChanged();
+    };
+    connect(document, &Document::modelChanged, this, forget);
+    connect(document, &Document::dataChanged, this, forget);
+}
+
+void AskingPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    plan();
+}
+
+void AskingPanel::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    m_document->job()->dropQuery(m_slot);
+}
+
+void AskingPanel::askAgain() {
+    m_answered.reset();
+    plan();
+}
+
+void AskingPanel::plan() {
+    if (isVisible() && m_document->hasModel() && (!m_answered || stale())) m_delay.start();
+}
+
+void AskingPanel::ask() {
+    const EvaluationPtr evaluation = m_document->evaluation();
+    if (!isVisible() || m_document->evaluating() || !evaluation || !evaluation->quantized) return;
+    const QuantizationConfig config = m_document->config();
+    m_document->job()->ask(
+        m_slot,
+        [this, config, work = question(config)](Session& session, const CancelToken& cancel) {
+            auto show = work(session, cancel);
+            return [this, config, show = std::move(show)] {
+                show();
+                m_answered = config;
+                showAnswer({});
+                Q_EMIT answerChanged();
+            };
+        },
+        [this](const QString& refusal) { showAnswer(refusal); });
+}
+
+}  // namespace quantloupe::ui

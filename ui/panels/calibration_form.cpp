@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/calibration_form.h"
+
+#include <QVBoxLayout>
+#include <algorithm>
+#include <initializer_list>
+
+#include "config/calibration_json.h"
+
+namespace quantloupe::ui {
+
+enum class ParameterKind { Number, Range, Mode };
+
+struct ParameterText {
+    const char* key;  ///< in the configuration
+    const char* label;
+    const char* toolTip;
+    ParameterKind kind;
+    std::initializer_list<std::pair<CalibrationMethod, const char*>> defaults;  ///< JSON, of each method that knows it
+};
+
+namespace {
+
+using Method = CalibrationMethod;
+
+// Methods and defaults: config/calibration_config.h and docs/calibration.md.
+const ParameterText kParameters[] = {
+    {"averaging_constant", "Weight of the next", "0 for the plain mean, to 1", ParameterKind::Number,
+     {{Method::MovingAverage, "0.01"}}},
+    {"percentile", "Percentile", "The part of all magnitudes that is kept: above 0.5, to 1", ParameterKind::Number,
+     {{Method::Percentile, "0.99999"}}},
+    {"max_percentile", "Upper percentile", "Above 0.5, to 1", ParameterKind::Number, {{Method::Ifmr, "0.999999"}}},
+    {"min_percentile", "Lower percentile", "Above 0.5, to 1", ParameterKind::Number, {{Method::Ifmr, "0.999999"}}},
+    {"search_range", "Search from, to", "Multiples of the bound that are tried", ParameterKind::Range,
+     {{Method::Ifmr, "[0.7, 1.3]"}, {Method::Mse, "[0.2, 1]"}}},
+    {"search_step", "Step", "From one multiple to the next", ParameterKind::Number, {{Method::Ifmr, "0.01"}, {Method::Mse, "0.01"}}},
+    {"num_bins", "Bins", "Of the histogram: a power of two from 128 to 8192", ParameterKind::Number,
+     {{Method::Percentile, "2048"}, {Method::Entropy, "128"}, {Method::PowerOfTwoMinMse, "2048"}}},
+    {"num_quantized_bins", "Quantized bins", "2 to 8192", ParameterKind::Number, {{Method::Entropy, "128"}}},
+    {"num_of_bins", "Bins", "Of the histogram: 1024, 2048, 4096 or 8192", ParameterKind::Number, {{Method::Hfmg, "4096"}}},
+    {"mode", "Judged on", "All samples together, or each by itself and the most common result", ParameterKind::Mode,
+     {{Method::PowerOfTwoMinMse, "\"all\""}}},
+};
+
+QString jsonText(const nlohmann::ordered_json& value) {
+    if (value.is_number_float()) return numberText(value.get<double>());
+    return QString::fromStdString(value.dump());
+}
+
+/// Both parts of a range, or the one value.
+QStringList partsOf(const nlohmann::ordered_json& value) {
+    if (!value.is_array()) return {jsonText(value), {}};
+    return {jsonText(value[0]), jsonText(value[1])};
+}
+
+}  // namespace
+
+CalibrationForm::CalibrationForm(QWidget* parent) : QWidget(parent) {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 4);
+    for (const ParameterText& text : kParameters) {
+        Row row{&text};
+        const QString label = QString::fromUtf8(text.label), tip = QString::fromUtf8(text.toolTip);
+        auto* box = new QWidget;
+        auto* fields = new QHBoxLayout(box);
+        fields->setContentsMargins(0, 0, 0, 0);
+        fields->setSpacing(unit / 3);
+        if (text.kind == ParameterKind::Mode) {
+            row.choice = new ChoiceBox(label);
+            row.choice->addItems({QStringLiteral("all samples"), QStringLiteral("most common")});
+            fields->addWidget(row.choice);
+        } else {
+            const int count = text.kind == ParameterKind::Range ? 2 : 1;
+            for (int i = 0; i < count; ++i) {
+                row.fields[i] = new NumberField(label);
+                fields->addWidget(row.fields[i]);
+            }
+        }
+        row.widget = makeRow(label, box, tip);
+        column->addWidget(row.widget);
+        m_rows.append(row);
+    }
+    m_complaint = makeLabel({}, "bad", 0.9);
+    m_complaint->setWordWrap(true);
+    m_complaint->hide();
+    column->addWidget(m_complaint);
+    for (const Row& row : std::as_const(m_rows)) {
+        for (NumberField* field : row.fields)
+            if (field)
+                connect(field, &NumberField::entered, this,
+                        [this, row, field](const QString& text) { enter(row, field, text); });
+        if (row.choice)
+            connect(row.choice, &QComboBox::activated, this, [this, row](int index) {
+                enter(row, nullptr, index == 0 ? QStringLiteral("\"all\"") : QStringLiteral("\"most_common\""));
+            });
+    }
+}
+
+void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters& own, const CalibrationParameters& inherited) {
+    m_own = own;
+    m_inherited = inherited;
+    m_any = false;
+    const auto ownJson = calibrationParametersJson(own), inheritedJson = calibrationParametersJson(inherited);
+    for (const Row& row : std::as_const(m_rows)) {
+        const auto known = std::ranges::find(row.text->defaults, method, &std::pair<CalibrationMethod, const char*>::first);
+        const bool shown = known != row.text->defaults.end();
+        row.widget->setVisible(shown);
+        if (!shown) continue;
+        m_any = true;
+        const std::string key = row.text->key;
+        const auto standard = inheritedJson.contains(key) ? inheritedJson[key] : nlohmann::ordered_json::parse(known->second);
+        if (row.choice) {
+            const auto mode = ownJson.contains(key) ? ownJson[key] : standard;
+            row.choice->setCurrentIndex(mode == "most_common" ? 1 : 0);
+            continue;
+        }
+        const QStringList placeholders = partsOf(standard);
+        const QStringList values = ownJson.contains(key) ? partsOf(ownJson[key]) : QStringList{{}, {}};
+        for (int i = 0; i < 2; ++i)
+            if (row.fields[i]) row.fields[i]->setValue(values[i], placeholders[i]);
+    }
+    m_complaint->hide();
+    setVisible(m_any);
+}
+
+NumberField* CalibrationForm::field(const QString& key, int part) const {
+    for (const Row& row : m_rows)
+        if (key == QLatin1String(row.text->key)) return row.fields[part];
+    return nullptr;
+}
+
+void CalibrationForm::enter(const Row& row, NumberField* field, const QString& text) {
+    // A range is one value: where only one end was typed, the other is the one that is shown.
+    QString value = text;
+    if (row.text->kind == ParameterKind::Range) {
+        QStringList ends;
+        bool any = false;
+        for (const NumberField* end : row.fields) {
+            any = any || !end->text().trimmed().isEmpty();
+            ends.append(end->text().trimmed().isEmpty() ? end->placeholderText() : end->text().trimmed());
+        }
+        value = any ? QLatin1Char('[') + ends.join(QLatin1Char(',')) + QLatin1Char(']') : QString();
+    }
+    try {
+        Json json = Json::parse(calibrationParametersJson(m_own).dump());
+        Json entered;
+        if (!value.isEmpty()) {
+            entered = Json::parse(value.toStdString(), nullptr, false);
+            if (entered.is_discarded()) failInput("{}: must be a number, not '{}'", row.text->key, text.toStdString());
+        }
+        json[row.text->key] = entered;
+        CalibrationParameters next;
+        readCalibrationParameters(ObjectReader(json, "", {}), next);
+        Q_EMIT changed(next, QStringLiteral("%1 %2").arg(QString::fromUtf8(row.text->label),
+                                                        value.isEmpty() ? QStringLiteral("as by default") : value));
+    } catch (const std::exception& error) {
+        if (field) field->setComplaint(QString::fromUtf8(error.what()));
+        m_complaint->setText(sentence(QString::fromUtf8(error.what())));
+        m_complaint->show();
+    }
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The parameters of one calibration method: those that it knows, each with its default. For the network and for single layers.
+
+#include <QLabel>
+#include <QList>
+#include <QWidget>
+
+#include "config/calibration_config.h"
+#include "widgets/basics.h"
+#include "widgets/number_field.h"
+
+namespace quantloupe::ui {
+
+class CalibrationForm : public QWidget {
+    Q_OBJECT
+  public:
+    explicit CalibrationForm(QWidget* parent = nullptr);
+    /// `inherited` is what counts where `own` says nothing.
+    void show(CalibrationMethod method, const CalibrationParameters& own, const CalibrationParameters& inherited = {});
+    bool hasParameters() const { return m_any; }
+    /// The field of a key, e.g. "percentile"; null: the method does not have it. `part` 1: the end of a range.
+    NumberField* field(const QString& key, int part = 0) const;
+
+  Q_SIGNALS:
+    void changed(quantloupe::CalibrationParameters parameters, QString text);
+
+  private:
+    struct Row {
+        const struct ParameterText* text = nullptr;
+        QWidget* widget = nullptr;
+        NumberField* fields[2] = {};
+        ChoiceBox* choice = nullptr;
+    };
+    void enter(const Row& row, NumberField* field, const QString& text);
+
+    QList<Row> m_rows;
+    CalibrationParameters m_own, m_inherited;
+    QLabel* m_complaint;
+    bool m_any = false;
+};
+
+}  // namespace quantloupe::ui

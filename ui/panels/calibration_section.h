@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How the ranges of activations are found: the method with its parameters, and on how many samples.
+
+#include "document.h"
+#include "panels/calibration_form.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class CalibrationSection : public QWidget {
+    Q_OBJECT
+  public:
+    explicit CalibrationSection(Document* document, QWidget* parent = nullptr);
+
+  private:
+    void refresh();
+
+    Document* m_document;
+    SectionHeading* m_heading;
+    ChoiceBox* m_method;
+    NumberField* m_samples;
+    CalibrationForm* m_form;
+};
+
+}  // namespace quantloupe::ui

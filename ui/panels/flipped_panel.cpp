@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/flipped_panel.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "models/metric.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+
+DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    setMinimumHeight(fontMetrics().height() * 2);
+    setAccessibleName(QStringLiteral("Error of each layer on this image"));
+    setCursor(Qt::PointingHandCursor);
+}
+
+void DivergencePlot::setDivergence(const std::optional<SampleDivergence>& divergence) {
+    m_divergence = divergence;
+    update();
+}
+
+int DivergencePlot::layerAt(double x) const {
+    if (!m_divergence || m_divergence->layers.empty()) return -1;
+    const int count = static_cast<int>(m_divergence->layers.size());
+    return std::clamp(static_cast<int>(x / std::max(1, width()) * count), 0, count - 1);
+}
+
+void DivergencePlot::paintEvent(QPaintEvent*) {
+    if (!m_divergence || m_divergence->layers.empty()) return;
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    const auto& layers = m_divergence->layers;
+    double most = 0;
+    for (const auto& layer : layers)
+        if (std::isfinite(layer.difference.qs)) most = std::max(most, layer.difference.qs);
+    if (most <= 0) return;
+    const double step = width() / static_cast<double>(layers.size()), floor = height() - 1.0;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const double qs = layers[i].difference.qs;
+        const double high = std::isfinite(qs) ? qs / most * (floor - 2) : floor - 2;
+        const bool first = m_divergence->first && m_divergence->first->layer == i;
+        painter.fillRect(QRectF(static_cast<double>(i) * step, floor - high, std::max(1.0, step - 1), std::max(1.0, high)),
+                         first ? colors.error : heatColor(std::isfinite(qs) ? qs / most : 1));
+    }
+    painter.setPen(colors.border);
+    painter.drawLine(QPointF(0, floor), QPointF(width(), floor));
+}
+
+void DivergencePlot::mouseReleaseEvent(QMouseEvent* event) {
+    if (const int layer = layerAt(event->position().x()); layer >= 0)
+        Q_EMIT layerClicked(m_divergence->layers[static_cast<std::size_t>(layer)].node);
+}
+
+bool DivergencePlot::event(QEvent* event) {
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        if (const int index = layerAt(help->pos().x()); index >= 0) {
+            const auto& layer = m_divergence->layers[static_cast<std::size_t>(index)];
+            QToolTip::showText(help->globalPos(),
+                               QStringLiteral("%1 (%2)\nerror on this image: %3")
+                                   .arg(QString::fromStdString(layer.name), stateText(layer.state), formatQs(layer.difference.qs)),
+                               this);
+            return true;
+        }
+    }
+    return QWidget::event(event);
+}
+
+FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
+    : AskingPanel(document, QStringLiteral("flipped samples"), parent) {
+    const int unit = fontMetrics().height();
+    const int size = unit * 4;
+    m_model = new FlippedModel(size, this);
+    m_view = new QListView;
+    m_view->setModel(m_model);
+    m_view->setViewMode(QListView::IconMode);
+    m_view->setResizeMode(QListView::Adjust);
+    m_view->setMovement(QListView::Static);
+    m_view->setIconSize({size, size});
+    m_view->setGridSize({unit * 8, size + unit * 2});
+    m_view->setUniformItemSizes(true);
+    m_view->setFrameShape(QFrame::NoFrame);
+    m_view->setAccessibleName(QStringLiteral("Images that quantization turned"));
+    m_summary = makeLabel({}, "muted");
+    m_summary->setWordWrap(true);
+    m_summary->setContentsMargins(unit, unit / 2, unit, 0);
+    auto* list = new QFrame;
+    list->setObjectName(QStringLiteral("panel"));
+    auto* left = new QVBoxLayout(list);
+    left->setContentsMargins(0, 0, 0, 0);
+    left->setSpacing(unit / 3);
+    left->addWidget(m_summary);
+    left->addWidget(m_view, 1);
+
+    auto* side = new QFrame;
+    side->setObjectName(QStringLiteral("panel"));
+    side->setFixedWidth(unit * 22);
+    auto* right = new QVBoxLayout(side);
+    right->setContentsMargins(unit, unit / 2, unit, unit / 2);
+    right->setSpacing(unit / 4);
+    m_what = makeLabel(QStringLiteral("Click an image to see where it goes astray."), "muted");
+    m_what->setWordWrap(true);
+    right->addWidget(m_what);
+    m_layer = new LinkButton;
+    m_layer->hide();
+    right->addWidget(m_layer);
+    m_plot = new DivergencePlot;
+    right->addWidget(m_plot, 1);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(0);
+    row->addWidget(list, 1);
+    row->addWidget(side);
+
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &FlippedPanel::askDivergence);
+    connect(m_plot, &DivergencePlot::layerClicked, this, &FlippedPanel::layerChosen);
+    connect(m_layer, &QPushButton::clicked, this, [this] {
+        if (m_divergence && m_divergence->first) Q_EMIT layerChosen(m_divergence->layers[m_divergence->first->layer].node);
+    });
+}
+
+EvaluationJob::Query FlippedPanel::question(const QuantizationConfig& config) {
+    return [this, config](Session& session, const CancelToken& cancel) -> std::function<void()> {
+        return [this, flipped = flippedSamples(session, config, cancel)] { m_flipped = flipped; };
+    };
+}
+
+void FlippedPanel::showAnswer(const QString& refusal) {
+    if (!answered()) m_flipped = {};
+    std::vector<FlippedEntry> entries = entriesOf(m_flipped);
+    const auto same = [](const FlippedEntry& a, const FlippedEntry& b) {
+        return a.sample.index == b.sample.index && a.text == b.text && a.kind == b.kind;
+    };
+    if (!std::ranges::equal(entries, m_model->entries(), same)) {
+        const QString kept = m_sample;
+        m_model->setEntries(std::move(entries), document()->data() ? document()->data()->evaluationPath : std::filesystem::path());
+        for (int i = 0; i < m_model->rowCount(); ++i)
+            if (m_model->index(i).data(FlippedModel::SampleRole).toString() == kept) m_view->setCurrentIndex(m_model->index(i));
+    }
+    if (!refusal.isEmpty()) return m_summary->setText(sentence(refusal));
+    if (!answered())
+        return m_summary->setText(document()->hasModel() ? QStringLiteral("looking for them\u2026") : QString());
+    const auto count = [&](FlippedSample::Kind kind) {
+        return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
+    };
+    m_summary->setText(QStringLiteral("%1 of %2 images change their class: %3 right before, %4 right after, %5 otherwise%6")
+                           .arg(m_flipped.samples.size())
+                           .arg(m_flipped.evaluated)
+                           .arg(count(FlippedSample::Kind::Broken))
+                           .arg(count(FlippedSample::Kind::Fixed))
+                           .arg(count(FlippedSample::Kind::Other))
+                           .arg(stale() ? QStringLiteral(" \u00b7 of the configuration before") : QString()));
+    if (!stale() && m_divergence) askDivergence();
+}
+
+void FlippedPanel::askDivergence() {
+    const QModelIndex index = m_view->currentIndex();
+    if (!index.isValid()) return;
+    m_sample = index.data(FlippedModel::SampleRole).toString();
+    const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
+    const QuantizationConfig config = document()->config();
+    document()->job()->ask(
+        QStringLiteral("divergence"),
+        [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
+            const std::size_t place = findSample(session, std::to_string(sample));
+            return [this, divergence = sampleDivergence(session, config, place, cancel)] {
+                m_divergence = divergence;
+                showDivergence();
+            };
+        },
+        [this](const QString& refusal) { m_what->setText(sentence(refusal)); });
+}
+
+void FlippedPanel::showDivergence() {
+    m_plot->setDivergence(m_divergence);
+    m_layer->setVisible(m_divergence && m_divergence->first);
+    if (!m_divergence) return;
+    m_what->setText(sentence(QString::fromStdString(describe(*m_divergence))));
+    if (m_divergence->first)
+        m_layer->setFullText(QStringLiteral("show ") +
+                             QString::fromStdString(m_divergence->layers[m_divergence->first->layer].name));
+}
+
+}  // namespace quantloupe::ui

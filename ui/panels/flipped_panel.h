@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Which images quantization turned, and for one of them the first layer at which the quantized network leaves the float one.
+
+#include <QLabel>
+#include <QListView>
+
+#include "models/flipped_model.h"
+#include "panels/asking_panel.h"
+#include "session/sample_divergence.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+/// The errors of a sample's layers in graph order, the first divergence marked.
+class DivergencePlot : public QWidget {
+    Q_OBJECT
+  public:
+    explicit DivergencePlot(QWidget* parent = nullptr);
+    void setDivergence(const std::optional<SampleDivergence>& divergence);
+    QSize sizeHint() const override { return {fontMetrics().height() * 14, fontMetrics().height() * 5}; }
+
+  Q_SIGNALS:
+    void layerClicked(quantloupe::NodeId layer);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    int layerAt(double x) const;
+    std::optional<SampleDivergence> m_divergence;
+};
+
+class FlippedPanel : public AskingPanel {
+    Q_OBJECT
+  public:
+    explicit FlippedPanel(Document* document, QWidget* parent = nullptr);
+    QListView* view() const { return m_view; }
+    const std::optional<SampleDivergence>& divergence() const { return m_divergence; }
+
+  Q_SIGNALS:
+    void layerChosen(quantloupe::NodeId layer);
+
+  protected:
+    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    void showAnswer(const QString& refusal) override;
+
+  private:
+    void askDivergence();
+    void showDivergence();
+
+    FlippedSamples m_flipped;
+    FlippedModel* m_model;
+    QListView* m_view;
+    QLabel *m_summary, *m_what;
+    LinkButton* m_layer;
+    DivergencePlot* m_plot;
+    std::optional<SampleDivergence> m_divergence;
+    QString m_sample;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row above the layer table: filter, the ranges instead of the table, which columns are shown. Columns are remembered by name.
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMenu>
+#include <QSettings>
+
+#include "panels/layer_table.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+const QString kHiddenKey = QStringLiteral("layerTable/hidden"), kOrderKey = QStringLiteral("layerTable/order");
+
+QString columnName(const LayerTableModel& model, int column) { return model.headerData(column, Qt::Horizontal).toString(); }
+
+}  // namespace
+
+void LayerTable::buildHead() {
+    const int unit = fontMetrics().height();
+    m_head = new QWidget(this);
+    auto* row = new QHBoxLayout(m_head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(unit);
+    m_filterLine = new QLineEdit;
+    m_filterLine->setPlaceholderText(QStringLiteral("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
+    m_filterLine->setClearButtonEnabled(true);
+    m_filterLine->setMaximumWidth(unit * 24);
+    m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
+    row->addWidget(m_filterLine, 8);
+    row->addStretch(1);
+    m_count = makeLabel({}, "faint", 0.9);
+    row->addWidget(m_count);
+    const auto link = [&](const QString& text, const QString& toolTip) {
+        auto* button = new QPushButton(text);
+        button->setProperty("link", true);
+        button->setToolTip(toolTip);
+        row->addWidget(button);
+        return button;
+    };
+    m_ranges = link(QStringLiteral("Ranges"), QStringLiteral("Each layer's weights and output as a strip over powers of two"));
+    m_ranges->setCheckable(true);
+    m_columns = link(QStringLiteral("Columns\u2026"), QStringLiteral("Which columns are shown"));
+    connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
+    connect(m_columns, &QPushButton::clicked, this,
+            [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
+}
+
+void LayerTable::showRanges(bool on) {
+    m_ranges->setChecked(on);
+    m_ranges->setText(on ? QStringLiteral("Table") : QStringLiteral("Ranges"));
+    m_pages->setCurrentIndex(on ? 1 : 0);
+}
+
+void LayerTable::showColumnMenu(const QPoint& global) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        if (column == LayerTableModel::Name) continue;
+        QAction* action = menu->addAction(columnName(*m_model, column));
+        action->setCheckable(true);
+        action->setChecked(!m_view->isColumnHidden(column));
+        connect(action, &QAction::toggled, this, [this, column](bool on) {
+            m_view->setColumnHidden(column, !on);
+            saveColumns();
+        });
+    }
+    menu->addSeparator();
+    connect(menu->addAction(QStringLiteral("As at first")), &QAction::triggered, this, [this] {
+        QSettings().remove(kHiddenKey);
+        QSettings().remove(kOrderKey);
+        restoreColumns();
+    });
+    menu->popup(global);
+}
+
+void LayerTable::restoreColumns() {
+    const QSettings settings;
+    const QStringList hidden = settings.value(kHiddenKey, QStringList{QStringLiteral("QS weight")}).toStringList();
+    const QStringList order = settings.value(kOrderKey).toStringList();
+    QHeaderView* header = m_view->horizontalHeader();
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {
+        m_view->setColumnHidden(column, hidden.contains(columnName(*m_model, column)));
+        header->moveSection(header->visualIndex(column), column);
+    }
+    int place = 0;
+    for (const QString& name : order)
+        for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
+            if (columnName(*m_model, column) == name) header->moveSection(header->visualIndex(column), place++);
+    connect(header, &QHeaderView::sectionMoved, this, &LayerTable::saveColumns, Qt::UniqueConnection);
+}
+
+void LayerTable::saveColumns() const {
+    QStringList hidden, order;
+    const QHeaderView* header = m_view->horizontalHeader();
+    for (int place = 0; place < LayerTableModel::ColumnCount; ++place) {
+        const QString name = columnName(*m_model, header->logicalIndex(place));
+        order << name;
+        if (header->isSectionHidden(header->logicalIndex(place))) hidden << name;
+    }
+    QSettings settings;
+    settings.setValue(kHiddenKey, hidden);
+    settings.setValue(kOrderKey, order);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What ran; each line can be taken along as a command.
+
+#include <QPushButton>
+#include <QTableView>
+
+#include "models/evaluation_log.h"
+
+namespace quantloupe::ui {
+
+class LogPanel : public QWidget {
+    Q_OBJECT
+  public:
+    explicit LogPanel(Document* document, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+    EvaluationLog* log() const { return m_log; }
+    /// A row of buttons, for the row above the table.
+    QWidget* head() const { return m_head; }
+
+  private:
+    void copyCommand();
+    Document* m_document;
+    EvaluationLog* m_log;
+    QTableView* m_view;
+    QWidget* m_head;
+    QPushButton* m_copy;
+};
+
+}  // namespace quantloupe::ui

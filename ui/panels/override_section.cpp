@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/override_section.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QGridLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "commands/layer_edits.h"
+#include "models/choice_texts.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+const QList<int> kBits = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
+const QList<bool> kGranularity = {false, true};
+
+template <typename Value>
+QList<Value> valuesOf(std::span<const ChoiceText<Value>> texts) {
+    QList<Value> values;
+    for (const auto& text : texts) values.append(text.value);
+    return values;
+}
+
+template <typename Value>
+QString nameOf(std::span<const ChoiceText<Value>> texts, Value value) {
+    const int index = indexOf(texts, value);
+    return index < 0 ? QString() : QString::fromUtf8(texts[static_cast<std::size_t>(index)].name);
+}
+
+}  // namespace
+
+OverrideSection::OverrideSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    build();
+    observe();
+    refresh();
+}
+
+void OverrideSection::build() {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    m_heading = new SectionHeading(QStringLiteral("This layer"));
+    column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("override"));
+
+    m_lock = new SegmentedControl({QStringLiteral("by rules"), QStringLiteral("quantized"), QStringLiteral("float")});
+    m_lock->button(0)->setToolTip(QStringLiteral("The rules decide"));
+    m_lock->button(1)->setToolTip(QStringLiteral("Must be quantized, whatever a rule says"));
+    m_lock->button(2)->setToolTip(QStringLiteral("Must stay float, whatever a rule says"));
+    rows->addWidget(makeRow(QStringLiteral("Lock"), m_lock));
+    const auto bits = [](ChoiceBox* box) {
+        box->addItem({});
+        for (const int n : kBits) box->addItem(QStringLiteral("%1 bits").arg(n));
+    };
+    auto* grid = new QGridLayout;
+    grid->setHorizontalSpacing(unit / 2);
+    grid->setVerticalSpacing(unit / 3);
+    const auto add = [&](const QString& label, const QString& toolTip) {
+        auto* box = new ChoiceBox(label);
+        box->setMinimumContentsLength(6);
+        box->setToolTip(toolTip);
+        box->setMaxVisibleItems(20);
+        const int row = grid->rowCount();
+        grid->addWidget(makeLabel(label, "muted"), row, 0);
+        grid->addWidget(box, row, 1);
+        return box;
+    };
+    m_weightBits = add(QStringLiteral("Weights"), QStringLiteral("Bits of the weight"));
+    bits(m_weightBits);
+    m_perChannel = add(QStringLiteral("Weight scales"), QStringLiteral("One a tensor or one a channel"));
+    m_perChannel->addItems({QString(), QStringLiteral("per tensor"), QStringLiteral("per channel")});
+    m_weightMethod = add(QStringLiteral("Weight method"), QStringLiteral("How the weight's scales are chosen"));
+    m_weightMethod->addItem({});
+    for (const auto& text : weightMethodTexts()) m_weightMethod->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    m_biasBits = add(QStringLiteral("Bias"), QStringLiteral("Bits of the bias"));
+    m_biasBits->addItem({});
+    for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    m_activationBits = add(QStringLiteral("Output"), QStringLiteral("Bits of the tensor that the layer makes"));
+    bits(m_activationBits);
+    m_method = add(QStringLiteral("Output range"), QStringLiteral("Calibration method of the tensor that the layer makes"));
+    m_method->addItem({});
+    for (const auto& text : calibrationMethodTexts()) m_method->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    grid->setColumnStretch(1, 1);
+    rows->addLayout(grid);
+    m_form = new CalibrationForm;
+    rows->addWidget(m_form);
+    m_mixed = makeLabel({}, "faint", 0.9);
+    m_mixed->setWordWrap(true);
+    rows->addWidget(m_mixed);
+    auto* buttons = new QHBoxLayout;
+    const auto link = [&](const QString& text, const QString& toolTip) {
+        auto* button = new QPushButton(text);
+        button->setProperty("link", true);
+        button->setToolTip(toolTip);
+        buttons->addWidget(button);
+        return button;
+    };
+    m_copy = link(QStringLiteral("Copy"), QStringLiteral("Copy the settings of this layer (Ctrl+Alt+C)"));
+    m_paste = link(QStringLiteral("Paste"), QStringLiteral("Give them to all selected layers (Ctrl+Alt+V)"));
+    m_clear = link(QStringLiteral("As the network"), QStringLiteral("Take back everything that was set here"));
+    buttons->addStretch(1);
+    buttons->setSpacing(unit);
+    rows->addLayout(buttons);
+}
+
+void OverrideSection::observe() {
+    connect(m_lock, &SegmentedControl::chosen, this, [this](int index) {
+        static const QString kTexts[] = {QStringLiteral("by the rules"), QStringLiteral("must be quantized"),
+                                         QStringLiteral("must stay float")};
+        change(kTexts[index], [index](LayerSettings& s) {
+            s.quantize = index == 0 ? std::optional<bool>() : std::optional<bool>(index == 1);
+        });
+    });
+    const auto choice = [this](ChoiceBox* box, const QString& what, auto member, auto values) {
+        connect(box, &QComboBox::activated, this, [=, this](int index) {
+            const QString text = index == 0 ? QStringLiteral("%1 as the network").arg(what)
+                                            : QStringLiteral("%1 %2").arg(what, box->itemText(index));
+            change(text, [=](LayerSettings& s) {
+                if (index == 0)
+                    (s.*member).reset();
+                else
+                    s.*member = values[index - 1];
+            }, box);
+        });
+    };
+    choice(m_weightBits, QStringLiteral("weights"), &LayerSettings::weightBits, kBits);
+    choice(m_activationBits, QStringLiteral("output"), &LayerSettings::activationBits, kBits);
+    choice(m_perChannel, QStringLiteral("weight scales"), &LayerSettings::weightPerChannel, kGranularity);
+    choice(m_weightMethod, QStringLiteral("weight method"), &LayerSettings::weightMethod, valuesOf(weightMethodTexts()));
+    choice(m_biasBits, QStringLiteral("bias"), &LayerSettings::biasBits, valuesOf(biasBitsTexts()));
+    choice(m_method, QStringLiteral("range by"), &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()));
+    connect(m_form, &CalibrationForm::changed, this, [this](const CalibrationParameters& parameters, const QString& text) {
+        change(text, [&](LayerSettings& s) { s.calibrationParameters = parameters; });
+    });
+    connect(m_copy, &QPushButton::clicked, this, &OverrideSection::copySettings);
+    connect(m_paste, &QPushButton::clicked, this, &OverrideSection::pasteSettings);
+    connect(m_clear, &QPushButton::clicked, this, &OverrideSection::clearSettings);
+    connect(m_document, &Document::configChanged, this, &OverrideSection::refresh);
+    connect(m_document, &Document::selectionChanged, this, &OverrideSection::refresh);
+    connect(m_document, &Document::modelChanged, this, &OverrideSection::refresh);
+}
+
+/// Layers whose settings are changed: the selected ones.
+std::vector<std::string> OverrideSection::names() const {
+    std::vector<std::string> names;
+    if (const GraphPtr graph = m_document->graph())
+        for (const NodeId node : m_document->selection()) names.push_back(graph->node(node).name);
+    return names;
+}
+
+void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control) {
+    // Walking a list with the keys is one step, of the same layers.
+    int key = -1;
+    if (control) {
+        key = static_cast<int>(qHash(control->accessibleName()) & 0xffffff) + 1000;
+        for (const std::string& name : names()) key = static_cast<int>((static_cast<unsigned>(key) * 31 + qHash(QString::fromStdString(name))) & 0x3fffffff) + 1000;
+    }
+    m_document->edit(changeLayers(m_document->config(), names(), text, change, key));
+    refresh();
+}
+
+void OverrideSection::copySettings() {
+    if (!m_document->current().valid()) return;
+    const auto& layers = m_document->config().layers;
+    const auto found = layers.find(m_document->graph()->node(m_document->current()).name);
+    QApplication::clipboard()->setText(settingsToText(found == layers.end() ? LayerSettings{} : found->second));
+    m_document->say(MessageKind::Note, QStringLiteral("Copied the settings of this layer; Paste gives them to the selected ones."));
+}
+
+void OverrideSection::pasteSettings() {
+    const auto settings = settingsFromText(QApplication::clipboard()->text());
+    if (!settings) {
+        m_document->say(MessageKind::Note, QStringLiteral("The clipboard holds no settings of a layer: copy them from one first."));
+        return;
+    }
+    m_document->edit(quantloupe::ui::pasteSettings(m_document->config(), names(), *settings));
+}
+
+void OverrideSection::clearSettings() {
+    change(QStringLiteral("as the network"), [](LayerSettings& s) {
+        const std::string comment = s.comment;
+        s = {};
+        s.comment = comment;
+    });
+}
+
+template <typename Value>
+void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values,
+                                 const QString& network) {
+    const auto& layers = m_document->config().layers;
+    std::optional<Value> shown;
+    bool first = true, mixed = false;
+    for (const std::string& name : names()) {
+        const auto found = layers.find(name);
+        const auto value = found == layers.end() ? std::nullopt : found->second.*member;
+        mixed = mixed || (!first && value != shown);
+        shown = value;
+        first = false;
+    }
+    box->setItemText(0, QStringLiteral("network: %1").arg(network));
+    const auto place = shown ? values.indexOf(*shown) : -1;
+    box->setCurrentIndex(mixed ? -1 : static_cast<int>(place) + 1);
+    box->setPlaceholderText(mixed ? QStringLiteral("differ") : QString());
+}
+
+void OverrideSection::refresh() {
+    const std::vector<std::string> all = names();
+    setEnabled(!all.empty());
+    if (all.empty()) return;
+    const QuantizationConfig& config = m_document->config();
+    const auto settingsOf = [&](const std::string& name) {
+        const auto found = config.layers.find(name);
+        return found == config.layers.end() ? LayerSettings{} : found->second;
+    };
+    const LayerSettings first = settingsOf(all.front());
+    const auto same = [&](auto member) {
+        return std::ranges::all_of(all, [&](const std::string& name) { return settingsOf(name).*member == first.*member; });
+    };
+    const auto own = std::ranges::count_if(all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
+    m_heading->setRemark(all.size() == 1 ? (own ? QStringLiteral("own settings") : QString())
+                                         : QStringLiteral("%1 of %2 have their own").arg(own).arg(all.size()));
+    const bool sameLock = same(&LayerSettings::quantize);
+    m_lock->setCurrentIndex(!sameLock ? -1 : !first.quantize ? 0 : *first.quantize ? 1 : 2);
+    const QuantizationOptions& q = config.quantization;
+    const auto bitsText = [](int bits) { return QStringLiteral("%1 bits").arg(bits); };
+    showChoice(m_weightBits, &LayerSettings::weightBits, kBits, bitsText(q.weight.bits));
+    showChoice(m_activationBits, &LayerSettings::activationBits, kBits, bitsText(q.activation.bits));
+    showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,
+               q.weight.perChannel ? QStringLiteral("per channel") : QStringLiteral("per tensor"));
+    showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()), nameOf(weightMethodTexts(), q.weight.method));
+    showChoice(m_biasBits, &LayerSettings::biasBits, valuesOf(biasBitsTexts()), nameOf(biasBitsTexts(), q.biasBits));
+    showChoice(m_method, &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()),
+               nameOf(calibrationMethodTexts(), config.calibration.method));
+    const bool sameCalibration = same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
+    const CalibrationMethod method = first.calibrationMethod.value_or(config.calibration.method);
+    // The network's parameters count where the layer says nothing.
+    if (sameCalibration)
+        m_form->show(method, first.calibrationParameters, config.calibration.parameters);
+    else
+        m_form->hide();
+    m_mixed->setVisible(!sameCalibration);
+    m_mixed->setText(QStringLiteral("The layers' calibration differs: choose a method for all of them to see its parameters."));
+}
+
+}  // namespace quantloupe::ui

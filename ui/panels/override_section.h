@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the selected layers have instead of the network's settings: bits, calibration, a lock. It changes all of them at once;
+// where they differ it says so.
+
+#include "document.h"
+#include "panels/calibration_form.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class OverrideSection : public QWidget {
+    Q_OBJECT
+  public:
+    explicit OverrideSection(Document* document, QWidget* parent = nullptr);
+    void copySettings();
+    void pasteSettings();
+    void clearSettings();
+
+  private:
+    void build();
+    void observe();
+    void refresh();
+    std::vector<std::string> names() const;
+    /// Changes by the same `control` one after the other are one undo step.
+    void change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control = nullptr);
+    template <typename Value>
+    void showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values, const QString& network);
+
+    Document* m_document;
+    SectionHeading* m_heading;
+    SegmentedControl* m_lock;
+    ChoiceBox *m_weightBits, *m_activationBits, *m_perChannel, *m_weightMethod, *m_biasBits, *m_method;
+    CalibrationForm* m_form;
+    QLabel* m_mixed;
+    QPushButton *m_copy, *m_paste, *m_clear;
+};
+
+}  // namespace quantloupe::ui

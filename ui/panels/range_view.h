@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The rows of the layer table as strips over powers of two: how many weights lie at each, what the output spans, and, greyed out,
+// what the scheme cannot represent. Selection is the document's.
+
+#include <QScrollArea>
+#include <QSortFilterProxyModel>
+
+#include "panels/asking_panel.h"
+#include "session/range_overview.h"
+
+namespace quantloupe::ui {
+
+class RangeStrips;
+
+class RangeView : public AskingPanel {
+    Q_OBJECT
+  public:
+    RangeView(Document* document, QSortFilterProxyModel* rows, QWidget* parent = nullptr);
+    const std::vector<LayerRanges>& ranges() const { return m_ranges; }
+    /// Null: the layer has none.
+    const LayerRanges* rangesOf(NodeId node) const;
+
+  protected:
+    EvaluationJob::Query question(const QuantizationConfig& config) override;
+    void showAnswer(const QString& refusal) override;
+
+  private:
+    std::vector<LayerRanges> m_ranges;
+    RangeStrips* m_strips;
+    friend class RangeStrips;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/refine_section.h"
+
+#include <QVBoxLayout>
+
+#include "models/choice_texts.h"
+
+namespace quantloupe::ui {
+
+RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    m_heading = new SectionHeading(QStringLiteral("Refinement"));
+    column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("refinement"));
+    QStringList names;
+    for (const auto& text : biasCorrectionTexts()) names.append(QString::fromUtf8(text.name));
+    m_bias = new SegmentedControl(names);
+    for (int i = 0; i < names.size(); ++i)
+        m_bias->button(i)->setToolTip(QString::fromUtf8(biasCorrectionTexts()[static_cast<std::size_t>(i)].meaning));
+    rows->addWidget(makeRow(QStringLiteral("Bias correction"), m_bias,
+                            QStringLiteral("Takes back the shift that rounded weights give to a layer's mean output")));
+    m_rounding = new ToggleSwitch(QStringLiteral("Learned rounding"));
+    m_rounding->setToolTip(QStringLiteral(
+        "Each weight is rounded up or down, whichever serves its layer's output on the calibration data (AdaRound). Slow the first "
+        "time; layers that a later change does not touch are kept"));
+    m_remark = makeLabel({}, "faint", 0.92);
+    auto* line = new QHBoxLayout;
+    line->addWidget(m_rounding);
+    line->addStretch(1);
+    line->addWidget(m_remark);
+    rows->addLayout(line);
+    auto* running = new QHBoxLayout;
+    m_bar = new QProgressBar;
+    m_bar->setTextVisible(false);
+    m_bar->setAccessibleName(QStringLiteral("Progress of the refinement"));
+    m_stop = new QPushButton(QStringLiteral("Stop"));
+    m_stop->setProperty("link", true);
+    m_stop->setToolTip(QStringLiteral("Ends it and rounds to nearest again"));
+    running->addWidget(m_bar, 1);
+    running->addWidget(m_stop);
+    rows->addLayout(running);
+    m_bar->hide();
+    m_stop->hide();
+
+    connect(m_bias, &SegmentedControl::chosen, this, [this](int index) {
+        const auto& chosen = biasCorrectionTexts()[static_cast<std::size_t>(index)];
+        const auto change = [&](QuantizationConfig& c) { c.refine.biasCorrection = chosen.value; };
+        m_document->edit(changeConfig(m_document->config(),
+                                      QStringLiteral("Bias correction: %1").arg(QString::fromUtf8(chosen.name)), change));
+        refresh();
+    });
+    connect(m_rounding, &ToggleSwitch::clicked, this, [this](bool on) {
+        const auto change = [on](QuantizationConfig& c) { c.refine.rounding = on ? Rounding::Adaround : Rounding::Nearest; };
+        m_document->edit(changeConfig(m_document->config(),
+                                      on ? QStringLiteral("Learned rounding") : QStringLiteral("Round to nearest"), change));
+        refresh();
+    });
+    connect(m_stop, &QPushButton::clicked, this, &RefineSection::stop);
+    connect(document->job(), &EvaluationJob::progressed, this, &RefineSection::showProgress);
+    connect(document, &Document::configChanged, this, &RefineSection::refresh);
+    connect(document, &Document::evaluationChanged, this, &RefineSection::refresh);
+    refresh();
+}
+
+void RefineSection::showProgress(const QString& stage, std::size_t done, std::size_t total) {
+    const RefineOptions& refine = m_document->config().refine;
+    const bool refining = stage == QLatin1String("refining layers") && done < total && refine != RefineOptions{};
+    m_bar->setVisible(refining);
+    m_stop->setVisible(refining && refine.rounding == Rounding::Adaround);
+    if (refining) {
+        m_bar->setRange(0, static_cast<int>(total));
+        m_bar->setValue(static_cast<int>(done));
+    }
+    m_remark->setText(refining ? QStringLiteral("layer %1 of %2").arg(done).arg(total) : QString());
+}
+
+/// Cancelled and left on, every later edit would start it again.
+void RefineSection::stop() {
+    m_document->cancel();
+    const auto nearest = [](QuantizationConfig& c) { c.refine.rounding = Rounding::Nearest; };
+    m_document->edit(changeConfig(m_document->config(), QStringLiteral("Round to nearest"), nearest));
+}
+
+void RefineSection::refresh() {
+    const RefineOptions& refine = m_document->config().refine;
+    setEnabled(m_document->hasModel());
+    m_bias->setCurrentIndex(indexOf(biasCorrectionTexts(), refine.biasCorrection));
+    m_rounding->setChecked(refine.rounding == Rounding::Adaround);
+    if (!m_document->evaluating()) {
+        m_bar->hide();
+        m_stop->hide();
+        m_remark->clear();
+    }
+}
+
+}  // namespace quantloupe::ui

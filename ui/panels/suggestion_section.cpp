@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/suggestion_section.h"
+
+#include <QApplication>
+#include <QPointer>
+
+namespace quantloupe::ui {
+
+namespace {
+const QString kSlot = QStringLiteral("suggestions");
+constexpr std::size_t kShown = 5;
+}  // namespace
+
+SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    m_heading = new SectionHeading(QStringLiteral("Suggestions"));
+    column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    m_heading->setBody(body, QStringLiteral("suggestions"));
+    m_text = makeLabel({}, "faint", 0.92);
+    m_text->setWordWrap(true);
+    rows->addWidget(m_text);
+    m_list = new QVBoxLayout;
+    m_list->setSpacing(unit / 3);
+    rows->addLayout(m_list);
+    m_look = new QPushButton(QStringLiteral("Look for what helps"));
+    m_look->setToolTip(QStringLiteral("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit ends it"));
+    rows->addWidget(m_look, 0, Qt::AlignLeft);
+    connect(m_look, &QPushButton::clicked, this, &SuggestionSection::look);
+    connect(document, &Document::configChanged, this, [this] {
+        m_looking = false;  // the evaluation that follows has ended the question
+        refresh();
+    });
+    connect(document, &Document::evaluationChanged, this, &SuggestionSection::refresh);
+    connect(document, &Document::modelChanged, this, [this] {
+        m_looking = false;
+        m_measured.reset();
+        m_suggestions.clear();
+        showList();
+        refresh();
+    });
+    refresh();
+}
+
+void SuggestionSection::look() {
+    if (m_looking) {
+        m_document->job()->dropQuery(kSlot);
+        m_looking = false;
+        return refresh();
+    }
+    const QuantizationConfig config = m_document->config();
+    std::vector<Suggestion> candidates = candidateEdits(config, m_document->layers());
+    m_looking = true;
+    refresh();
+    const std::size_t count = candidates.size();
+    const auto told = [self = QPointer<SuggestionSection>(this), count](std::size_t index) {
+        QMetaObject::invokeMethod(
+            qApp,
+            [self, index, count] {
+                if (self && self->m_looking) self->m_text->setText(QStringLiteral("trying %1 of %2\u2026").arg(index + 1).arg(count));
+            },
+            Qt::QueuedConnection);
+    };
+    m_document->job()->ask(
+        kSlot,
+        [this, config, candidates, told](Session& session, const CancelToken& cancel) -> std::function<void()> {
+            return [this, config, found = measureSuggestions(session, config, candidates, told, cancel)] {
+                m_suggestions = found;
+                m_measured = config;
+                m_looking = false;
+                showList();
+                refresh();
+            };
+        },
+        [this](const QString& refusal) {
+            m_looking = false;
+            refresh();
+            m_text->setText(sentence(refusal));
+        });
+}
+
+void SuggestionSection::showList() {
+    clearLayout(m_list);
+    const int unit = fontMetrics().height();
+    for (std::size_t i = 0; i < std::min(kShown, m_suggestions.size()); ++i) {
+        const Suggestion& suggestion = m_suggestions[i];
+        auto* card = new QFrame;
+        card->setObjectName(QStringLiteral("card"));
+        card->setToolTip(suggestion.why);
+        auto* row = new QHBoxLayout(card);
+        row->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
+        auto* texts = new QVBoxLayout;
+        texts->setSpacing(0);
+        auto* title = new ElidedLabel(suggestion.title, Qt::ElideMiddle);
+        auto* verdict = makeLabel(suggestion.verdict, suggestion.certain ? "good" : "muted", 0.88);
+        verdict->setWordWrap(true);
+        texts->addWidget(title);
+        texts->addWidget(verdict);
+        row->addLayout(texts, 1);
+        auto* button = new QPushButton(QStringLiteral("Try it"));
+        button->setAccessibleName(QStringLiteral("Try: ") + suggestion.title);
+        row->addWidget(button);
+        connect(button, &QPushButton::clicked, this, [this, edit = suggestion.edit] { m_document->edit(edit); });
+        m_list->addWidget(card);
+    }
+}
+
+void SuggestionSection::refresh() {
+    const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
+    const bool old = m_measured && *m_measured != m_document->config();
+    m_look->setEnabled(ready || m_looking);
+    m_look->setText(m_looking ? QStringLiteral("Stop") : m_measured ? QStringLiteral("Look again") : QStringLiteral("Look for what helps"));
+    for (int i = 0; i < m_list->count(); ++i)
+        if (QWidget* card = m_list->itemAt(i)->widget()) card->setEnabled(!old);
+    if (m_looking) return m_text->show();
+    m_text->setText(!m_measured            ? QString()
+                    : old                  ? QStringLiteral("Measured for the configuration before.")
+                    : m_suggestions.empty() ? QStringLiteral("Nothing of what was tried helps.")
+                                            : QString());
+    m_text->setVisible(!m_text->text().isEmpty());
+}
+
+}  // namespace quantloupe::ui

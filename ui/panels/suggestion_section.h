@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What would help, measured, each with a button that does it.
+
+#include <QVBoxLayout>
+
+#include "document.h"
+#include "models/suggestions.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class SuggestionSection : public QWidget {
+    Q_OBJECT
+  public:
+    explicit SuggestionSection(Document* document, QWidget* parent = nullptr);
+    const std::vector<Suggestion>& suggestions() const { return m_suggestions; }
+    bool looking() const { return m_looking; }
+    void look();
+
+  private:
+    void refresh();
+    void showList();
+
+    Document* m_document;
+    SectionHeading* m_heading;
+    QPushButton* m_look;
+    QLabel* m_text;
+    QVBoxLayout* m_list;
+    std::vector<Suggestion> m_suggestions;
+    std::optional<QuantizationConfig> m_measured;  ///< that the suggestions are for
+    bool m_looking = false;
+};
+
+}  // namespace quantloupe::ui

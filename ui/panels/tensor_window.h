@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A layer's numbers: channel by channel, and its weights, before and after the transforms. What is shown can be copied as CSV.
+
+#include <QAbstractTableModel>
+#include <QDialog>
+#include <QTableView>
+#include <memory>
+
+#include "models/layer_insight.h"
+
+namespace quantloupe::ui {
+
+/// Rows of numbers with heads; numbers that are absent are NaN.
+class NumberTable : public QAbstractTableModel {
+    Q_OBJECT
+  public:
+    /// Any number of rows; `cell` gives the number of a row and a column.
+    NumberTable(QStringList heads, int rows, std::function<double(int, int)> cell, QObject* parent = nullptr);
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
+    /// With heads and row numbers, separated by commas, in full precision.
+    QString asCsv() const;
+
+  private:
+    QStringList m_heads;
+    int m_rows;
+    std::function<double(int, int)> m_cell;
+};
+
+class TensorWindow : public QDialog {
+    Q_OBJECT
+  public:
+    explicit TensorWindow(const LayerInsight& insight, QWidget* parent = nullptr);
+    QTableView* view() const { return m_view; }
+    /// 0: channels, 1: weights before, 2: weights after, as far as they are there.
+    void showTable(int index);
+    QString asCsv() const;
+
+  private:
+    QList<NumberTable*> m_tables;
+    QTableView* m_view;
+};
+
+}  // namespace quantloupe::ui

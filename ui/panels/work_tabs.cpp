@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/work_tabs.h"
+
+#include <QVBoxLayout>
+
+namespace quantloupe::ui {
+
+WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QWidget(parent) {
+    const int unit = fontMetrics().height();
+    m_path = new AccuracyPathPanel(document);
+    m_flipped = new FlippedPanel(document);
+    m_log = new LogPanel(document);
+    m_bar = new QTabBar;
+    m_bar->setDrawBase(false);
+    m_bar->setExpanding(false);
+    m_bar->setAccessibleName(QStringLiteral("Layers and results"));
+    m_pages = new QStackedWidget;
+    m_heads = new QStackedWidget;
+    // The head of a page that is not seen must not make the row higher.
+    m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    const auto add = [&](const char* name, QWidget* page, QWidget* head) {
+        m_bar->addTab(QString::fromLatin1(name));
+        m_pages->addWidget(page);
+        m_heads->addWidget(head);
+    };
+    add("Layers", layers, layers->head());
+    add("Where it went", m_path, new QWidget);
+    add("Images", m_flipped, new QWidget);
+    add("Log", m_log, m_log->head());
+    auto* head = new QFrame;
+    head->setObjectName(QStringLiteral("panel"));
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(unit / 2, unit / 4, unit, unit / 4);
+    row->setSpacing(unit / 2);
+    row->addWidget(m_bar);
+    row->addWidget(m_heads, 1);
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(head);
+    column->addWidget(m_pages, 1);
+    connect(m_bar, &QTabBar::currentChanged, this, [this](int tab) {
+        m_pages->setCurrentIndex(tab);
+        m_heads->setCurrentIndex(tab);
+    });
+    connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
+}
+
+void WorkTabs::showTab(int tab) { m_bar->setCurrentIndex(tab); }
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What is below the graph: the layers, where the accuracy went, the images that flipped, the log; one at a time, the filter of the
+// layers beside the tabs.
+
+#include <QStackedWidget>
+#include <QTabBar>
+
+#include "panels/accuracy_path_panel.h"
+#include "panels/flipped_panel.h"
+#include "panels/layer_table.h"
+#include "panels/log_panel.h"
+
+namespace quantloupe::ui {
+
+class WorkTabs : public QWidget {
+    Q_OBJECT
+  public:
+    enum Tab { Layers, AccuracyPath, Images, Log, Count };
+    WorkTabs(Document* document, LayerTable* layers, QWidget* parent = nullptr);
+    void showTab(int tab);
+    int currentTab() const { return m_bar->currentIndex(); }
+    QTabBar* bar() const { return m_bar; }
+    AccuracyPathPanel* accuracyPath() const { return m_path; }
+    FlippedPanel* flipped() const { return m_flipped; }
+    LogPanel* log() const { return m_log; }
+
+  Q_SIGNALS:
+    void layerChosen(quantloupe::NodeId layer);
+
+  private:
+    QTabBar* m_bar;
+    QStackedWidget *m_pages, *m_heads;
+    AccuracyPathPanel* m_path;
+    FlippedPanel* m_flipped;
+    LogPanel* m_log;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The range of each channel's weights, before the transforms and after them, side by side.
+
+#include <QWidget>
+#include <vector>
+
+#include "session/layer_details.h"
+
+namespace quantloupe::ui {
+
+class ChannelPlot : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ChannelPlot(QWidget* parent = nullptr);
+    void setChannels(std::vector<ChannelDetails> channels);
+    void setQuiet(bool quiet);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+  Q_SIGNALS:
+    void channelClicked(int channel);
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    int channelAt(double x) const;
+
+    std::vector<ChannelDetails> m_channels;
+    bool m_quiet = false;
+};
+
+/// Of the channels' largest magnitudes, the largest over the smallest that is not 0; empty: no weights.
+std::optional<double> rangeRatio(const std::vector<ChannelDetails>& channels, bool after);
+
+}  // namespace quantloupe::ui

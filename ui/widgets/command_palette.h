@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Every command by a few letters of its name: type, arrow keys, Enter.
+
+#include <QAction>
+#include <QDialog>
+#include <QLineEdit>
+#include <QListWidget>
+
+namespace quantloupe::ui {
+
+class CommandPalette : public QDialog {
+    Q_OBJECT
+  public:
+    /// The property "menuPath" of an action says where it is found.
+    explicit CommandPalette(const QList<QAction*>& actions, QWidget* parent = nullptr);
+    void showOver(const QWidget* window);
+    QLineEdit* line() const { return m_line; }
+    QListWidget* list() const { return m_list; }
+
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    void filter(const QString& text);
+    void run();
+
+    QList<QAction*> m_actions;
+    QLineEdit* m_line;
+    QListWidget* m_list;
+};
+
+/// How well a text fits what was typed: every letter in order, better where they begin words and stand together; below 0: not at all.
+int fuzzyScore(const QString& typed, const QString& text);
+/// Without mnemonics, dots and the key behind a tab.
+QString actionName(const QAction& action);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How a tensor's values are spread, float filled and quantized as a line, and what the quantizer cuts off.
+
+#include <QWidget>
+#include <optional>
+
+#include "session/layer_details.h"
+
+namespace quantloupe::ui {
+
+class HistogramPlot : public QWidget {
+    Q_OBJECT
+  public:
+    explicit HistogramPlot(QWidget* parent = nullptr);
+    /// Empty: a blank frame with the remark.
+    void setTensor(const std::optional<TensorDetails>& tensor, const QString& remark = {});
+    void setQuiet(bool quiet);
+    /// Heights by the logarithm of the count, so that rare values are seen.
+    void setLogarithmic(bool on);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    double heightOf(std::uint64_t count, std::uint64_t most) const;
+    QRectF area() const;
+
+    std::optional<TensorDetails> m_tensor;
+    QString m_remark;
+    bool m_quiet = false, m_logarithmic = true;
+};
+
+}  // namespace quantloupe::ui

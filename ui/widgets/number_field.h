@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A field for a number, right-aligned. Whoever listens judges what was entered; what is refused stays to be corrected, marked,
+// with the reason as tool tip; Escape brings the old value back.
+
+#include <QLineEdit>
+
+namespace quantloupe::ui {
+
+class NumberField : public QLineEdit {
+    Q_OBJECT
+  public:
+    explicit NumberField(const QString& accessibleName, QWidget* parent = nullptr);
+    /// Shows the value and takes back a complaint, unless the person is just typing something else. Empty: the placeholder, which
+    /// is the value that counts without one.
+    void setValue(const QString& text, const QString& placeholder = {});
+    void setComplaint(const QString& text);
+    QString complaint() const { return m_complaint; }
+
+  Q_SIGNALS:
+    void entered(QString text);  ///< Enter, or left, with another text than before
+
+  protected:
+    void keyPressEvent(QKeyEvent* event) override;
+
+  private:
+    QString m_value, m_complaint;
+};
+
+/// Short, and read back as the same number.
+QString numberText(double value);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A quantity step by step: each row a bar from the value before to the value after, losses and gains in their colours.
+
+#include <QWidget>
+#include <vector>
+
+namespace quantloupe::ui {
+
+struct WaterfallStep {
+    QString name;
+    double value = 0;
+    QString valueText, changeText;
+    QString toolTip;
+};
+
+class Waterfall : public QWidget {
+    Q_OBJECT
+  public:
+    explicit Waterfall(QWidget* parent = nullptr);
+    void setSteps(std::vector<WaterfallStep> steps);
+    const std::vector<WaterfallStep>& steps() const { return m_steps; }
+    void setQuiet(bool quiet);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+  protected:
+    void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
+
+  private:
+    double rowHeight() const { return fontMetrics().height() * 1.6; }
+    std::vector<WaterfallStep> m_steps;
+    bool m_quiet = false;
+};
+
+}  // namespace quantloupe::ui
