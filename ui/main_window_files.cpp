@@ -62,12 +62,12 @@ void MainWindow::chooseExport(int index) {
     std::filesystem::path proposal = m_document.model()->path;
     proposal.replace_extension();
     proposal += info.suffix;
-    QString title = QString::fromUtf8(info.label);
+    QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
     const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Export: ") + title,
                                                         QString::fromStdString(proposal.string()),
-                                                        QString::fromUtf8(info.filter));
-    if (!chosen.isEmpty()) startExport(m_document, info.kind, chosen.toStdString());
+                                                        QString::fromStdString(info.filter));
+    if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
 }
 
 /// Only what cannot be had back is asked about: a tuned configuration that was not saved.

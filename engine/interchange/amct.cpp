@@ -4,15 +4,14 @@
 // that they can be turned on by hand. Every entry states `asymmetric`: AMCT's generator does so, too, and the
 // global activation_offset has no effect beside it.
 
-#include "interchange/amct.h"
-
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
 #include "interchange/amct_layers.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
 
 namespace quantloupe {
 namespace {
@@ -32,27 +31,7 @@ struct Entry {
 /// Layers of which a notice speaks, and the words for it.
 using Groups = std::map<std::string, std::vector<std::string>>;
 
-std::string quoted(const std::string& text) {
-    try {
-        return nlohmann::json(text).dump();
-    } catch (const nlohmann::json::exception&) {
-        failInput("a layer's name is not valid UTF-8, which AMCT's JSON needs; rename it in the model");
-    }
-}
-
 const char* word(bool value) { return value ? "true" : "false"; }
-
-std::string counted(std::size_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string shortList(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 4;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
-    return list;
-}
 
 /// The wanted width if AMCT can do it in this layer, else 8 and the reason among the groups.
 int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
@@ -115,7 +94,7 @@ std::string entryJson(const Entry& entry) {
             "wts_algo":"arq_quantize"
         }}
     }})",
-        quoted(entry.name), word(entry.enabled), word(entry.asymmetric), entry.weightBits,
+        jsonQuoted(entry.name), word(entry.enabled), word(entry.asymmetric), entry.weightBits,
         word(entry.channelWise));
 }
 
@@ -141,7 +120,7 @@ std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptio
 std::string document(const QuantizationConfig& config, const std::vector<std::string>& unfused,
                      const std::vector<Entry>& entries) {
     std::vector<std::string> names, parts;
-    for (const std::string& name : unfused) names.push_back(quoted(name));
+    for (const std::string& name : unfused) names.push_back(jsonQuoted(name));
     for (const Entry& entry : entries) parts.push_back(entryJson(entry));
     return fmt::format(R"({{
     "version":1,
@@ -158,10 +137,7 @@ std::string document(const QuantizationConfig& config, const std::vector<std::st
 }
 
 void noteTransforms(const TransformOptions& transforms, std::vector<std::string>& notices) {
-    std::vector<std::string> changes;
-    if (transforms.equalization.profile != EqualizationProfile::Off) changes.push_back("equalization");
-    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.push_back("the replacement of Clip(0, 6)");
-    if (transforms.highBiasFold) changes.push_back("high-bias folding");
+    const std::vector<std::string> changes = otherTransforms(transforms);
     if (changes.empty()) return;
     notices.push_back(
         fmt::format("{} cannot be part of AMCT's configuration: write the changed model with "
@@ -182,27 +158,18 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
         notices.push_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
 }
 
-void noteRules(const QuantizationConfig& config, std::size_t disabled, std::vector<std::string>& notices) {
-    std::string rules;
-    if (!config.rules.empty()) rules = counted(config.rules.size(), "skip rule");
-    if (config.skipTail) rules += rules.empty() ? "the tail" : " and the tail";
-    if (!rules.empty())
-        notices.push_back(fmt::format("AMCT has no rules: {} became {} with quant_enable false", rules,
-                                      counted(disabled, "layer")));
-}
-
 }  // namespace
 
-AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config,
-                      const std::vector<LayerResult>& layers) {
-    const Graph& graph = *prepared.source;
-    AmctExport result;
+ExportResult writeAmct(const ExportSource& source) {
+    const Graph& graph = *source.prepared->source;
+    const QuantizationConfig& config = source.config;
+    ExportResult result;
     std::vector<Entry> entries;
     Groups groups;                              // words to layers
     std::map<std::string, std::size_t> absent;  // operator to its quantized layers that AMCT leaves alone
     std::vector<std::string> unsupportedHere;   // AMCT could, the preview could not
-    std::size_t enabled = 0, skipped = 0;
-    for (const LayerResult& layer : layers) {
+    std::size_t enabled = 0;
+    for (const LayerResult& layer : source.layers) {
         if (!layer.node.valid() || layer.node.index() >= graph.nodeCount())
             fail(ErrorKind::Internal, "layer '{}' is not of this model", layer.name);
         const Node& node = graph.node(layer.node);
@@ -229,7 +196,6 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
                       node.name);
         entries.push_back(makeEntry(node, *verdict.layer, config, quantized, groups));
         if (quantized) ++enabled;
-        if (layer.state == LayerState::Skipped) ++skipped;
         if (layer.state == LayerState::Float) unsupportedHere.push_back(node.name);
     }
     if (enabled == 0)
@@ -240,7 +206,7 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);
-    noteRules(config, skipped, result.notices);
+    for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,
@@ -252,7 +218,7 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
     noteTransforms(config.transforms, result.notices);
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
-    result.json = document(config, unfused, entries);
+    result.files.push_back({"", document(config, unfused, entries), nullptr, false});
     return result;
 }
 

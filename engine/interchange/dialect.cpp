@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/dialect.h"
+
+#include <system_error>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/near_names.h"
+#include "interchange/writers.h"
+#include "model/load_model.h"
+
+namespace quantloupe {
+
+const std::vector<Dialect>& dialects() {
+    static const std::vector<Dialect> kAll = {
+        {"amct",
+         "AMCT configuration",
+         ".amct.json",
+         "config.json for amct_onnx's create_quant_config and quantize_model",
+         DialectNeeds::States,
+         {"rules become single layers", "layers other than Conv, ConvTranspose, Gemm, MatMul and AveragePool are left out",
+          "outputs of layers are not quantized", "transforms other than batch-norm folding need the transformed model"},
+         writeAmct,
+         nullptr},
+        {"onnxruntime",
+         "ONNX Runtime script",
+         ".onnxruntime.py",
+         "a Python script with quantize_static, and the float model that it quantizes",
+         DialectNeeds::BetterScales,
+         {"rules become single layers", "without calibration data it calibrates with methods of its own only"},
+         writeOnnxRuntime,
+         readOnnxRuntime},
+    };
+    return kAll;
+}
+
+std::vector<std::string> dialectNames(bool reading) {
+    std::vector<std::string> names;
+    for (const Dialect& dialect : dialects())
+        if (reading ? dialect.read != nullptr : dialect.write != nullptr) names.push_back(dialect.name);
+    return names;
+}
+
+const Dialect& dialectNamed(const std::string& name, bool reading) {
+    for (const Dialect& dialect : dialects())
+        if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr)) return dialect;
+    const std::vector<std::string> names = dialectNames(reading);
+    failInput("there is no dialect '{}' to {}{}; there are: {}", name, reading ? "read" : "write",
+              didYouMean(nearNames(names, name, 2)), fmt::join(names, ", "));
+}
+
+std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending) {
+    if (ending.empty()) return output;
+    return output.parent_path() / (output.stem().string() + ending);
+}
+
+std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output) {
+    std::vector<std::filesystem::path> paths;
+    for (const ExportedFile& file : result.files) {
+        paths.push_back(exportedPath(output, file.ending));
+        for (std::size_t i = 0; i + 1 < paths.size(); ++i)
+            if (paths[i] == paths.back())
+                failInput("'{}' would be written twice: choose an output with another ending", paths.back().string());
+    }
+    for (std::size_t i = result.files.size(); i-- > 0;) {
+        const ExportedFile& file = result.files[i];
+        if (file.model) saveModel(*file.model, paths[i]);
+        else writeFileAtomically(paths[i], file.text);
+        if (!file.executable) continue;
+        using enum std::filesystem::perms;
+        std::error_code ignored;  // a file system without such rights
+        std::filesystem::permissions(paths[i], owner_exec | group_exec | others_exec, std::filesystem::perm_options::add,
+                                     ignored);
+    }
+    return paths;
+}
+
+ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+                        const std::filesystem::path& path) {
+    ImportSource source{std::move(graph), start, readFile(path), path};
+    try {
+        return dialect.read(source);
+    } catch (Error& error) {
+        error.addContext(fmt::format("'{}'", path.filename().string()));
+        throw;
+    }
+}
+
+}  // namespace quantloupe
