@@ -207,6 +207,7 @@ ExportResult writeAmct(const ExportSource& source) {
 
     noteScheme(config, result.notices);
     for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
+    for (std::string& text : refineNotices(source, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,

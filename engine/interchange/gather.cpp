@@ -4,6 +4,20 @@
 #include "base/error.h"
 
 namespace quantloupe {
+namespace {
+
+/// Threshold rules as they were measured, so that resolving the configuration again gives the same layers.
+void fillThresholds(const Graph& graph, const Evaluation& evaluation, QuantizationConfig& config) {
+    for (std::size_t i = 0; i < config.rules.size() && i < evaluation.covered.size(); ++i) {
+        SkipRule& rule = config.rules[i];
+        if (rule.kind != SkipKind::Threshold) continue;
+        rule.layers.clear();
+        for (std::size_t n = 0; n < evaluation.covered[i].size(); ++n)
+            if (evaluation.covered[i][n]) rule.layers.push_back(graph.nodes()[n].name);
+    }
+}
+
+}  // namespace
 
 ExportSource gatherExport(Session& session, const QuantizationConfig& config, const Dialect& dialect,
                           const EvaluationObserver& observer, const CancelToken& cancel) {
@@ -17,6 +31,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& config, co
     source.model = session.model().path;
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;
+    fillThresholds(session.graph(), *source.evaluation, source.config);
     const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(config, cancel);
     return source;

@@ -77,6 +77,7 @@ class ScriptWriter {
 
     ExportResult write() {
         m_result.notices = ruleNotices(m_source, "ONNX Runtime");
+        for (std::string& text : refineNotices(m_source, "ONNX Runtime")) m_result.notices.push_back(std::move(text));
         const std::vector<FloatNode> nodes = floatNodes(m_source);
         m_excluded = namesOf(nodes, kOperators);
         collectWeights();

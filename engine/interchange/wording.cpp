@@ -17,6 +17,8 @@ std::string_view kindWord(SkipKind kind) {
         case SkipKind::Downstream: return "downstream";
         case SkipKind::Type: return "operator-type";
         case SkipKind::Pattern: return "name-pattern";
+        case SkipKind::Block: return "identical-blocks";
+        case SkipKind::Threshold: return "threshold";
     }
     return "such";
 }
@@ -71,6 +73,15 @@ std::vector<std::string> otherTransforms(const TransformOptions& transforms) {
     if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.push_back("the replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.push_back("high-bias folding");
     return changes;
+}
+
+std::vector<std::string> refineNotices(const ExportSource& source, std::string_view tool) {
+    std::vector<std::string> notices;
+    if (source.config.refine.biasCorrection != BiasCorrection::Off)
+        notices.push_back(fmt::format("the corrected biases of the preview are not part of this export: {} gets the float biases", tool));
+    if (source.config.refine.rounding != Rounding::Nearest)
+        notices.push_back(fmt::format("the learned rounding of the preview is not part of this export: {} rounds to the nearest code", tool));
+    return notices;
 }
 
 std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names,

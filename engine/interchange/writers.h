@@ -7,7 +7,14 @@
 namespace quantloupe {
 
 ExportResult writeAmct(const ExportSource& source);
+ImportResult readAmct(const ImportSource& source);
 ExportResult writeOnnxRuntime(const ExportSource& source);
 ImportResult readOnnxRuntime(const ImportSource& source);
+ExportResult writeQuark(const ExportSource& source);
+ImportResult readQuark(const ImportSource& source);
+ExportResult writeClika(const ExportSource& source);
+ImportResult readClika(const ImportSource& source);
+ExportResult writeAimet(const ExportSource& source);
+ImportResult readAimet(const ImportSource& source);
 
 }  // namespace quantloupe
