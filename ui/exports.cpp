@@ -69,7 +69,7 @@ void startExport(Document& document, const ExportInfo& info, const std::filesyst
                     source.preprocess = data->preprocess;
                 }
                 const ExportResult result = dialect.write(source);
-                writeExport(result, path);
+                writeExport(result, path, source.model);
                 return wrote(path, result.notices);
             }
             case ExportKind::QuantizedModel:

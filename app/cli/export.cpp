@@ -35,7 +35,7 @@ void runExport(const Options& options) {
     source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
     source.preprocess = preprocessOf(options);
     const ExportResult exported = dialect.write(source);
-    const auto paths = writeExport(exported, options.output);
+    const auto paths = writeExport(exported, options.output, options.model);
 
     for (const std::string& text : exported.notices) notice(text);
     if (options.json) {

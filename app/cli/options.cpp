@@ -66,9 +66,12 @@ long parseNumber(const std::string& option, const std::string& value, long least
 }
 
 OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {
-    m_command.add_option("MODEL", m_options.model, "The ONNX file")->required()->type_name("FILE");
     if (has.foreign)
         m_command.add_option("FILE", m_options.foreign, "The file of the other tool")->required()->type_name("FILE");
+    m_command.add_option(has.foreign ? "--model" : "MODEL", m_options.model,
+                         has.foreign ? "The ONNX file that the configuration is for" : "The ONNX file")
+        ->required()
+        ->type_name("FILE");
     addPlaces(has);
     addConfiguration();
     addSkips();

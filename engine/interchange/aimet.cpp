@@ -143,11 +143,11 @@ ExportResult writeAimet(const ExportSource& source) {
                                              "integers, which clip less: {}",
                                              shortList(odd)));
     if (source.config.quantization.biasBits != kFloatBias)
-        result.notices.push_back("AIMET's encodings leave biases in float, while the preview quantizes them");
+        result.notices.emplace_back("AIMET's encodings leave biases in float, while the preview quantizes them");
     const auto changes = otherTransforms(source.config.transforms);
     if (!changes.empty())
         result.notices.push_back(fmt::format("the model beside the encodings has {} done already", fmt::join(changes, " and ")));
-    result.notices.push_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");
+    result.notices.emplace_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");
     result.files.push_back({"", dumped(current), nullptr, false});
     result.files.push_back({".0.6.1.encodings", dumped(old), nullptr, false});
     result.files.push_back({".2.0.0.encodings", dumped(flat), nullptr, false});

@@ -214,7 +214,7 @@ class DocumentReader {
         if (const Json* mode = global("fakequant_precision_mode", [](const Json& v) { return v.is_string(); }, "a text")) {
             if (*mode != "DEFAULT" && *mode != "FORCE_FP16_QUANT")
                 failInput("fakequant_precision_mode must be DEFAULT or FORCE_FP16_QUANT, not {}", describeValue(*mode));
-            if (*mode != "DEFAULT") m_document.left.push_back("fakequant_precision_mode: scales are float32 here");
+            if (*mode != "DEFAULT") m_document.left.emplace_back("fakequant_precision_mode: scales are float32 here");
         }
         skipFusion();
         tensorQuantize();

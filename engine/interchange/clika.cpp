@@ -101,7 +101,7 @@ class Writer {
         const QuantizationOptions& q = m_source.config.quantization;
         if (q.weight.bits != 8 && q.weight.bits != 4) m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}", q.weight.bits));
         if (q.activation.bits != 8) m_notices.push_back(fmt::format("CLIKA's activations have 8 bits, not {}", q.activation.bits));
-        m_notices.push_back("CLIKA chooses the calibration method, symmetry and granularity itself");
+        m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
         const auto changes = otherTransforms(m_source.config.transforms);
         if (!changes.empty())
             m_notices.push_back(fmt::format("CLIKA has no {}: give it the model that 'quantloupe-cli transform' writes",
@@ -136,7 +136,7 @@ settings.global_quantization_settings.automatic_skip_quantization = False
                 for (const std::string& name : e.until) names.push_back(pythonString(name));
                 arguments.push_back(fmt::format("skip_quantization_until=[{}]", fmt::join(names, ", ")));
             }
-            if (e.downstream) arguments.push_back("skip_quantization_downstream=True");
+            if (e.downstream) arguments.emplace_back("skip_quantization_downstream=True");
             if (e.weightBits) arguments.push_back(fmt::format("weights_num_bits={}", *e.weightBits));
             if (e.activationBits) arguments.push_back(fmt::format("activations_num_bits={}", *e.activationBits));
             text += fmt::format("\n# {}\nsettings.set_quantization_settings_for_layer(\n    {},\n    LayerQuantizationSettings({}),\n)\n",

@@ -22,6 +22,14 @@ const std::vector<Dialect>& dialects() {
           "outputs of layers are not quantized", "transforms other than batch-norm folding need the transformed model"},
          writeAmct,
          readAmct},
+        {"amct-minimal",
+         "AMCT configuration, TensorFlow's narrow dialect",
+         ".amct_minimal.json",
+         "config.json with the keys only that AMCT's oldest tools know: no widths, no hfmg, no batch_num",
+         DialectNeeds::States,
+         {"8 bits everywhere", "ifmr and arq_quantize only", "all that AMCT's full configuration cannot express"},
+         writeAmctMinimal,
+         readAmct},
         {"quark",
          "Quark script",
          ".quark.py",
@@ -80,10 +88,14 @@ std::filesystem::path exportedPath(const std::filesystem::path& output, const st
     return output.parent_path() / (output.stem().string() + ending);
 }
 
-std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output) {
+std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
+                                               const std::filesystem::path& model) {
     std::vector<std::filesystem::path> paths;
     for (const ExportedFile& file : result.files) {
         paths.push_back(exportedPath(output, file.ending));
+        std::error_code ignored;  // what does not exist yet is not the model
+        if (!model.empty() && std::filesystem::equivalent(paths.back(), model, ignored))
+            failInput("'{}' is the model itself: choose another name for the output", paths.back().string());
         for (std::size_t i = 0; i + 1 < paths.size(); ++i)
             if (paths[i] == paths.back())
                 failInput("'{}' would be written twice: choose an output with another ending", paths.back().string());

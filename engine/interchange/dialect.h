@@ -84,8 +84,10 @@ std::vector<std::string> dialectNames(bool reading);
 
 /// The path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);
-/// Writes all files, each whole or not at all, the main one last. Returns their paths, the main one first. Throws Error.
-std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output);
+/// Writes all files, each whole or not at all, the main one last. Returns their paths, the main one first. Throws Error, also where
+/// one of them would lie over `model`, the source's file.
+std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
+                                               const std::filesystem::path& model = {});
 /// Reads the file and the configuration in it; errors name the file.
 ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path);

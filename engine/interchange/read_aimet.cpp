@@ -49,7 +49,7 @@ class Reader {
         else failInput("version: '{}' is none of AIMET's formats that can be read: 0.6.1, 1.0.0, 2.0.0", version);
         schemes();
         skips();
-        m_result.left.push_back("the scales are not taken over: a configuration holds how they are found, and calibration finds them again");
+        m_result.left.emplace_back("the scales are not taken over: a configuration holds how they are found, and calibration finds them again");
         return std::move(m_result);
     }
 

@@ -131,13 +131,13 @@ ImportResult readAmct(const ImportSource& source) {
             if (entry.weight.channelWise != common.channelWise) config.layers[name].weightPerChannel = entry.weight.channelWise;
         }
         config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
-        if (nuq) result.left.push_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
+        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
         result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
                                            learned ? ", rounding learned in all layers" : ""));
     }
     if (document.batches != 1)
         result.left.push_back(fmt::format("batch_num {} counts batches; calibration.samples stays {}", document.batches, config.calibration.samples));
-    result.left.push_back("AMCT quantizes the inputs and weights of its layers only; the preview quantizes what lies between them, too");
+    result.left.emplace_back("AMCT quantizes the inputs and weights of its layers only; the preview quantizes what lies between them, too");
     return result;
 }
 

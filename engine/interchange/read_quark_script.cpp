@@ -47,7 +47,7 @@ class Reader {
         flag("enable_npu_cnn", npu);
         m_result.config.quantization.biasBits = npu ? 8 : 32;
         if (find("include_cle") == nullptr)
-            m_result.taken.push_back("include_cle is not given: Quark equalizes by default, and so does this configuration");
+            m_result.taken.emplace_back("include_cle is not given: Quark equalizes by default, and so does this configuration");
         flag("include_cle", cle);
         extraOptions(cle);
         for (const char* key : {"nodes_to_quantize", "op_types_to_quantize", "extra_op_types_to_quantize", "input_nodes", "output_nodes",

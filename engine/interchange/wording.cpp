@@ -69,9 +69,9 @@ std::vector<std::string> ruleNotices(const ExportSource& source, std::string_vie
 
 std::vector<std::string> otherTransforms(const TransformOptions& transforms) {
     std::vector<std::string> changes;
-    if (transforms.equalization.profile != EqualizationProfile::Off) changes.push_back("equalization");
-    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.push_back("the replacement of Clip(0, 6)");
-    if (transforms.highBiasFold) changes.push_back("high-bias folding");
+    if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
+    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
+    if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
     return changes;
 }
 

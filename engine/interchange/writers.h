@@ -7,6 +7,7 @@
 namespace quantloupe {
 
 ExportResult writeAmct(const ExportSource& source);
+ExportResult writeAmctMinimal(const ExportSource& source);
 ImportResult readAmct(const ImportSource& source);
 ExportResult writeOnnxRuntime(const ExportSource& source);
 ImportResult readOnnxRuntime(const ImportSource& source);

@@ -166,7 +166,7 @@ class AmctTest : public QObject {
         config.quantization.weight.perChannel = true;
         config.transforms.skipFolding = {"BN_1"};
         config.transforms.equalization.profile = EqualizationProfile::Aimet;
-        config.layers["/block.1/dw"].activationSymmetric = true;
+        config.layers["Conv_0"].activationSymmetric = true;  // the input of /block.1/dw
         const Prepared p = small();
         const AmctExport result = exportAmct(p, config, states(p, kSmallStates));
         QCOMPARE(result.json.c_str(), kGolden);
