@@ -5,10 +5,8 @@
 // it since 2.1; 0.6.1 is what older QNN tools read; 2.0.0 is close to QuantizeLinear and needs integers of 2, 4, 8, 16 or 32 bits.
 // The quantsim configuration decides by operator only: AIMET has no key for a layer's name there.
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
-#include "interchange/tensor_encodings.h"
+#include "interchange/encodings_json.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -19,14 +17,6 @@ using OrderedJson = nlohmann::ordered_json;
 
 const char* text(bool value) { return value ? "True" : "False"; }
 
-std::string dumped(const OrderedJson& json) {
-    try {
-        return json.dump(2) + "\n";
-    } catch (const OrderedJson::exception&) {
-        failInput("a name in the model is not valid UTF-8, which JSON needs; rename it in the model");
-    }
-}
-
 OrderedJson quantizerArguments(const QuantizationConfig& config) {
     return {{"activation_bitwidth", config.quantization.activation.bits},
             {"param_bitwidth", config.quantization.weight.bits},
@@ -34,22 +24,6 @@ OrderedJson quantizerArguments(const QuantizationConfig& config) {
             {"is_symmetric", config.quantization.weight.symmetric},
             {"per_channel_quantization", config.quantization.weight.perChannel},
             {"quant_scheme", config.calibration.method == CalibrationMethod::TfEnhanced ? "post_training_tf_enhanced" : "min_max"}};
-}
-
-OrderedJson entries061(const TensorEncoding& e) {
-    OrderedJson list = OrderedJson::array();
-    const double most = static_cast<double>((1L << e.bits) - 1);
-    for (std::size_t i = 0; i < e.scales.size(); ++i) {
-        const double scale = e.scales[i];
-        list.push_back({{"bitwidth", e.bits},
-                        {"dtype", "int"},
-                        {"is_symmetric", text(e.symmetric)},
-                        {"max", scale * (most + e.offsets[i])},
-                        {"min", scale * e.offsets[i]},
-                        {"offset", e.offsets[i]},
-                        {"scale", scale}});
-    }
-    return list;
 }
 
 OrderedJson entry100(const TensorEncoding& e) {
@@ -125,7 +99,7 @@ ExportResult writeAimet(const ExportSource& source) {
     flat["encodings"] = OrderedJson::array();
     std::vector<std::string> odd;
     const auto add = [&](const TensorEncoding& e, const char* key, bool parameter) {
-        old[key][e.tensor] = entries061(e);
+        old[key][e.tensor] = encodingEntries(e);
         current[key].push_back(entry100(e));
         flat["encodings"].push_back(entry200(e, parameter));
         if (storedBits(e.bits) != e.bits) odd.push_back(e.tensor);
@@ -148,10 +122,10 @@ ExportResult writeAimet(const ExportSource& source) {
     if (!changes.empty())
         result.notices.push_back(fmt::format("the model beside the encodings has {} done already", fmt::join(changes, " and ")));
     result.notices.emplace_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");
-    result.files.push_back({"", dumped(current), nullptr, false});
-    result.files.push_back({".0.6.1.encodings", dumped(old), nullptr, false});
-    result.files.push_back({".2.0.0.encodings", dumped(flat), nullptr, false});
-    result.files.push_back({".quantsim.json", dumped(quantsim(source)), nullptr, false});
+    result.files.push_back({"", dumpedJson(current), nullptr, false});
+    result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});
+    result.files.push_back({".2.0.0.encodings", dumpedJson(flat), nullptr, false});
+    result.files.push_back({".quantsim.json", dumpedJson(quantsim(source)), nullptr, false});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;
 }

@@ -64,6 +64,54 @@ const std::vector<Dialect>& dialects() {
          {"rules become single layers", "without calibration data it calibrates with methods of its own only"},
          writeOnnxRuntime,
          readOnnxRuntime},
+        {"nncf",
+         "NNCF script",
+         ".nncf.py",
+         "a Python script with nncf.quantize and an IgnoredScope, and the float model that it quantizes",
+         DialectNeeds::States,
+         {"rules by name, block, threshold and downstream become single layers", "no scales, no widths of single layers"},
+         writeNncf,
+         nullptr},
+        {"modelopt",
+         "ModelOpt script",
+         ".modelopt.py",
+         "a Python script with NVIDIA ModelOpt's quantize, and the float model that it quantizes",
+         DialectNeeds::States,
+         {"rules become single layers", "symmetric activations of 8 bits only", "calibration by max or entropy only"},
+         writeModelOpt,
+         nullptr},
+        {"qnn",
+         "QNN quantization overrides",
+         ".qnn.json",
+         "the file of --quantization_overrides for Qualcomm's converters, and the float model whose tensors it names",
+         DialectNeeds::Scales,
+         {"rules become single layers", "biases are the converter's"},
+         writeQnn,
+         nullptr},
+        {"model-explorer",
+         "Model Explorer node data",
+         ".model_explorer.json",
+         "sensitivities and states to lay over the graph in Google's Model Explorer",
+         DialectNeeds::Metrics,
+         {"the configuration itself is not in it"},
+         writeModelExplorer,
+         nullptr},
+        {"clika-graphs",
+         "CLIKA's graph pictures",
+         ".model_post_preprocessing.svg",
+         "the graph before and after preprocessing, as SVG and DOT, coloured as CLIKA ACE does it",
+         DialectNeeds::Metrics,
+         {"the configuration itself is not in it"},
+         writeClikaGraphs,
+         nullptr},
+        {"html", "Report (HTML)", ".report.html", "one page that needs no other file: accuracy, drawing, layers, configuration",
+         DialectNeeds::Metrics, {}, writeHtmlReport, nullptr},
+        {"csv", "Layer table (CSV)", ".layers.csv", "the layer table for spreadsheets", DialectNeeds::Metrics, {}, writeCsvReport,
+         nullptr},
+        {"json", "Report (JSON)", ".report.json", "configuration, accuracy and layers for scripts", DialectNeeds::Metrics, {},
+         writeJsonReport, nullptr},
+        {"qdq", "Quantized model (QDQ ONNX)", ".quantized.onnx", "a model that Quantloupe has quantized, which holds its configuration",
+         DialectNeeds::States, {}, nullptr, readQdq},
     };
     return kAll;
 }
@@ -85,6 +133,7 @@ const Dialect& dialectNamed(const std::string& name, bool reading) {
 
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending) {
     if (ending.empty()) return output;
+    if (ending.starts_with('/')) return output.parent_path() / ending.substr(1);
     return output.parent_path() / (output.stem().string() + ending);
 }
 

@@ -32,7 +32,8 @@ struct ExportSource {
 
 /// One file of an export: text or a model.
 struct ExportedFile {
-    std::string ending;  ///< empty: the output itself; otherwise it stands in place of the output's own ending
+    /// Empty: the output itself. "/NAME": a file of this name beside it. Otherwise it stands in place of the output's own ending.
+    std::string ending;
     std::string text;
     GraphPtr model;  ///< not null: an ONNX file
     bool executable = false;

@@ -2,9 +2,8 @@
 // Quark's QConfig as JSON. Each tensor has all five keys (from_dict has no defaults), activations are called input_tensors (it drops
 // "activation"), exclusions are single names (sub-graphs would have to be Python tuples), and CLE's numbers stand in algo_config only.
 
-#include <nlohmann/json.hpp>
-
 #include "base/error.h"
+#include "interchange/encodings_json.h"
 #include "interchange/quark_settings.h"
 
 namespace quantloupe {
@@ -47,11 +46,7 @@ std::string quarkJson(const ExportSource& source, const QuarkSettings& s) {
     if (q.biasBits == kFloatBias) json["extra_options"]["QuantizeBias"] = false;
     if (source.config.calibration.method == CalibrationMethod::Percentile)
         json["extra_options"]["Percentile"] = 100 * source.config.calibration.parameters.percentile.value_or(0.99999);
-    try {
-        return json.dump(4) + "\n";
-    } catch (const OrderedJson::exception&) {
-        failInput("a name in the model is not valid UTF-8, which JSON needs; rename it in the model");
-    }
+    return dumpedJson(json, 4);
 }
 
 }  // namespace quantloupe

@@ -17,5 +17,14 @@ ExportResult writeClika(const ExportSource& source);
 ImportResult readClika(const ImportSource& source);
 ExportResult writeAimet(const ExportSource& source);
 ImportResult readAimet(const ImportSource& source);
+ExportResult writeNncf(const ExportSource& source);
+ExportResult writeModelOpt(const ExportSource& source);
+ExportResult writeQnn(const ExportSource& source);
+ExportResult writeModelExplorer(const ExportSource& source);
+ExportResult writeClikaGraphs(const ExportSource& source);
+ExportResult writeCsvReport(const ExportSource& source);
+ExportResult writeJsonReport(const ExportSource& source);
+ExportResult writeHtmlReport(const ExportSource& source);
+ImportResult readQdq(const ImportSource& source);
 
 }  // namespace quantloupe
