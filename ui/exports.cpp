@@ -48,7 +48,32 @@ QString wrote(const std::filesystem::path& path, const std::vector<std::string>&
     return text;
 }
 
+ExportSource sourceFor(Session& session, const QuantizationConfig& config, const Dialect& dialect, const std::optional<DataInfo>& data,
+                       const std::filesystem::path& output, const CancelToken& cancel) {
+    ExportSource source = gatherExport(session, config, dialect, {}, cancel);
+    source.output = output;
+    if (data) {
+        source.calibrationData = data->calibrationPath.empty() ? data->evaluationPath : data->calibrationPath;
+        source.preprocess = data->preprocess;
+    }
+    return source;
+}
+
 }  // namespace
+
+void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                  std::shared_ptr<ExportPreview> result) {
+    const std::optional<DataInfo> data = document.data();
+    const QuantizationConfig config = document.config();
+    document.job()->runExport(QString::fromStdString(info.dialect), [=](Session& session, const CancelToken& cancel) -> QString {
+        const Dialect& dialect = dialectNamed(info.dialect, false);
+        const ExportResult exported = dialect.write(sourceFor(session, config, dialect, data, output, cancel));
+        result->text = exported.files.at(0).text;
+        result->notices = exported.notices;
+        result->ready = true;
+        return {};
+    });
+}
 
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
     const std::optional<DataInfo> data = document.data();
@@ -62,12 +87,7 @@ void startExport(Document& document, const ExportInfo& info, const std::filesyst
         switch (info.kind) {
             case ExportKind::Dialect: {
                 const Dialect& dialect = dialectNamed(info.dialect, false);
-                ExportSource source = gatherExport(session, config, dialect, {}, cancel);
-                source.output = path;
-                if (data) {
-                    source.calibrationData = data->calibrationPath.empty() ? data->evaluationPath : data->calibrationPath;
-                    source.preprocess = data->preprocess;
-                }
+                const ExportSource source = sourceFor(session, config, dialect, data, path, cancel);
                 const ExportResult result = dialect.write(source);
                 writeExport(result, path, source.model);
                 return wrote(path, result.notices);

@@ -20,6 +20,16 @@ struct ExportInfo {
 };
 const std::vector<ExportInfo>& exportKinds();
 
+/// What an export of a dialect would be. Written by the engine's thread; read it once the job has reported.
+struct ExportPreview {
+    bool ready = false;
+    std::string text;  ///< of the main file, if it is text
+    std::vector<std::string> notices;
+};
+/// Fills `result` and has the job report an empty text. `info` is of a dialect.
+void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                  std::shared_ptr<ExportPreview> result);
+
 /// `path` is written through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
 /// The entry of a kind, or of a dialect by its name.

@@ -7,7 +7,7 @@
 #include <QMimeData>
 #include <QUrl>
 
-#include "exports.h"
+#include "export_dialog.h"
 #include "main_window.h"
 
 namespace quantloupe::ui {
@@ -62,6 +62,10 @@ void MainWindow::chooseExport(int index) {
     std::filesystem::path proposal = m_document.model()->path;
     proposal.replace_extension();
     proposal += info.suffix;
+    if (info.kind == ExportKind::Dialect) {
+        ExportDialog dialog(m_document, info, proposal, this);
+        if (dialog.exec() != QDialog::Accepted) return;
+    }
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
     const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Export: ") + title,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user story through the window's document: open the demo, skip, undo, equalize, save, export everything.
-#include "exports.h"
+#include "export_dialog.h"
 
+#include <QClipboard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
@@ -11,6 +12,7 @@
 #include "base/atomic_file.h"
 #include "demo.h"
 #include "document.h"
+#include "interchange/dialect.h"
 #include "support/demo.h"
 
 using namespace quantloupe;
@@ -80,6 +82,25 @@ class ExportsTest : public QObject {
 
         QVERIFY(exportTo(ExportKind::Dot, file("graph.dot")));
         QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
+    }
+
+    void theDialogSaysWhatIsLostBeforeAnythingIsWritten() {
+        ExportDialog dialog(m_document, exportInfo(ExportKind::Dialect, "quark"), file("net.quark.py"));
+        QVERIFY(dialog.limits().contains("rules become single layers"));
+        QVERIFY(!dialog.saveButton()->isEnabled());
+        QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
+        QVERIFY(exported.wait(600000));
+        QVERIFY(dialog.saveButton()->isEnabled());
+        QVERIFY(dialog.notices().contains("weights of 4 bits are not in Quark's QuantType"));
+        QVERIFY(dialog.preview().contains("include_cle="));
+        QVERIFY(!std::filesystem::exists(file("net.quark.py")));
+        dialog.copyButton()->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
+    }
+
+    void everyDialectIsInTheList() {
+        for (const Dialect& dialect : dialects())
+            if (dialect.write != nullptr) QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
     }
 
     void whatCannotBeWrittenIsSaid() {
