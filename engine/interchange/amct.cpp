@@ -12,19 +12,14 @@
 #include "config/config_choices.h"
 #include "interchange/amct_document.h"
 #include "interchange/amct_layers.h"
+#include "interchange/amct_simple.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
 namespace quantloupe {
 namespace {
 
-struct Entry {
-    std::string name;
-    bool enabled = false;
-    bool hasWeight = true;
-    AmctActivation activation;
-    AmctWeight weight;
-};
+using Entry = AmctExportEntry;
 
 /// Layers of which a notice speaks, and the words for it.
 using Groups = std::map<std::string, std::vector<std::string>>;
@@ -209,7 +204,9 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
         notices.emplace_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
 }
 
-ExportResult writeDialect(const ExportSource& source, bool minimal) {
+enum class Form { Full, Minimal, Simple };
+
+ExportResult writeDialect(const ExportSource& source, Form form) {
     const Graph& graph = *source.prepared->source;
     const QuantizationConfig& config = source.config;
     ExportResult result;
@@ -269,14 +266,17 @@ ExportResult writeDialect(const ExportSource& source, bool minimal) {
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
     noteTransforms(config.transforms, result.notices);
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
+    const bool minimal = form == Form::Minimal;
     if (minimal) noteMinimal(entries, result.notices);
-    result.files.push_back({"", document(config, unfused, entries, minimal), nullptr, false});
+    const std::string text = form == Form::Simple ? amctSimpleText(graph, config, unfused, entries) : document(config, unfused, entries, minimal);
+    result.files.push_back({"", text, nullptr, false});
     return result;
 }
 
 }  // namespace
 
-ExportResult writeAmct(const ExportSource& source) { return writeDialect(source, false); }
-ExportResult writeAmctMinimal(const ExportSource& source) { return writeDialect(source, true); }
+ExportResult writeAmct(const ExportSource& source) { return writeDialect(source, Form::Full); }
+ExportResult writeAmctMinimal(const ExportSource& source) { return writeDialect(source, Form::Minimal); }
+ExportResult writeAmctSimple(const ExportSource& source) { return writeDialect(source, Form::Simple); }
 
 }  // namespace quantloupe

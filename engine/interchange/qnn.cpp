@@ -27,7 +27,7 @@ ExportResult writeQnn(const ExportSource& source) {
             if (output.valid() && !known.contains(graph.tensor(output).name)) json["activation_encodings"][graph.tensor(output).name] = floating;
         for (const TensorId input : n.inputs) {
             const Constant* constant = graph.constantOf(input);
-            if (constant != nullptr && constant->type() == DataType::Float && !known.contains(graph.tensor(input).name))
+            if (constant != nullptr && constant->type() == DataType::Float32 && !known.contains(graph.tensor(input).name))
                 json["param_encodings"][graph.tensor(input).name] = floating;
         }
     }

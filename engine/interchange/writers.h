@@ -8,6 +8,8 @@ namespace quantloupe {
 
 ExportResult writeAmct(const ExportSource& source);
 ExportResult writeAmctMinimal(const ExportSource& source);
+ExportResult writeAmctSimple(const ExportSource& source);
+ImportResult readAmctSimple(const ImportSource& source);
 ImportResult readAmct(const ImportSource& source);
 ExportResult writeOnnxRuntime(const ExportSource& source);
 ImportResult readOnnxRuntime(const ImportSource& source);
