@@ -62,7 +62,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(m_text->toPlainText()); });
     connect(document.job(), &EvaluationJob::exported, this, [this] {
-        if (m_result->ready) show(*m_result);
+        if (m_result->ready) present(*m_result);
     });
     connect(document.job(), &EvaluationJob::failed, this, [this](const Failure& failure) {
         if (failure.during == Failure::During::Export) m_notices->setText(failure.text);
@@ -70,7 +70,7 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     startPreview(document, info, output, m_result);
 }
 
-void ExportDialog::show(const ExportPreview& preview) {
+void ExportDialog::present(const ExportPreview& preview) {
     m_notices->setText(preview.notices.empty() ? QStringLiteral("Of this configuration, nothing is lost.")
                                                : QStringLiteral("Of this configuration:\n") + bullets(preview.notices));
     m_text->setPlainText(QString::fromStdString(preview.text));

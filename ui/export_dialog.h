@@ -25,7 +25,7 @@ class ExportDialog : public QDialog {
     QPushButton* copyButton() const { return m_copy; }
 
   private:
-    void show(const ExportPreview& preview);
+    void present(const ExportPreview& preview);
 
     QLabel* m_limits;
     QLabel* m_notices;

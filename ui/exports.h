@@ -2,6 +2,7 @@
 #pragma once
 // What can be written from the window. Each runs on the engine's thread and reports in the message bar.
 
+#include <atomic>
 #include <filesystem>
 
 #include "document.h"
@@ -20,9 +21,9 @@ struct ExportInfo {
 };
 const std::vector<ExportInfo>& exportKinds();
 
-/// What an export of a dialect would be. Written by the engine's thread; read it once the job has reported.
+/// What an export of a dialect would be. Written by the engine's thread; read it once it is ready.
 struct ExportPreview {
-    bool ready = false;
+    std::atomic<bool> ready = false;  ///< set last
     std::string text;  ///< of the main file, if it is text
     std::vector<std::string> notices;
 };

@@ -136,7 +136,9 @@ class Reader {
             entry.perChannel = list[i].contains("y_scale") && list[i]["y_scale"].is_array();
             entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
             const auto id = m_source.graph->findTensor(name);
-            const bool parameter = id ? m_source.graph->constantOf(*id) != nullptr : entry.isSigned;
+            const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
+            // The bounds of a Clip are single constants, which AIMET counts among the activations.
+            const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
             if (entry.bits == 32) continue;  // a bias
             add(parameter, name, entry);
         }
