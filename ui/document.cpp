@@ -51,7 +51,9 @@ Document::Document(QObject* parent) : QObject(parent) {
         if (opening && (m_evaluating || !m_evaluation)) evaluate();
     });
     connect(&m_job, &EvaluationJob::exported, this,
-            [this](const QString& text) { say(MessageKind::Note, text); });
+            [this](const QString& text) {
+                if (!text.isEmpty()) say(MessageKind::Note, text);
+            });
     connect(&m_layoutJob, &LayoutJob::laidOut, this, [this](const PicturePtr& picture) {
         m_picture = picture;
         Q_EMIT pictureChanged();

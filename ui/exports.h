@@ -2,24 +2,38 @@
 #pragma once
 // What can be written from the window. Each runs on the engine's thread and reports in the message bar.
 
+#include <atomic>
 #include <filesystem>
 
 #include "document.h"
 
 namespace quantloupe::ui {
 
-enum class ExportKind { Amct, QuantizedModel, EqualizedModel, Svg, Dot };
+enum class ExportKind { Dialect, QuantizedModel, EqualizedModel, Svg, Dot };
 
 struct ExportInfo {
     ExportKind kind;
-    const char* label;   ///< of the menu entry
-    const char* suffix;  ///< appended to the model's name
-    const char* filter;  ///< of the file dialog
-    const char* tip;
+    std::string dialect;  ///< of engine/interchange; empty for the other kinds
+    std::string label;    ///< of the menu entry
+    std::string suffix;   ///< appended to the model's name
+    std::string filter;   ///< of the file dialog
+    std::string tip;
 };
 const std::vector<ExportInfo>& exportKinds();
 
+/// What an export of a dialect would be. Written by the engine's thread; read it once it is ready.
+struct ExportPreview {
+    std::atomic<bool> ready = false;  ///< set last
+    std::string text;  ///< of the main file, if it is text
+    std::vector<std::string> notices;
+};
+/// Fills `result` and has the job report an empty text. `info` is of a dialect.
+void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                  std::shared_ptr<ExportPreview> result);
+
 /// `path` is written through a temporary file and a rename.
-void startExport(Document& document, ExportKind kind, const std::filesystem::path& path);
+void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
+/// The entry of a kind, or of a dialect by its name.
+const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect = {});
 
 }  // namespace quantloupe::ui

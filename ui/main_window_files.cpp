@@ -7,7 +7,7 @@
 #include <QMimeData>
 #include <QUrl>
 
-#include "exports.h"
+#include "export_dialog.h"
 #include "main_window.h"
 
 namespace quantloupe::ui {
@@ -62,12 +62,16 @@ void MainWindow::chooseExport(int index) {
     std::filesystem::path proposal = m_document.model()->path;
     proposal.replace_extension();
     proposal += info.suffix;
-    QString title = QString::fromUtf8(info.label);
+    if (info.kind == ExportKind::Dialect) {
+        ExportDialog dialog(m_document, info, proposal, this);
+        if (dialog.exec() != QDialog::Accepted) return;
+    }
+    QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
     const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Export: ") + title,
                                                         QString::fromStdString(proposal.string()),
-                                                        QString::fromUtf8(info.filter));
-    if (!chosen.isEmpty()) startExport(m_document, info.kind, chosen.toStdString());
+                                                        QString::fromStdString(info.filter));
+    if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
 }
 
 /// Only what cannot be had back is asked about: a tuned configuration that was not saved.

@@ -69,10 +69,11 @@ void MainWindow::buildExportMenu() {
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const QKeySequence keys = i == 0 ? QKeySequence(QStringLiteral("Ctrl+E")) : QKeySequence();
-        m_needModel << addAction(m_exportMenu, QString::fromUtf8(kinds[i].label), keys,
-                                 QString::fromUtf8(kinds[i].tip),
+        m_needModel << addAction(m_exportMenu, QString::fromStdString(kinds[i].label), keys,
+                                 QString::fromStdString(kinds[i].tip),
                                  [this, i] { chooseExport(static_cast<int>(i)); });
-        if (kinds[i].kind == ExportKind::EqualizedModel) m_exportMenu->addSeparator();
+        const ExportKind next = i + 1 < kinds.size() ? kinds[i + 1].kind : kinds[i].kind;
+        if (next != kinds[i].kind && (next == ExportKind::QuantizedModel || next == ExportKind::Svg)) m_exportMenu->addSeparator();
     }
     m_needModel << addPictureExports(m_exportMenu, &m_document, m_graph->canvas(), this);
     m_summary->exportButton()->setMenu(m_exportMenu);

@@ -12,6 +12,8 @@ void runAnalyze(const Options& options);
 void runTransform(const Options& options);
 void runQuantize(const Options& options);
 void runExport(const Options& options);
+void runImport(const Options& options);
+void runVerify(const Options& options);
 void runRender(const Options& options);
 void runSession(const Options& options);
 

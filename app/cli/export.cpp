@@ -1,37 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// export: the configuration as another tool reads it.
+// export: the tuned configuration as another tool reads it, in one of the dialects of engine/interchange.
 
 #include <fmt/format.h>
 
-#include "base/atomic_file.h"
 #include "commands.h"
-#include "interchange/amct.h"
+#include "interchange/gather.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
 
 namespace quantloupe::cli {
+namespace {
+
+/// Data that the dialect has no use for is not even opened.
+Options withNeededData(Options options, DialectNeeds needs) {
+    if (needs == DialectNeeds::States) {
+        options.data.clear();
+        options.calibrationData.clear();
+    }
+    return options;
+}
+
+}  // namespace
 
 void runExport(const Options& options) {
     requireWritable(options.output);
-    Options withoutData = options;
-    withoutData.calibrationData.clear();
-    OpenedSession opened = openSession(withoutData);
-    const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
-    const auto prepared = opened.session->prepare(options.config);
-    const AmctExport exported = exportAmct(*prepared, options.config, states->layers);
-    writeFileAtomically(options.output, exported.json);
+    const Dialect& dialect = dialectNamed(options.dialect, false);
+    OpenedSession opened = openSession(withNeededData(options, dialect.needs), {.wholeData = dialect.needs != DialectNeeds::Metrics});
+    ProgressLine progress;
+    ExportSource source = gatherExport(*opened.session, options.config, dialect, progress.observer());
+    progress.clear();
+    source.output = options.output;
+    source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
+    source.preprocess = preprocessOf(options);
+    const ExportResult exported = dialect.write(source);
+    const auto paths = writeExport(exported, options.output, options.model);
 
     for (const std::string& text : exported.notices) notice(text);
     if (options.json) {
+        std::vector<std::string> files;
+        for (const auto& path : paths) files.push_back(path.string());
         printJson({{"output", options.output.string()},
+                   {"files", files},
                    {"dialect", options.dialect},
+                   {"limits", dialect.limits},
                    {"notices", exported.notices}});
-    } else {
-        fmt::print("{}: {} layers enabled, {} skipped\n", options.output.string(), states->counts.quantized,
-                   states->counts.skipped);
+        return;
     }
+    fmt::print("{}: {} layers quantized, {} skipped\n", options.output.string(), source.evaluation->counts.quantized,
+               source.evaluation->counts.skipped);
+    for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: belongs to it\n", paths[i].string());
 }
 
 }  // namespace quantloupe::cli

@@ -48,7 +48,11 @@ std::vector<Command> commands() {
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Required, .output = Need::Required}, runQuantize));
     list.push_back(entry("export", "Write the configuration for another tool",
-                         {.output = Need::Required, .dialect = true}, runExport));
+                         {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
+    list.push_back(entry("import", "Read the configuration of another tool",
+                         {.output = Need::Required, .foreign = true}, runImport));
+    list.push_back(entry("verify", "Write the quantized model and run it with ONNX Runtime, beside the preview",
+                         {.data = Need::Required, .output = Need::Required}, runVerify));
     list.push_back(entry("render", "Draw the coloured graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
     list.push_back(entry("session", "Answer requests, one JSON object a line on stdin, with one reply a line on stdout",

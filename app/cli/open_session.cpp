@@ -7,15 +7,11 @@
 #include "timed_dataset.h"
 
 namespace quantloupe::cli {
-namespace {
-
 Preprocess preprocessOf(const Options& options) {
     if (!options.preprocess.empty()) return loadPreprocess(options.preprocess);
     const auto beside = preprocessBeside(options.model);
     return beside ? loadPreprocess(*beside) : Preprocess{};
 }
-
-}  // namespace
 
 OpenedSession openSession(const Options& options, const OpenOptions& how) {
     const auto start = std::chrono::steady_clock::now();

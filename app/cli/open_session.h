@@ -22,6 +22,8 @@ struct OpenedSession {
     double loadSeconds = 0;  ///< of the model
 };
 
+/// What was given, what lies beside the model, or nothing special.
+Preprocess preprocessOf(const Options& options);
 /// Loads the model and opens the data; tells the model's and the data's notices on stderr. Throws Error.
 OpenedSession openSession(const Options& options, const OpenOptions& how = {});
 

@@ -15,6 +15,7 @@
 #include "config/config_choices.h"
 #include "config/config_json.h"
 #include "config/presets.h"
+#include "interchange/dialect.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -46,6 +47,14 @@ SkipRule parseThreshold(const std::string& value) {
     return rule;
 }
 
+std::string knownDialect(const char* option, const std::string& name, bool reading) {
+    try {
+        return dialectNamed(name, reading).name;
+    } catch (const Error& error) {
+        throw UsageError(fmt::format("{}: {}", option, error.what()));
+    }
+}
+
 }  // namespace
 
 long parseNumber(const std::string& option, const std::string& value, long least, long most) {
@@ -61,7 +70,12 @@ long parseNumber(const std::string& option, const std::string& value, long least
 }
 
 OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {
-    m_command.add_option("MODEL", m_options.model, "The ONNX file")->required()->type_name("FILE");
+    if (has.foreign)
+        m_command.add_option("FILE", m_options.foreign, "The file of the other tool")->required()->type_name("FILE");
+    m_command.add_option(has.foreign ? "--model" : "MODEL", m_options.model,
+                         has.foreign ? "The ONNX file that the configuration is for" : "The ONNX file")
+        ->required()
+        ->type_name("FILE");
     addPlaces(has);
     addConfiguration();
     addSkips();
@@ -298,7 +312,8 @@ void OptionReader::addSkips() {
 }
 
 void OptionReader::addTo(bool dialect) {
-    const std::string what = dialect ? "The dialect to write: amct; right after --skip-until, a destination"
+    const std::string what = dialect ? fmt::format("The dialect to write: {}; right after --skip-until, a destination",
+                                                   fmt::join(dialectNames(false), ", "))
                                      : "A destination of the --skip-until before it";
     text("--to", what, [this, dialect](const std::string& value) {
         if (m_until) {
@@ -306,10 +321,13 @@ void OptionReader::addTo(bool dialect) {
             return;
         }
         if (!dialect) throw UsageError("--to must follow the --skip-until that it belongs to");
-        if (value != "amct")
-            throw UsageError(fmt::format("--to does not know the dialect '{}'; it takes: amct", value));
-        m_options.dialect = value;
+        m_options.dialect = knownDialect("--to", value, false);
     })->type_name(dialect ? "DIALECT|NAME" : "NAME");
+    if (!m_has.foreign) return;
+    text("--from", fmt::format("The dialect of FILE: {}", fmt::join(dialectNames(true), ", ")),
+         [this](const std::string& value) { m_options.dialect = knownDialect("--from", value, true); })
+        ->required()
+        ->type_name("DIALECT");
 }
 
 void OptionReader::closeUntil() {

@@ -38,7 +38,8 @@ struct Options {
     std::optional<std::string> layer, image;  ///< analyze
     std::size_t bins = 64;                    ///< analyze: of the histograms of --layer
     bool images = false;                      ///< analyze
-    std::string dialect;     ///< export
+    std::string dialect;     ///< export, import
+    std::filesystem::path foreign;  ///< import
     bool progress = false;   ///< session
     QuantizationConfig config;
 };
@@ -48,7 +49,8 @@ struct CommandOptions {
     enum class Need { No, Optional, Required };
     Need data = Need::No;
     Need output = Need::No;
-    bool dialect = false;
+    bool dialect = false;         ///< --to also names a dialect
+    bool foreign = false;         ///< a file in a foreign dialect, and --from
     bool quantized = false;
     bool layerTable = false;
     bool progress = false;  ///< progress is shown only when it is asked for

@@ -4,55 +4,27 @@
 // that they can be turned on by hand. Every entry states `asymmetric`: AMCT's generator does so, too, and the
 // global activation_offset has no effect beside it.
 
-#include "interchange/amct.h"
-
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
+#include "config/config_choices.h"
+#include "interchange/amct_document.h"
 #include "interchange/amct_layers.h"
+#include "interchange/amct_simple.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
 
 namespace quantloupe {
 namespace {
 
-constexpr std::string_view kReservedKeys[] = {
-    "version",   "batch_num",          "activation_offset",        "joint_quant",    "weight_offset",
-    "do_fusion", "skip_fusion_layers", "fakequant_precision_mode", "tensor_quantize"};
-
-struct Entry {
-    std::string name;
-    bool enabled = false;
-    bool asymmetric = true;
-    int weightBits = 8;
-    bool channelWise = false;
-};
+using Entry = AmctExportEntry;
 
 /// Layers of which a notice speaks, and the words for it.
 using Groups = std::map<std::string, std::vector<std::string>>;
 
-std::string quoted(const std::string& text) {
-    try {
-        return nlohmann::json(text).dump();
-    } catch (const nlohmann::json::exception&) {
-        failInput("a layer's name is not valid UTF-8, which AMCT's JSON needs; rename it in the model");
-    }
-}
-
 const char* word(bool value) { return value ? "true" : "false"; }
-
-std::string counted(std::size_t count, std::string_view what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string shortList(const std::vector<std::string>& names) {
-    constexpr std::size_t kShown = 4;
-    std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
-    return list;
-}
 
 /// The wanted width if AMCT can do it in this layer, else 8 and the reason among the groups.
 int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
@@ -68,7 +40,38 @@ int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Grou
     return 8;
 }
 
-Entry makeEntry(const Node& node, const AmctLayer& layer, const QuantizationConfig& config, bool enabled,
+/// How the layer's input is quantized: by the settings of the layer that makes it.
+AmctActivation makeActivation(const Graph& graph, const Node& node, const QuantizationConfig& config, Groups& said) {
+    static const LayerSettings kNone;
+    const auto maker = amctInputMaker(graph, node);
+    const auto found = maker ? config.layers.find(graph.node(*maker).name) : config.layers.end();
+    const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
+    AmctActivation a;
+    a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
+    a.bits = own.activationBits.value_or(config.quantization.activation.bits);
+    const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
+    if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
+        said[fmt::format("{} activation bits become 8, for AMCT knows 4, 8, and 16 in Conv, ConvTranspose and Gemm", a.bits)]
+            .push_back(node.name);
+        a.bits = 8;
+    }
+    const CalibrationMethod method = own.calibrationMethod.value_or(config.calibration.method);
+    const auto parameter = [&](auto member, auto otherwise) {
+        const auto& mine = own.calibrationParameters.*member;
+        return mine ? *mine : (config.calibration.parameters.*member).value_or(otherwise);
+    };
+    using P = CalibrationParameters;
+    a.hfmg = method == CalibrationMethod::Hfmg;
+    if (a.hfmg) a.numOfBins = parameter(&P::numOfBins, a.numOfBins);
+    if (method != CalibrationMethod::Ifmr) return a;
+    a.maxPercentile = parameter(&P::maxPercentile, a.maxPercentile);
+    a.minPercentile = parameter(&P::minPercentile, a.minPercentile);
+    a.searchRange = parameter(&P::searchRange, a.searchRange);
+    a.searchStep = parameter(&P::searchStep, a.searchStep);
+    return a;
+}
+
+Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, const QuantizationConfig& config, bool enabled,
                 Groups& groups) {
     static const LayerSettings kNone;
     const auto found = config.layers.find(node.name);
@@ -79,44 +82,55 @@ Entry makeEntry(const Node& node, const AmctLayer& layer, const QuantizationConf
     Entry entry;
     entry.name = node.name;
     entry.enabled = enabled;
-    entry.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
-    if (layer.symmetricOnly && entry.asymmetric) {
+    entry.hasWeight = layer.hasWeight;
+    entry.activation = makeActivation(graph, node, config, said);
+    if (layer.symmetricOnly && *entry.activation.asymmetric) {
         said["AMCT takes three-dimensional convolutions with symmetric activations only, so they become so"]
             .push_back(node.name);
-        entry.asymmetric = false;
+        entry.activation.asymmetric = false;
     }
+    if (config.refine.rounding == Rounding::Adaround) entry.weight.algorithm = AmctWeightAlgorithm::Ada;
     if (!layer.hasWeight) return entry;
-    entry.weightBits =
-        weightBits(own.weightBits.value_or(config.quantization.weight.bits), layer, node.name, said);
+    entry.weight.bits = weightBits(own.weightBits.value_or(config.quantization.weight.bits), layer, node.name, said);
     const bool perChannel = own.weightPerChannel.value_or(config.quantization.weight.perChannel);
-    entry.channelWise = perChannel && layer.perChannel;
+    entry.weight.channelWise = perChannel && layer.perChannel;
     if (perChannel && !layer.perChannel)
         said[fmt::format("AMCT has no weights per channel in {}, so they become per tensor", node.op)]
             .push_back(node.name);
     return entry;
 }
 
-std::string entryJson(const Entry& entry) {
-    return fmt::format(
-        R"(    {}:{{
-        "quant_enable":{},
-        "activation_quant_params":{{
-            "num_bits":8,
-            "max_percentile":0.999999,
-            "min_percentile":0.999999,
-            "search_range":[0.7,1.3],
-            "search_step":0.01,
+/// A number with a point, as AMCT's generator writes floats.
+std::string point(double value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text;
+}
+
+/// The keys of seed and TensorFlow tool only, if `minimal`: no widths, no hfmg.
+std::string entryJson(const Entry& entry, bool minimal) {
+    const AmctActivation& a = entry.activation;
+    std::string text = fmt::format("    {}:{{\n        \"quant_enable\":{},\n        \"activation_quant_params\":{{\n",
+                                   jsonQuoted(entry.name), word(entry.enabled));
+    if (!minimal) text += fmt::format("            \"num_bits\":{},\n", a.bits);
+    if (a.hfmg && !minimal)
+        text += fmt::format("            \"act_algo\":\"hfmg\",\n            \"asymmetric\":{},\n            \"num_of_bins\":{}\n",
+                            word(*a.asymmetric), a.numOfBins);
+    else
+        text += fmt::format(R"(            "max_percentile":{},
+            "min_percentile":{},
+            "search_range":[{},{}],
+            "search_step":{},
             "act_algo":"ifmr",
             "asymmetric":{}
-        }},
-        "weight_quant_params":{{
-            "num_bits":{},
-            "channel_wise":{},
-            "wts_algo":"arq_quantize"
-        }}
-    }})",
-        quoted(entry.name), word(entry.enabled), word(entry.asymmetric), entry.weightBits,
-        word(entry.channelWise));
+)",
+                            point(a.maxPercentile), point(a.minPercentile), point(a.searchRange[0]), point(a.searchRange[1]),
+                            point(a.searchStep), word(*a.asymmetric));
+    text += "        },\n        \"weight_quant_params\":{\n";
+    if (!minimal) text += fmt::format("            \"num_bits\":{},\n", entry.weight.bits);
+    const bool learned = entry.weight.algorithm == AmctWeightAlgorithm::Ada && !minimal;
+    return text + fmt::format("            \"channel_wise\":{},\n            \"wts_algo\":\"{}\"\n        }}\n    }}",
+                              word(entry.weight.channelWise), learned ? "ada_quantize" : "arq_quantize");
 }
 
 /// The convolutions that keep their batch norm; a batch norm's own name stands for the convolution before it.
@@ -139,29 +153,35 @@ std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptio
 }
 
 std::string document(const QuantizationConfig& config, const std::vector<std::string>& unfused,
-                     const std::vector<Entry>& entries) {
+                     const std::vector<Entry>& entries, bool minimal) {
     std::vector<std::string> names, parts;
-    for (const std::string& name : unfused) names.push_back(quoted(name));
-    for (const Entry& entry : entries) parts.push_back(entryJson(entry));
-    return fmt::format(R"({{
-    "version":1,
-    "batch_num":1,
-    "activation_offset":{},
-    "joint_quant":false,
-    "do_fusion":{},
-    "skip_fusion_layers":[{}],
-{}
-}}
-)",
-                       word(!config.quantization.activation.symmetric), word(config.transforms.foldBatchNorm),
-                       fmt::join(names, ","), fmt::join(parts, ",\n"));
+    for (const std::string& name : unfused) names.push_back(jsonQuoted(name));
+    for (const Entry& entry : entries) parts.push_back(entryJson(entry, minimal));
+    std::string text = "{\n    \"version\":1,\n";
+    if (!minimal) text += "    \"batch_num\":1,\n";
+    text += fmt::format("    \"activation_offset\":{},\n", word(!config.quantization.activation.symmetric));
+    if (!minimal) text += "    \"joint_quant\":false,\n";
+    return text + fmt::format("    \"do_fusion\":{},\n    \"skip_fusion_layers\":[{}],\n{}\n}}\n",
+                              word(config.transforms.foldBatchNorm), fmt::join(names, ","), fmt::join(parts, ",\n"));
+}
+
+/// What the narrow dialect has no keys for.
+void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& notices) {
+    std::vector<std::string> weights, activations, hfmg;
+    for (const Entry& entry : entries) {
+        if (!entry.enabled) continue;
+        if (entry.weight.bits != 8) weights.push_back(entry.name);
+        if (entry.activation.bits != 8) activations.push_back(entry.name);
+        if (entry.activation.hfmg) hfmg.push_back(entry.name);
+    }
+    if (!weights.empty()) notices.push_back(fmt::format("without num_bits all weights have 8 bits: {}", shortList(weights)));
+    if (!activations.empty())
+        notices.push_back(fmt::format("without num_bits all activations have 8 bits: {}", shortList(activations)));
+    if (!hfmg.empty()) notices.push_back(fmt::format("this dialect has no hfmg, they get ifmr: {}", shortList(hfmg)));
 }
 
 void noteTransforms(const TransformOptions& transforms, std::vector<std::string>& notices) {
-    std::vector<std::string> changes;
-    if (transforms.equalization.profile != EqualizationProfile::Off) changes.push_back("equalization");
-    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.push_back("the replacement of Clip(0, 6)");
-    if (transforms.highBiasFold) changes.push_back("high-bias folding");
+    const std::vector<std::string> changes = otherTransforms(transforms);
     if (changes.empty()) return;
     notices.push_back(
         fmt::format("{} cannot be part of AMCT's configuration: write the changed model with "
@@ -170,8 +190,10 @@ void noteTransforms(const TransformOptions& transforms, std::vector<std::string>
 }
 
 void noteScheme(const QuantizationConfig& config, std::vector<std::string>& notices) {
-    notices.push_back(
-        "AMCT calibrates activations with ifmr, while the preview used min_max: scales will differ");
+    const CalibrationMethod method = config.calibration.method;
+    if (method != CalibrationMethod::Ifmr && method != CalibrationMethod::Hfmg)
+        notices.push_back(fmt::format("AMCT calibrates activations with ifmr, while the preview used {}: scales will differ",
+                                      choiceName(kCalibrationMethods, method)));
     notices.push_back(
         "AMCT quantizes the inputs and weights of the listed layers only, while the preview quantizes "
         "the outputs of layers, too");
@@ -179,30 +201,21 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
         notices.push_back(
             "AMCT's weights use the lowest code, too (-128 with 8 bits), while the preview's are restricted");
     if (!config.quantization.activation.isSigned)
-        notices.push_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
+        notices.emplace_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
 }
 
-void noteRules(const QuantizationConfig& config, std::size_t disabled, std::vector<std::string>& notices) {
-    std::string rules;
-    if (!config.rules.empty()) rules = counted(config.rules.size(), "skip rule");
-    if (config.skipTail) rules += rules.empty() ? "the tail" : " and the tail";
-    if (!rules.empty())
-        notices.push_back(fmt::format("AMCT has no rules: {} became {} with quant_enable false", rules,
-                                      counted(disabled, "layer")));
-}
+enum class Form { Full, Minimal, Simple };
 
-}  // namespace
-
-AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config,
-                      const std::vector<LayerResult>& layers) {
-    const Graph& graph = *prepared.source;
-    AmctExport result;
+ExportResult writeDialect(const ExportSource& source, Form form) {
+    const Graph& graph = *source.prepared->source;
+    const QuantizationConfig& config = source.config;
+    ExportResult result;
     std::vector<Entry> entries;
     Groups groups;                              // words to layers
     std::map<std::string, std::size_t> absent;  // operator to its quantized layers that AMCT leaves alone
     std::vector<std::string> unsupportedHere;   // AMCT could, the preview could not
-    std::size_t enabled = 0, skipped = 0;
-    for (const LayerResult& layer : layers) {
+    std::size_t enabled = 0;
+    for (const LayerResult& layer : source.layers) {
         if (!layer.node.valid() || layer.node.index() >= graph.nodeCount())
             fail(ErrorKind::Internal, "layer '{}' is not of this model", layer.name);
         const Node& node = graph.node(layer.node);
@@ -223,13 +236,11 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
                     .push_back(node.name);
             continue;
         }
-        if (std::find(std::begin(kReservedKeys), std::end(kReservedKeys), node.name) !=
-            std::end(kReservedKeys))
+        if (isAmctKey(node.name))
             failInput("the layer '{}' has the name of a key of AMCT's own; rename it in the model",
                       node.name);
-        entries.push_back(makeEntry(node, *verdict.layer, config, quantized, groups));
+        entries.push_back(makeEntry(graph, node, *verdict.layer, config, quantized, groups));
         if (quantized) ++enabled;
-        if (layer.state == LayerState::Skipped) ++skipped;
         if (layer.state == LayerState::Float) unsupportedHere.push_back(node.name);
     }
     if (enabled == 0)
@@ -240,7 +251,10 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);
-    noteRules(config, skipped, result.notices);
+    for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
+    ExportSource corrected = source;
+    corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize learns it, too
+    for (std::string& text : refineNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,
@@ -252,8 +266,17 @@ AmctExport exportAmct(const Prepared& prepared, const QuantizationConfig& config
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
     noteTransforms(config.transforms, result.notices);
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
-    result.json = document(config, unfused, entries);
+    const bool minimal = form == Form::Minimal;
+    if (minimal) noteMinimal(entries, result.notices);
+    const std::string text = form == Form::Simple ? amctSimpleText(graph, config, unfused, entries) : document(config, unfused, entries, minimal);
+    result.files.push_back({"", text, nullptr, false});
     return result;
 }
+
+}  // namespace
+
+ExportResult writeAmct(const ExportSource& source) { return writeDialect(source, Form::Full); }
+ExportResult writeAmctMinimal(const ExportSource& source) { return writeDialect(source, Form::Minimal); }
+ExportResult writeAmctSimple(const ExportSource& source) { return writeDialect(source, Form::Simple); }
 
 }  // namespace quantloupe

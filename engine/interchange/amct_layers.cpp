@@ -81,4 +81,15 @@ AmctVerdict amctVerdict(const Graph& graph, const Node& node) {
     return no({});
 }
 
+std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node) {
+    TensorId tensor = node.input(0);
+    while (tensor.valid() && graph.tensor(tensor).producer.valid()) {
+        const NodeId id = graph.tensor(tensor).producer;
+        const Node& maker = graph.node(id);
+        if (maker.op != "BatchNormalization" && maker.op != "Relu" && maker.op != "Clip") return id;
+        tensor = maker.input(0);
+    }
+    return std::nullopt;
+}
+
 }  // namespace quantloupe

@@ -26,4 +26,8 @@ struct AmctVerdict {
 
 AmctVerdict amctVerdict(const Graph& graph, const Node& node);
 
+/// The layer whose settings the layer's input has: the one that makes it, before batch norms, Relu and Clip. Empty for the model's
+/// inputs. AMCT's activation parameters are of a layer's input, ours of what a layer makes.
+std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node);
+
 }  // namespace quantloupe

@@ -205,7 +205,7 @@ std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& confi
     return m_impl->prepare(config);
 }
 
-GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {
+std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) {
     m_impl->requireData();
     if (m_impl->randomInputs)
         failInput("a quantized model needs ranges of real data, not of random inputs: open calibration data first");
@@ -214,7 +214,11 @@ GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelT
         failInput("the model is quantized already and is not quantized again; open the float model that it was made from");
     if (m_impl->batch == 0) m_impl->batch = suitableBatch(m_impl->model.graph, m_impl->evaluationData);
     const RunControl control{m_impl->workers, cancel, {}};
-    return writeQdq(*m_impl->plan(config, control), configToJson(config));
+    return m_impl->plan(config, control);
+}
+
+GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {
+    return writeQdq(*plan(config, cancel), configToJson(config));
 }
 
 }  // namespace quantloupe

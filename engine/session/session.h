@@ -23,6 +23,8 @@
 
 namespace quantloupe {
 
+struct Plan;
+
 struct SessionOptions {
     int threads = 0;            ///< workers; 0: as many as the machine has cores
     std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
@@ -89,6 +91,8 @@ class Session {
 
     /// The network after the transforms. Kept.
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
+    /// Every scale and zero point. Calibrates if that is not done yet. Throws Error without data that calibrate.
+    std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// The quantized model as a QDQ graph, and what the writer wants said. Calibrates if that is not done yet.
     GraphPtr quantizedModel(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// Outputs of all evaluation samples, one array a graph output, the sample first. `config` empty: the float model.

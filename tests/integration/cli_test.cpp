@@ -126,6 +126,10 @@ class CliTest : public QObject {
         row("export without dialect", "export MODEL -o x.json", "--to DIALECT");
         row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to DIALECT");
         row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
+        row("import without model", "import x.json --from amct -o y.json", "--model");
+        row("import without dialect", "import x.json --model MODEL -o y.json", "--from");
+        row("a dialect that is not read", "import x.json --model MODEL --from nncf -o y.json", "quark");
+        row("verify without data", "verify MODEL -o y.onnx", "--data");
         row("unknown metrics", "analyze MODEL --metrics some", "basic, all");
         row("unknown parts", "analyze MODEL --only biases", "weights");
         row("unknown reference", "analyze MODEL --reference float", "source");

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user story through the window's document: open the demo, skip, undo, equalize, save, export everything.
-#include "exports.h"
+#include "export_dialog.h"
 
+#include <QClipboard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QXmlStreamReader>
@@ -11,6 +12,7 @@
 #include "base/atomic_file.h"
 #include "demo.h"
 #include "document.h"
+#include "interchange/dialect.h"
 #include "support/demo.h"
 
 using namespace quantloupe;
@@ -28,9 +30,9 @@ class ExportsTest : public QObject {
         QSignalSpy finished(&m_document, &Document::evaluationFinished);
         return finished.wait(1800000);  // long under a sanitizer
     }
-    bool exportTo(ExportKind kind, const std::filesystem::path& path) {
+    bool exportTo(ExportKind kind, const std::filesystem::path& path, const std::string& dialect = {}) {
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
-        startExport(m_document, kind, path);
+        startExport(m_document, exportInfo(kind, dialect), path);
         return exported.wait(600000) && std::filesystem::exists(path);
     }
 
@@ -59,7 +61,7 @@ class ExportsTest : public QObject {
     }
 
     void everyKindWritesWhatItSays() {
-        QVERIFY(exportTo(ExportKind::Amct, file("amct.json")));
+        QVERIFY(exportTo(ExportKind::Dialect, file("amct.json"), "amct"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QCOMPARE(amct["version"], 1);
         QVERIFY(amct["/features/features.0/features.0.0/Conv"]["quant_enable"] == true);
@@ -82,9 +84,28 @@ class ExportsTest : public QObject {
         QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
     }
 
+    void theDialogSaysWhatIsLostBeforeAnythingIsWritten() {
+        ExportDialog dialog(m_document, exportInfo(ExportKind::Dialect, "quark"), file("net.quark.py"));
+        QVERIFY(dialog.limits().contains("rules become single layers"));
+        QVERIFY(!dialog.saveButton()->isEnabled());
+        QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
+        QVERIFY(exported.wait(600000));
+        QVERIFY(dialog.saveButton()->isEnabled());
+        QVERIFY(dialog.notices().contains("weights of 4 bits are not in Quark's QuantType"));
+        QVERIFY(dialog.preview().contains("include_cle="));
+        QVERIFY(!std::filesystem::exists(file("net.quark.py")));
+        dialog.copyButton()->click();
+        QCOMPARE(QGuiApplication::clipboard()->text(), dialog.preview());
+    }
+
+    void everyDialectIsInTheList() {
+        for (const Dialect& dialect : dialects())
+            if (dialect.write != nullptr) QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
+    }
+
     void whatCannotBeWrittenIsSaid() {
         QSignalSpy failed(&m_document, &Document::failed);
-        startExport(m_document, ExportKind::Dot, file("no/such/folder.dot"));
+        startExport(m_document, exportInfo(ExportKind::Dot), file("no/such/folder.dot"));
         QVERIFY(failed.wait(60000));
         QVERIFY(failed.at(0).at(0).value<Failure>().text.contains("cannot be written"));
     }

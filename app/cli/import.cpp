@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// import: a configuration of another tool, as one of ours. What cannot be taken over is told, each on a line.
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "config/config_json.h"
+#include "config/skip_rules.h"
+#include "interchange/dialect.h"
+#include "json_output.h"
+#include "model/load_model.h"
+#include "output_file.h"
+#include "progress_line.h"
+
+namespace quantloupe::cli {
+
+void runImport(const Options& options) {
+    requireWritable(options.output);
+    const LoadedModel model = loadModel(options.model);
+    for (const std::string& text : model.notices) notice(text);
+    const ImportResult imported =
+        importFile(dialectNamed(options.dialect, true), model.graph, options.config, options.foreign);
+    resolveSkips(*model.graph, imported.config);  // throws for a rule that makes no sense here
+    saveConfig(imported.config, options.output);
+    for (const std::string& text : imported.left) notice("not taken over: " + text);
+    if (options.json) {
+        printJson({{"output", options.output.string()},
+                   {"dialect", options.dialect},
+                   {"complete", imported.left.empty()},
+                   {"taken", imported.taken},
+                   {"left", imported.left}});
+        return;
+    }
+    fmt::print("{}: {} taken over{}\n", options.output.string(), imported.left.empty() ? "everything" : "a part",
+               imported.left.empty() ? "" : fmt::format(", {} left", imported.left.size()));
+    for (const std::string& text : imported.taken) fmt::print("  {}\n", text);
+}
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// AMCT's config.json as values, checked as AMCT checks it.
+//
+// Errors name the key and the layer. Two of AMCT's errors are a list to review here, since node names shift when a model is exported
+// again: entries of layers that the model does not have, and of layers that AMCT cannot quantize.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+struct AmctActivation {
+    int bits = 8;
+    bool hfmg = false;
+    std::optional<bool> asymmetric;
+    double maxPercentile = 0.999999, minPercentile = 0.999999, searchStep = 0.01;
+    std::array<double, 2> searchRange = {0.7, 1.3};
+    int numOfBins = 4096;
+    bool operator==(const AmctActivation&) const = default;
+};
+
+enum class AmctWeightAlgorithm { Arq, Ada, Nuq };
+
+struct AmctWeight {
+    int bits = 8;
+    AmctWeightAlgorithm algorithm = AmctWeightAlgorithm::Arq;
+    bool channelWise = false;
+    bool operator==(const AmctWeight&) const = default;
+};
+
+struct AmctEntry {
+    NodeId node;
+    bool enabled = false;
+    bool enableGiven = true;  ///< quant_enable was there
+    bool migrates = false;    ///< dmq_balancer_param was there
+    AmctActivation activation;
+    AmctWeight weight;
+};
+
+struct AmctDocument {
+    int batches = 1;
+    bool activationOffset = true, fusion = true;
+    std::vector<std::string> skipFusion;
+    std::map<std::string, AmctEntry> layers;
+    std::vector<std::string> left;  ///< what has no counterpart here, or no layer in the model
+};
+
+/// The global keys: no layer can have such a name.
+bool isAmctKey(std::string_view name);
+
+/// Throws Error for what AMCT refuses: see docs/exports.md for the list.
+AmctDocument parseAmct(const Graph& graph, std::string_view text);
+
+}  // namespace quantloupe

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// CLIKA's names of layers: the type in lower case and a running index from the second on ("conv", "conv_1", "linear_5"), in the order
+// of the file.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+class ClikaNames {
+  public:
+    explicit ClikaNames(const Graph& graph);
+    const std::string& of(NodeId node) const { return m_names[node.index()]; }
+    /// The layer by its ONNX name or, if there is none, by CLIKA's.
+    std::optional<NodeId> find(const std::string& name) const;
+    /// Names that resemble a mistyped one, of both kinds.
+    std::vector<std::string> near(const std::string& name) const;
+
+  private:
+    const Graph& m_graph;
+    std::vector<std::string> m_names;
+    std::map<std::string, NodeId> m_byName;
+};
+
+}  // namespace quantloupe

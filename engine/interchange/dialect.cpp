@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/dialect.h"
+
+#include <system_error>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/near_names.h"
+#include "interchange/writers.h"
+#include "model/load_model.h"
+
+namespace quantloupe {
+
+const std::vector<Dialect>& dialects() {
+    static const std::vector<Dialect> kAll = {
+        {"amct",
+         "AMCT configuration",
+         ".amct.json",
+         "config.json for amct_onnx's create_quant_config and quantize_model",
+         DialectNeeds::States,
+         {"rules become single layers", "layers other than Conv, ConvTranspose, Gemm, MatMul and AveragePool are left out",
+          "outputs of layers are not quantized", "transforms other than batch-norm folding need the transformed model"},
+         writeAmct,
+         readAmct},
+        {"amct-minimal",
+         "AMCT configuration, TensorFlow's narrow dialect",
+         ".amct_minimal.json",
+         "config.json with the keys only that AMCT's oldest tools know: no widths, no hfmg, no batch_num",
+         DialectNeeds::States,
+         {"8 bits everywhere", "ifmr and arq_quantize only", "all that AMCT's full configuration cannot express"},
+         writeAmctMinimal,
+         readAmct},
+        {"amct-simple",
+         "AMCT simplified configuration",
+         ".amct.cfg",
+         "the .cfg that AMCT's create_quant_config takes as config_defination",
+         DialectNeeds::States,
+         {"rules but those by operator become single layers", "all that AMCT's full configuration cannot express"},
+         writeAmctSimple,
+         readAmctSimple},
+        {"quark",
+         "Quark script",
+         ".quark.py",
+         "a Python script for AMD Quark's ONNX quantizer, the float model that it quantizes, and QConfig JSON",
+         DialectNeeds::States,
+         {"rules become single layers", "one scheme for all layers",
+          "equalization other than Quark's is done in the model beside the script"},
+         writeQuark,
+         readQuark},
+        {"clika",
+         "CLIKA settings",
+         ".clika.py",
+         "Python settings for CLIKA ACE 24.x, and the same as YAML",
+         DialectNeeds::States,
+         {"rules by operator, name, block or threshold become single layers", "calibration, symmetry and granularity are CLIKA's own",
+          "transforms need the transformed model"},
+         writeClika,
+         readClika},
+        {"aimet",
+         "AIMET encodings",
+         ".encodings",
+         "encodings 1.0.0, 0.6.1 and 2.0.0, the float model whose tensors they name, and a quantsim configuration",
+         DialectNeeds::Scales,
+         {"layers in float are those without an encoding", "biases stay in float"},
+         writeAimet,
+         readAimet},
+        {"onnxruntime",
+         "ONNX Runtime script",
+         ".onnxruntime.py",
+         "a Python script with quantize_static, and the float model that it quantizes",
+         DialectNeeds::BetterScales,
+         {"rules become single layers", "without calibration data it calibrates with methods of its own only"},
+         writeOnnxRuntime,
+         readOnnxRuntime},
+        {"nncf",
+         "NNCF script",
+         ".nncf.py",
+         "a Python script with nncf.quantize and an IgnoredScope, and the float model that it quantizes",
+         DialectNeeds::States,
+         {"rules by name, block, threshold and downstream become single layers", "no scales, no widths of single layers"},
+         writeNncf,
+         nullptr},
+        {"modelopt",
+         "ModelOpt script",
+         ".modelopt.py",
+         "a Python script with NVIDIA ModelOpt's quantize, and the float model that it quantizes",
+         DialectNeeds::States,
+         {"rules become single layers", "symmetric activations of 8 bits only", "calibration by max or entropy only"},
+         writeModelOpt,
+         nullptr},
+        {"qnn",
+         "QNN quantization overrides",
+         ".qnn.json",
+         "the file of --quantization_overrides for Qualcomm's converters, and the float model whose tensors it names",
+         DialectNeeds::Scales,
+         {"rules become single layers", "biases are the converter's"},
+         writeQnn,
+         nullptr},
+        {"model-explorer",
+         "Model Explorer node data",
+         ".model_explorer.json",
+         "sensitivities and states to lay over the graph in Google's Model Explorer",
+         DialectNeeds::Metrics,
+         {"the configuration itself is not in it"},
+         writeModelExplorer,
+         nullptr},
+        {"clika-graphs",
+         "CLIKA's graph pictures",
+         ".model_post_preprocessing.svg",
+         "the graph before and after preprocessing, as SVG and DOT, coloured as CLIKA ACE does it",
+         DialectNeeds::Metrics,
+         {"the configuration itself is not in it"},
+         writeClikaGraphs,
+         nullptr},
+        {"html", "Report (HTML)", ".report.html", "one page that needs no other file: accuracy, drawing, layers, configuration",
+         DialectNeeds::Metrics, {}, writeHtmlReport, nullptr},
+        {"csv", "Layer table (CSV)", ".layers.csv", "the layer table for spreadsheets", DialectNeeds::Metrics, {}, writeCsvReport,
+         nullptr},
+        {"json", "Report (JSON)", ".report.json", "configuration, accuracy and layers for scripts", DialectNeeds::Metrics, {},
+         writeJsonReport, nullptr},
+        {"qdq", "Quantized model (QDQ ONNX)", ".quantized.onnx", "a model that Quantloupe has quantized, which holds its configuration",
+         DialectNeeds::States, {}, nullptr, readQdq},
+    };
+    return kAll;
+}
+
+std::vector<std::string> dialectNames(bool reading) {
+    std::vector<std::string> names;
+    for (const Dialect& dialect : dialects())
+        if (reading ? dialect.read != nullptr : dialect.write != nullptr) names.push_back(dialect.name);
+    return names;
+}
+
+const Dialect& dialectNamed(const std::string& name, bool reading) {
+    for (const Dialect& dialect : dialects())
+        if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr)) return dialect;
+    const std::vector<std::string> names = dialectNames(reading);
+    failInput("there is no dialect '{}' to {}{}; there are: {}", name, reading ? "read" : "write",
+              didYouMean(nearNames(names, name, 2)), fmt::join(names, ", "));
+}
+
+std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending) {
+    if (ending.empty()) return output;
+    if (ending.starts_with('/')) return output.parent_path() / ending.substr(1);
+    return output.parent_path() / (output.stem().string() + ending);
+}
+
+std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
+                                               const std::filesystem::path& model) {
+    std::vector<std::filesystem::path> paths;
+    for (const ExportedFile& file : result.files) {
+        paths.push_back(exportedPath(output, file.ending));
+        std::error_code ignored;  // what does not exist yet is not the model
+        if (!model.empty() && std::filesystem::equivalent(paths.back(), model, ignored))
+            failInput("'{}' is the model itself: choose another name for the output", paths.back().string());
+        for (std::size_t i = 0; i + 1 < paths.size(); ++i)
+            if (paths[i] == paths.back())
+                failInput("'{}' would be written twice: choose an output with another ending", paths.back().string());
+    }
+    for (std::size_t i = result.files.size(); i-- > 0;) {
+        const ExportedFile& file = result.files[i];
+        if (file.model) saveModel(*file.model, paths[i]);
+        else writeFileAtomically(paths[i], file.text);
+        if (!file.executable) continue;
+        using enum std::filesystem::perms;
+        std::error_code ignored;  // a file system without such rights
+        std::filesystem::permissions(paths[i], owner_exec | group_exec | others_exec, std::filesystem::perm_options::add,
+                                     ignored);
+    }
+    return paths;
+}
+
+ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+                        const std::filesystem::path& path) {
+    ImportSource source{std::move(graph), start, readFile(path), path};
+    try {
+        return dialect.read(source);
+    } catch (Error& error) {
+        error.addContext(fmt::format("'{}'", path.filename().string()));
+        throw;
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/gather.h"
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+/// Threshold rules as they were measured, so that resolving the configuration again gives the same layers.
+void fillThresholds(const Graph& graph, const Evaluation& evaluation, QuantizationConfig& config) {
+    for (std::size_t i = 0; i < config.rules.size() && i < evaluation.covered.size(); ++i) {
+        SkipRule& rule = config.rules[i];
+        if (rule.kind != SkipKind::Threshold) continue;
+        rule.layers.clear();
+        for (std::size_t n = 0; n < evaluation.covered[i].size(); ++n)
+            if (evaluation.covered[i][n]) rule.layers.push_back(graph.nodes()[n].name);
+    }
+}
+
+}  // namespace
+
+ExportSource gatherExport(Session& session, const QuantizationConfig& config, const Dialect& dialect,
+                          const EvaluationObserver& observer, const CancelToken& cancel) {
+    const bool calibrates = session.hasData() && !session.randomInputs();
+    if (dialect.needs == DialectNeeds::Scales && !calibrates)
+        failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);
+    const bool metrics = dialect.needs == DialectNeeds::Metrics && session.hasData();
+    ExportSource source;
+    source.config = config;
+    source.prepared = session.prepare(config);
+    source.model = session.model().path;
+    source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
+    source.layers = source.evaluation->layers;
+    fillThresholds(session.graph(), *source.evaluation, source.config);
+    const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;
+    if (scales && calibrates) source.plan = session.plan(config, cancel);
+    return source;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tools that take little more than the layers to leave alone: NNCF's IgnoredScope and ModelOpt's quantize().
+//
+// NNCF has names, operators and sub-graphs (every path between, both ends included: a leave-until rule), so those rules stand as they
+// are. ModelOpt matches regular expressions, so names are escaped.
+
+#include "config/skip_rules.h"
+#include "interchange/float_nodes.h"
+#include "interchange/python_text.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+namespace {
+
+std::string escapedPattern(const std::string& name) {
+    std::string text = "^";
+    for (const char c : name) {
+        if (std::string_view("\\.^$*+?()[]{}|").find(c) != std::string_view::npos) text += '\\';
+        text += c;
+    }
+    return text + "$";
+}
+
+/// The name of the node that a layer became, empty if it was folded away.
+std::string preparedName(const ExportSource& source, const std::string& layer) {
+    const auto node = source.prepared->source->findNode(layer);
+    const NodeId now = node ? source.prepared->fates[node->index()].prepared : NodeId();
+    return now.valid() ? source.prepared->graph->node(now).name : std::string();
+}
+
+std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known) {
+    std::vector<std::string> notices = ruleNotices(source, tool, known);
+    for (std::string& text : refineNotices(source, tool)) notices.push_back(std::move(text));
+    if (const auto changes = otherTransforms(source.config.transforms); !changes.empty())
+        notices.push_back(fmt::format("the model beside the script has {} done already", fmt::join(changes, " and ")));
+    notices.push_back(fmt::format("{} finds scales, and decides which operators it quantizes, by rules of its own", tool));
+    return notices;
+}
+
+}  // namespace
+
+ExportResult writeNncf(const ExportSource& source) {
+    std::set<std::string> covered;  // by sub-graphs and operators
+    std::vector<std::string> types;
+    std::string subgraphs;
+    const Graph& original = *source.prepared->source;
+    const SkipDecisions skips = resolveSkips(original, source.config);
+    for (std::size_t i = 0; i < source.config.rules.size(); ++i) {
+        const SkipRule& rule = source.config.rules[i];
+        bool stands = rule.kind == SkipKind::Type;
+        if (rule.kind == SkipKind::Until) {
+            const std::string from = preparedName(source, rule.from);
+            std::vector<std::string> to;
+            for (const std::string& name : rule.to) to.push_back(preparedName(source, name));
+            stands = !from.empty() && std::find(to.begin(), to.end(), "") == to.end();
+            if (stands)
+                subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n", pythonString(from), pythonNames(to, 8));
+        }
+        if (!stands) continue;
+        // An own setting against the rule takes the sub-graph apart: then it is names.
+        for (std::size_t n = 0; n < original.nodeCount(); ++n)
+            if (skips.covered[i][n]) covered.insert(original.nodes()[n].name);
+        if (rule.kind == SkipKind::Type) types.push_back(rule.op);
+    }
+    std::vector<std::string> names;
+    for (const FloatNode& node : floatNodes(source))
+        if (node.state == LayerState::Skipped && !covered.contains(node.layer)) names.push_back(node.name);
+    ExportResult result;
+    result.notices = commonNotices(source, "NNCF", {SkipKind::Until, SkipKind::Type});
+    for (const auto& [name, own] : source.config.layers)
+        if (own.quantize.value_or(false) && covered.contains(name))
+            result.notices.push_back(fmt::format("'{}' is quantized here against a rule, which NNCF cannot do", name));
+    const std::string model = source.output.stem().string() + ".float.onnx";
+    result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
+"""Quantizes {0} with NNCF as it was tuned in Quantloupe.
+
+Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
+Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import nncf
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from onnxruntime.quantization import CalibrationDataReader
+
+{2}
+IGNORED_SCOPE = nncf.IgnoredScope(
+    names={3},
+    types={4},
+    subgraphs=[
+{5}    ],
+)
+
+{6}
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / {7}), help="the quantized model")
+    arguments = parser.parse_args()
+
+    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
+    quantized = nncf.quantize(onnx.load(MODEL), dataset, preset=nncf.QuantizationPreset.{8}, subset_size=SAMPLES,
+                              ignored_scope=IGNORED_SCOPE)
+    onnx.save(quantized, arguments.output)
+
+
+if __name__ == "__main__":
+    main()
+)",
+                                            source.model.filename().string(), source.output.filename().string(), pythonPlaces(source, model),
+                                            pythonNames(names, 4), pythonNames(types, 4), subgraphs, pythonReader(source),
+                                            pythonString(source.output.stem().string() + ".quantized.onnx"),
+                                            source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
+                            nullptr, true});
+    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    return result;
+}
+
+ExportResult writeModelOpt(const ExportSource& source) {
+    std::vector<std::string> patterns;
+    for (const FloatNode& node : floatNodes(source))
+        if (node.state == LayerState::Skipped) patterns.push_back(escapedPattern(node.name));
+    const bool entropy = source.config.calibration.method == CalibrationMethod::Entropy;
+    ExportResult result;
+    result.notices = commonNotices(source, "ModelOpt", {});
+    if (!entropy && source.config.calibration.method != CalibrationMethod::MinMax)
+        result.notices.emplace_back("ModelOpt calibrates with max or entropy: it gets max");
+    if (!source.config.quantization.activation.symmetric)
+        result.notices.emplace_back("ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
+    if (source.config.quantization.weight.bits != 8)
+        result.notices.push_back(fmt::format("ModelOpt's int8 mode has weights of 8 bits, not {}", source.config.quantization.weight.bits));
+    const std::string model = source.output.stem().string() + ".float.onnx";
+    result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
+"""Quantizes {0} with NVIDIA's ModelOpt as it was tuned in Quantloupe.
+
+Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
+Needs nvidia-modelopt[onnx], onnx, numpy, and Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from modelopt.onnx.quantization import quantize
+from onnxruntime.quantization import CalibrationDataReader
+
+{2}
+# Layers that stay in float, as regular expressions.
+NODES_TO_EXCLUDE = {3}
+
+{4}
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / {5}), help="the quantized model")
+    arguments = parser.parse_args()
+
+    rows = list(samples(MODEL, arguments.data, SAMPLES))
+    data = {{name: np.concatenate([row[name] for row in rows]) for name in rows[0]}}
+    quantize(onnx_path=str(MODEL), quantize_mode="int8", calibration_data=data, calibration_method={6},
+             nodes_to_exclude=NODES_TO_EXCLUDE, high_precision_dtype="fp32", output_path=arguments.output)
+
+
+if __name__ == "__main__":
+    main()
+)",
+                                            source.model.filename().string(), source.output.filename().string(), pythonPlaces(source, model),
+                                            pythonNames(patterns), pythonReader(source),
+                                            pythonString(source.output.stem().string() + ".quantized.onnx"), entropy ? "\"entropy\"" : "\"max\""),
+                            nullptr, true});
+    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    return result;
+}
+
+}  // namespace quantloupe

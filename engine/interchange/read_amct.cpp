@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMCT's config.json as a configuration.
+//
+// A layer without an entry, or without quant_enable, stays in float, as AMCT has it. What most layers have becomes the network's
+// setting. AMCT's activation parameters are of a layer's input; here they belong to the layer that makes that tensor.
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "interchange/amct_document.h"
+#include "interchange/amct_layers.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+namespace {
+
+template <typename Value>
+Value mostCommon(const std::vector<Value>& values) {
+    std::size_t best = 0, most = 0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto count = static_cast<std::size_t>(std::count(values.begin(), values.end(), values[i]));
+        if (count > most) most = count, best = i;
+    }
+    return values.at(best);
+}
+
+/// Of a tensor's values: bits and method. Empty where the network's are the same.
+struct ActivationTarget {
+    CalibrationMethod method = CalibrationMethod::Ifmr;
+    CalibrationParameters parameters;
+    bool symmetric = false;
+    int bits = 8;
+    bool operator==(const ActivationTarget&) const = default;
+};
+
+ActivationTarget targetOf(const AmctActivation& a, bool offset) {
+    ActivationTarget t;
+    t.bits = a.bits;
+    t.symmetric = !a.asymmetric.value_or(offset);
+    if (a.hfmg) {
+        t.method = CalibrationMethod::Hfmg;
+        t.parameters.numOfBins = a.numOfBins;
+    } else {
+        t.parameters.maxPercentile = a.maxPercentile;
+        t.parameters.minPercentile = a.minPercentile;
+        t.parameters.searchRange = a.searchRange;
+        t.parameters.searchStep = a.searchStep;
+    }
+    return t;
+}
+
+}  // namespace
+
+ImportResult readAmct(const ImportSource& source) {
+    const Graph& graph = *source.graph;
+    AmctDocument document = parseAmct(graph, source.text);
+    ImportResult result;
+    result.config = source.start;
+    QuantizationConfig& config = result.config;
+    result.left = std::move(document.left);
+    forgetSkips(config);
+    config.transforms = {};
+    config.transforms.foldBatchNorm = document.fusion;
+    config.transforms.skipFolding = document.skipFusion;
+
+    std::vector<std::string> floating, forgotten, absent, migrating;
+    std::vector<ActivationTarget> targets;
+    std::vector<AmctWeight> weights;
+    for (const Node& node : graph.nodes()) {
+        if (!amctVerdict(graph, node).layer) continue;
+        const auto found = document.layers.find(node.name);
+        if (found == document.layers.end()) absent.push_back(node.name);
+        else if (!found->second.enableGiven) forgotten.push_back(node.name);
+        if (found == document.layers.end() || !found->second.enabled) {
+            floating.push_back(node.name);
+            continue;
+        }
+        targets.push_back(targetOf(found->second.activation, document.activationOffset));
+        if (node.op != "AveragePool") weights.push_back(found->second.weight);
+        if (found->second.migrates) migrating.push_back(node.name);
+    }
+    takeSkips(floating, result);
+    if (!absent.empty())
+        result.taken.push_back(fmt::format("without an entry, which AMCT takes for skipped: {}", shortList(absent)));
+    if (!forgotten.empty())
+        result.left.push_back(fmt::format("quant_enable is missing, which AMCT takes for false: {}", shortList(forgotten)));
+    if (!migrating.empty())
+        result.left.push_back(fmt::format("dmq_balancer_param has no counterpart here: {}", shortList(migrating)));
+
+    auto& q = config.quantization;
+    q = {};
+    q.weight.restricted = false;
+    q.weight.method = WeightMethod::Arq;
+    if (!targets.empty()) {
+        const ActivationTarget common = mostCommon(targets);
+        q.activation.bits = common.bits;
+        q.activation.symmetric = common.symmetric;
+        config.calibration.method = common.method;
+        config.calibration.parameters = common.parameters;
+        for (const auto& [name, entry] : document.layers) {
+            if (!entry.enabled) continue;
+            const ActivationTarget own = targetOf(entry.activation, document.activationOffset);
+            if (own == common) continue;
+            const auto maker = amctInputMaker(graph, graph.node(entry.node));
+            if (!maker) {
+                result.left.push_back(fmt::format("activation_quant_params of '{}': its input is the model's, which has the network's settings", name));
+                continue;
+            }
+            LayerSettings& settings = config.layers[graph.node(*maker).name];
+            settings.activationSymmetric = own.symmetric;
+            settings.activationBits = own.bits;
+            settings.calibrationMethod = own.method;
+            settings.calibrationParameters = own.parameters;
+            result.taken.push_back(fmt::format("activation_quant_params of '{}', for what '{}' makes", name, graph.node(*maker).name));
+        }
+        result.taken.push_back(fmt::format("activations: {} bits, {}, {}", common.bits, common.symmetric ? "symmetric" : "affine",
+                                           common.method == CalibrationMethod::Hfmg ? "hfmg" : "ifmr"));
+    }
+    if (!weights.empty()) {
+        const AmctWeight common = mostCommon(weights);
+        q.weight.bits = common.bits;
+        q.weight.perChannel = common.channelWise;
+        bool learned = false, nuq = false;
+        for (const auto& [name, entry] : document.layers) {
+            if (!entry.enabled || graph.node(entry.node).op == "AveragePool") continue;
+            learned = learned || entry.weight.algorithm == AmctWeightAlgorithm::Ada;
+            nuq = nuq || entry.weight.algorithm == AmctWeightAlgorithm::Nuq;
+            if (entry.weight.bits != common.bits) config.layers[name].weightBits = entry.weight.bits;
+            if (entry.weight.channelWise != common.channelWise) config.layers[name].weightPerChannel = entry.weight.channelWise;
+        }
+        config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
+        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
+        result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
+                                           learned ? ", rounding learned in all layers" : ""));
+    }
+    if (document.batches != 1)
+        result.left.push_back(fmt::format("batch_num {} counts batches; calibration.samples stays {}", document.batches, config.calibration.samples));
+    result.left.emplace_back("AMCT quantizes the inputs and weights of its layers only; the preview quantizes what lies between them, too");
+    return result;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of what was tuned: the layer table as CSV (RFC 4180), everything as JSON, and a page that needs no other file.
+
+#include "config/config_json.h"
+#include "interchange/encodings_json.h"
+#include "interchange/report_values.h"
+#include "interchange/writers.h"
+#include "picture/write_picture.h"
+
+namespace quantloupe {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::string csvCell(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string csvLine(const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csvCell(cells[i]);
+    return line + "\r\n";
+}
+
+std::string escaped(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '&') result += "&amp;";
+        else if (c == '<') result += "&lt;";
+        else if (c == '>') result += "&gt;";
+        else if (c == '"') result += "&quot;";
+        else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') result += c;
+    }
+    return result;
+}
+
+OrderedJson numberOrNull(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? OrderedJson(*value) : OrderedJson(nullptr);
+}
+
+OrderedJson accuracyJson(const std::optional<Accuracy>& accuracy) {
+    if (!accuracy) return nullptr;
+    return {{"samples", accuracy->samples},
+            {"top1", numberOrNull(accuracy->top1)},
+            {"top5", numberOrNull(accuracy->top5)},
+            {"agreement", numberOrNull(accuracy->agreement)},
+            {"sqnr_db", numberOrNull(accuracy->sqnrDb)},
+            {"max_abs_diff", numberOrNull(accuracy->maxAbsDiff)}};
+}
+
+std::string percent(const std::optional<double>& rate) { return rate ? fmt::format("{:.2f} %", 100 * *rate) : std::string("\u2013"); }
+
+std::string accuracyRow(const char* name, const std::optional<Accuracy>& a) {
+    if (!a) return {};
+    return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name, a->samples, percent(a->top1),
+                       percent(a->top5), percent(a->agreement), a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
+}
+
+/// The drawing alone, to stand inside a page.
+std::string inlineSvg(const ExportSource& source) {
+    const std::string svg = graphToSvg(*source.prepared->source, source.layers);
+    const std::size_t start = svg.find("<svg");
+    return start == std::string::npos ? std::string() : svg.substr(start);
+}
+
+constexpr const char* kStyle = R"(
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #1c2430; background: #fff; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+table { border-collapse: collapse; } th, td { border-bottom: 1px solid #d5dbe3; padding: .25em .7em; text-align: left; }
+.scroll { overflow: auto; max-height: 42em; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.quantized { background: #e3f4e3; } .skipped, .float { background: #fdf6d3; } .folded, .fused { color: #6a7482; }
+pre { background: #f4f6f9; padding: 1em; overflow: auto; } svg { height: auto; }
+)";
+
+}  // namespace
+
+ExportResult writeCsvReport(const ExportSource& source) {
+    std::string text = csvLine(reportColumns());
+    for (const LayerResult& layer : source.layers) text += csvLine(reportRow(source, layer));
+    return {{{"", text, nullptr, false}}, {}};
+}
+
+ExportResult writeJsonReport(const ExportSource& source) {
+    OrderedJson json;
+    json["model"] = source.model.filename().string();
+    json["config"] = OrderedJson::parse(configToJson(source.config));
+    const Evaluation none;
+    const Evaluation& e = source.evaluation ? *source.evaluation : none;
+    json["random_inputs"] = e.randomInputs;
+    json["float"] = accuracyJson(e.floating);
+    json["prepared"] = accuracyJson(e.prepared);
+    json["quantized"] = accuracyJson(e.quantized);
+    json["counts"] = {{"quantized", e.counts.quantized}, {"skipped", e.counts.skipped}, {"float", e.counts.floating},
+                      {"folded", e.counts.folded}, {"fused", e.counts.fused}};
+    json["layers"] = OrderedJson::array();
+    using D = TensorDifference;
+    for (const LayerResult& layer : source.layers) {
+        OrderedJson row = {{"name", layer.name}, {"op", layer.op}, {"state", layerStateName(layer.state)}, {"io", layer.io},
+                           {"reason", layer.reason}, {"host", layer.host}};
+        const auto difference = [&](const char* key, const std::optional<D>& d) {
+            row[key] = d ? OrderedJson{{"qs", numberOrNull(d->qs)}, {"cosine", numberOrNull(d->cosine)}, {"sqnr_db", numberOrNull(d->sqnrDb)}}
+                         : OrderedJson(nullptr);
+        };
+        difference("weight", layer.weight);
+        difference("local", layer.local);
+        difference("cumulative", layer.cumulative);
+        row["leave_one_out"] = numberOrNull(layer.leaveOneOut);
+        row["macs"] = layer.macs;
+        row["parameters"] = layer.parameters;
+        const auto own = source.config.layers.find(layer.name);
+        row["comment"] = own == source.config.layers.end() ? "" : own->second.comment;
+        json["layers"].push_back(std::move(row));
+    }
+    json["notices"] = e.notices;
+    return {{{"", dumpedJson(json), nullptr, false}}, {}};
+}
+
+ExportResult writeHtmlReport(const ExportSource& source) {
+    const Evaluation none;
+    const Evaluation& e = source.evaluation ? *source.evaluation : none;
+    const std::string title = escaped(source.model.filename().string());
+    std::string text = fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>{0}, quantized</title>\n"
+                                   "<style>{1}</style>\n</head>\n<body>\n<h1>{0}, quantized</h1>\n",
+                                   title, kStyle);
+    text += fmt::format("<p>{} layers quantized, {} skipped, {} in float, {} folded, {} fused.</p>\n", e.counts.quantized, e.counts.skipped,
+                        e.counts.floating, e.counts.folded, e.counts.fused);
+    if (e.quantized) {
+        text += "<h2>Accuracy</h2>\n";
+        if (e.randomInputs) text += "<p>Of random inputs, not of real data.</p>\n";
+        text += "<table>\n<tr><th></th><th>samples</th><th>top-1</th><th>top-5</th><th>agreement</th><th>SQNR</th></tr>\n";
+        text += accuracyRow("float", e.floating) + accuracyRow("after its transforms", e.prepared) + accuracyRow("quantized", e.quantized) +
+                "</table>\n";
+    } else {
+        text += "<p>Not evaluated: no data was given.</p>\n";
+    }
+    text += "<h2>Network</h2>\n<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
+    text += "<h2>Layers</h2>\n<div class=\"scroll\">\n<table>\n<tr>";
+    for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
+    text += "</tr>\n";
+    for (const LayerResult& layer : source.layers) {
+        text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
+        const auto cells = reportRow(source, layer);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "", escaped(cells[i]));
+        text += "</tr>\n";
+    }
+    text += "</table>\n</div>\n";
+    if (!e.notices.empty()) {
+        text += "<h2>Notices</h2>\n<ul>\n";
+        for (const std::string& notice : e.notices) text += "<li>" + escaped(notice) + "</li>\n";
+        text += "</ul>\n";
+    }
+    text += "<h2>Configuration</h2>\n<pre>" + escaped(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
+    return {{{"", text, nullptr, false}}, {}};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/wording.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "config/near_names.h"
+#include "config/skip_rules.h"
+
+namespace quantloupe {
+namespace {
+
+std::string_view kindWord(SkipKind kind) {
+    switch (kind) {
+        case SkipKind::Node: return "layer";
+        case SkipKind::Until: return "leave-until";
+        case SkipKind::Downstream: return "downstream";
+        case SkipKind::Type: return "operator-type";
+        case SkipKind::Pattern: return "name-pattern";
+        case SkipKind::Block: return "identical-blocks";
+        case SkipKind::Threshold: return "threshold";
+    }
+    return "such";
+}
+
+}  // namespace
+
+std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string shortList(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 4;
+    std::string list;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
+    return list;
+}
+
+std::string jsonQuoted(const std::string& text) {
+    try {
+        return nlohmann::json(text).dump();
+    } catch (const nlohmann::json::exception&) {
+        failInput("a name in the model is not valid UTF-8, which JSON needs; rename it in the model");
+    }
+}
+
+std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known,
+                                     bool tail) {
+    const Graph& graph = *source.prepared->source;
+    const SkipDecisions skips = resolveSkips(graph, source.config);
+    std::vector<std::string> notices;
+    const auto say = [&](std::string_view kind, const NodeSet& covered, const std::string& rule) {
+        std::size_t count = 0;
+        for (const LayerResult& layer : source.layers)
+            count += layer.node.valid() && layer.state == LayerState::Skipped &&
+                     layer.node.index() < covered.size() && covered[layer.node.index()];
+        notices.push_back(fmt::format("{} has no {} rule: resolved to {}{}", tool, kind, counted(count, "layer"), rule));
+    };
+    for (std::size_t i = 0; i < source.config.rules.size(); ++i) {
+        const SkipRule& rule = source.config.rules[i];
+        if (rule.kind == SkipKind::Node || known.contains(rule.kind)) continue;
+        say(kindWord(rule.kind), skips.covered[i], fmt::format(" ({})", describe(rule)));
+    }
+    if (source.config.skipTail && !tail && skips.covered.size() > source.config.rules.size())
+        say("tail", skips.covered.back(), "");
+    return notices;
+}
+
+std::vector<std::string> otherTransforms(const TransformOptions& transforms) {
+    std::vector<std::string> changes;
+    if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
+    if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
+    if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
+    return changes;
+}
+
+std::vector<std::string> refineNotices(const ExportSource& source, std::string_view tool) {
+    std::vector<std::string> notices;
+    if (source.config.refine.biasCorrection != BiasCorrection::Off)
+        notices.push_back(fmt::format("the corrected biases of the preview are not part of this export: {} gets the float biases", tool));
+    if (source.config.refine.rounding != Rounding::Nearest)
+        notices.push_back(fmt::format("the learned rounding of the preview is not part of this export: {} rounds to the nearest code", tool));
+    return notices;
+}
+
+std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names,
+                                     std::vector<std::string>& left) {
+    std::vector<std::string> found;
+    for (const std::string& name : names) {
+        if (graph.findNode(name)) found.push_back(name);
+        else left.push_back(fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name))));
+    }
+    return found;
+}
+
+void forgetSkips(QuantizationConfig& config) {
+    config.rules.clear();
+    config.skipTail = false;
+    for (auto layer = config.layers.begin(); layer != config.layers.end();) {
+        layer->second.quantize.reset();
+        layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
+    }
+}
+
+void takeSkips(const std::vector<std::string>& names, ImportResult& result) {
+    if (names.empty()) return;
+    SkipRule rule;
+    rule.layers = names;
+    result.config.rules.push_back(std::move(rule));
+    result.taken.push_back(fmt::format("{} in float", names.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", names.size())));
+}
+
+}  // namespace quantloupe

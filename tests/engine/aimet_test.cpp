@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// AIMET's encodings: what AIMET itself wrote for the same model (oracles) against what we write, and all three formats read.
+#include <nlohmann/json.hpp>
+
+#include <set>
+
+#include "config/presets.h"
+#include "interchange/gather.h"
+#include "support/demo.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+using nlohmann::json;
+
+namespace {
+
+/// {name: {scales, offsets}} of either of the first two formats.
+struct Entry {
+    std::vector<double> scales;
+    std::vector<int> offsets;
+};
+std::map<std::string, Entry> entriesOf(const json& document, const char* key) {
+    std::map<std::string, Entry> all;
+    if (document[key].is_array()) {
+        for (const json& e : document[key])
+            all[e["name"]] = {e["scale"].get<std::vector<double>>(), e["offset"].get<std::vector<int>>()};
+        return all;
+    }
+    for (const auto& item : document[key].items())
+        for (const json& e : item.value()) {
+            all[item.key()].scales.push_back(e["scale"]);
+            all[item.key()].offsets.push_back(e["offset"]);
+        }
+    return all;
+}
+
+}  // namespace
+
+class AimetTest : public QObject {
+    Q_OBJECT
+
+  private:
+    std::filesystem::path m_assets = assets();
+    GraphPtr m_model;
+    ExportResult m_result;  ///< of the demo's network with AIMET's default scheme, two layers in float
+
+    json file(std::size_t i) const { return json::parse(m_result.files[i].text); }
+    std::string oracle(const char* name) const { return readFile(m_assets / "oracles" / name); }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (m_assets.empty()) QSKIP("the test assets are not there");
+        const auto session = openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
+                                         m_assets / "data/cifar10/calibration");
+        QuantizationConfig config = presetConfig("aimet-default");
+        config.quantization.weight.perChannel = false;
+        config.calibration.samples = 256;
+        SkipRule rule;
+        rule.layers = {"/features/features.0/features.0.0/Conv", "/classifier/classifier.1/Gemm"};
+        config.rules = {rule};
+        const Dialect& dialect = dialectNamed("aimet", false);
+        ExportSource source = gatherExport(*session, config, dialect);
+        source.output = "net.encodings";
+        m_result = dialect.write(source);
+        m_model = loadModel(m_assets / "models/mobilenetv2_cifar10.onnx").graph;
+    }
+
+    void everyNameIsInTheModelBeside() {
+        QCOMPARE(m_result.files.size(), 5u);
+        const GraphPtr model = m_result.files[4].model;
+        for (const char* key : {"activation_encodings", "param_encodings"}) {
+            const auto entries = entriesOf(file(0), key);
+            QVERIFY(!entries.empty());
+            for (const auto& [name, entry] : entries) QVERIFY2(model->findTensor(name), name.c_str());
+        }
+    }
+
+    void theScalesAreAimets() {
+        const json theirs = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor.encodings"));
+        const auto ourWeights = entriesOf(file(0), "param_encodings"), theirWeights = entriesOf(theirs, "param_encodings");
+        QCOMPARE(ourWeights.size(), theirWeights.size() - 2);
+        QVERIFY(!ourWeights.contains("features.0.0.weight"));
+        for (const auto& [name, entry] : ourWeights) {
+            QVERIFY2(theirWeights.contains(name), name.c_str());
+            QCOMPARE(entry.offsets, theirWeights.at(name).offsets);
+            // AIMET divides by 128 where the smallest weight has the larger magnitude, the preview by 127.
+            QVERIFY(std::abs(entry.scales[0] / theirWeights.at(name).scales[0] - 1) < 0.009);
+        }
+        // AIMET calibrates with the weights already quantized: ranges differ by up to 3.7 %.
+        const auto ours = entriesOf(file(0), "activation_encodings"), their = entriesOf(theirs, "activation_encodings");
+        for (const auto& [name, entry] : ours) {
+            QVERIFY2(their.contains(name), name.c_str());
+            const double ratio = entry.scales[0] / their.at(name).scales[0];
+            QVERIFY2(std::abs(ratio - 1) < 0.05, qPrintable(QString::number(ratio)));
+            QVERIFY(std::abs(entry.offsets[0] - their.at(name).offsets[0]) <= 4);
+        }
+    }
+
+    void theThreeFormatsSayTheSame() {
+        const json current = file(0), old = file(1), flat = file(2);
+        QCOMPARE(current["version"], "1.0.0");
+        QCOMPARE(old["version"], "0.6.1");
+        QCOMPARE(flat["version"], "2.0.0");
+        std::map<std::string, json> flatEntries;
+        for (const json& e : flat["encodings"]) flatEntries[e["name"]] = e;
+        for (const char* key : {"activation_encodings", "param_encodings"}) {
+            const auto a = entriesOf(current, key), b = entriesOf(old, key);
+            QCOMPARE(a.size(), b.size());
+            for (const auto& [name, entry] : a) {
+                QVERIFY(entry.scales == b.at(name).scales && entry.offsets == b.at(name).offsets);
+                const json& f = flatEntries.at(name);
+                QCOMPARE(f["y_scale"].get<double>(), entry.scales[0]);
+                const int half = f["output_dtype"] == "int8" ? 128 : 0;
+                QCOMPARE(f.value("y_zero_point", 0), -entry.offsets[0] - half);
+                const json& e = old[key][name][0];
+                QCOMPARE(e["min"].get<double>(), entry.scales[0] * entry.offsets[0]);
+                QCOMPARE(e["max"].get<double>(), entry.scales[0] * (255 + entry.offsets[0]));
+            }
+        }
+    }
+
+    void theQuantsimConfigurationHasTheSixSections() {
+        const json config = file(3);
+        for (const char* key : {"defaults", "params", "op_type", "supergroups", "model_input", "model_output"}) QVERIFY(config.contains(key));
+        QCOMPARE(config.size(), 6u);
+        QCOMPARE(config["defaults"]["per_channel_quantization"], "False");
+        QCOMPARE(config["params"]["bias"]["is_quantized"], "False");
+        QCOMPARE(config["op_type"]["Gemm"]["params"]["weight"]["is_quantized"], "False");  // the only one is in float
+        QVERIFY(!config["op_type"].contains("Conv"));
+    }
+
+    void whatAimetWroteReadsBack() {
+        for (const char* name : {"aimet_mobilenetv2_cifar10_W8A8_minmax.encodings", "aimet_mobilenetv2_cifar10_W8A8_minmax_0.6.1.encodings",
+                                 "aimet_mobilenetv2_cifar10_W8A8_minmax_2.0.0.encodings"}) {
+            const ImportResult result = readText("aimet", m_model, oracle(name));
+            QVERIFY2(result.config.rules.empty(), joined(result.taken).c_str());  // nothing was skipped
+            QCOMPARE(result.config.quantization.weight.bits, 8);
+            QVERIFY(result.config.quantization.weight.perChannel);
+            QVERIFY(result.config.quantization.weight.symmetric);
+            QVERIFY(!result.config.quantization.activation.symmetric);
+            QVERIFY(!result.config.quantization.activation.isSigned);
+            QVERIFY(!result.config.skipTail);
+            QVERIFY(result.config.layers.empty());
+            QVERIFY(says(result.left, "the scales are not taken over"));
+        }
+        const ImportResult four = readText("aimet", m_model, oracle("aimet_mobilenetv2_cifar10_W4A8_minmax_pertensor.encodings"));
+        QCOMPARE(four.config.quantization.weight.bits, 4);
+        QVERIFY(!four.config.quantization.weight.perChannel);
+    }
+
+    void whatWeWroteReadsBack() {
+        for (const std::size_t i : {0u, 1u, 2u}) {
+            const ImportResult result = readText("aimet", m_model, m_result.files[i].text);
+            QCOMPARE(result.config.rules.size(), 1u);
+            QCOMPARE(result.config.rules[0].layers,
+                     (std::vector<std::string>{"/features/features.0/features.0.0/Conv", "/classifier/classifier.1/Gemm"}));
+            QVERIFY(result.config.layers.empty());
+        }
+    }
+
+    void badFiles_data() {
+        QTest::addColumn<std::string>("text");
+        QTest::addColumn<std::string>("message");
+        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        row("empty", "", "not valid JSON");
+        row("no version", "{}", "the key version is missing");
+        row("unknown version", R"({"version": "3.0"})", "'3.0' is none of AIMET's formats");
+        row("section missing", R"({"version": "1.0.0", "activation_encodings": []})", "the key param_encodings is missing");
+        row("wrong section", R"({"version": "1.0.0", "activation_encodings": {}, "param_encodings": []})",
+            "activation_encodings: must be a list");
+        row("no name", R"({"version": "1.0.0", "activation_encodings": [{"bw": 8}], "param_encodings": []})",
+            "activation_encodings[0].name: is missing");
+        row("bits", R"({"version": "1.0.0", "activation_encodings": [{"name": "a", "bw": "8"}], "param_encodings": []})",
+            "activation_encodings[0].bw: must be a whole number");
+        row("twice", R"({"version": "2.0.0", "encodings": [{"name": "input", "output_dtype": "uint8"}, {"name": "input", "output_dtype": "uint8"}]})",
+            "the tensor 'input' has two encodings");
+        row("no type", R"({"version": "2.0.0", "encodings": [{"name": "input"}]})", "encodings[0].output_dtype: is missing");
+        row("another model", R"({"version": "2.0.0", "encodings": [{"name": "elsewhere", "output_dtype": "uint8"}]})",
+            "none of its 1 tensors is in the model");
+        row("old list", R"({"version": "0.6.1", "activation_encodings": {"a": {}}, "param_encodings": {}})",
+            "activation_encodings['a']: must be a list of encodings");
+        row("key twice", R"({"version": "0.6.1", "version": "0.6.1"})", "the key 'version' is there twice");
+    }
+    void badFiles() {
+        QFETCH(std::string, text);
+        QFETCH(std::string, message);
+        const std::string said = readFailure("aimet", m_model, text);
+        QVERIFY2(said.find(message) != std::string::npos, said.c_str());
+    }
+};
+
+QTEST_GUILESS_MAIN(AimetTest)
+#include "aimet_test.moc"

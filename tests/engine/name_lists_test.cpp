@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scripts for NNCF and ModelOpt, and QNN's overrides.
+#include <nlohmann/json.hpp>
+
+#include "interchange/gather.h"
+#include "support/demo.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+
+namespace {
+
+QuantizationConfig tuned() {
+    QuantizationConfig config;
+    config.skipTail = false;
+    SkipRule until, type, single;
+    until.kind = SkipKind::Until;
+    until.from = "/stem/Conv";
+    until.to = {"/dw/Conv"};
+    type.kind = SkipKind::Type;
+    type.op = "Add";
+    single.layers = {"/head/Gemm"};
+    config.rules = {until, type, single};
+    return config;
+}
+
+ExportResult exported(const char* dialect, const QuantizationConfig& config) {
+    return dialectNamed(dialect, false).write(exportSource(stageModel(), config, "net.py"));
+}
+
+}  // namespace
+
+class NameListsTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void nncf() {
+        const ExportResult result = exported("nncf", tuned());
+        QVERIFY(matchesGolden(result.files[0].text, "nncf.py"));
+        QVERIFY(result.files[0].text.find("nncf.Subgraph(inputs=[\"/stem/Conv\"], outputs=[\n            \"/dw/Conv\",\n        ])") !=
+                std::string::npos);
+        QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
+        QuantizationConfig against = tuned();
+        against.layers["/dw/Conv"].quantize = true;
+        QVERIFY(says(exported("nncf", against).notices, "'/dw/Conv' is quantized here against a rule, which NNCF cannot do"));
+    }
+
+    void modelOpt() {
+        QuantizationConfig config = tuned();
+        const ExportResult result = exported("modelopt", config);
+        QVERIFY(matchesGolden(result.files[0].text, "modelopt.py"));
+        QVERIFY(result.files[0].text.find("\"^/head/Gemm$\"") != std::string::npos);
+        QVERIFY(says(result.notices, "ModelOpt has no leave-until rule: resolved to 2 layers"));
+        // Names are no patterns.
+        GraphBuilder builder(*stageModel());
+        builder.node(NodeId(std::size_t(10))).name = "head.1+(x)";
+        config.rules = {};
+        config.layers["head.1+(x)"].quantize = false;
+        const ExportResult odd = dialectNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
+        QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
+    }
+
+    void pythonCompilesThem() {
+        if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
+        for (const char* dialect : {"nncf", "modelopt", "onnxruntime"})
+            QVERIFY2(compilesInPython(exported(dialect, tuned()).files[0].text), dialect);
+    }
+
+    void qnn() {
+        const auto session = openDemo();
+        QuantizationConfig config = demoConfig();
+        config.skipTail = false;
+        SkipRule rule;
+        rule.layers = {"/features/features.0/features.0.0/Conv"};
+        config.rules = {rule};
+        ExportSource source = gatherExport(*session, config, dialectNamed("qnn", false));
+        source.output = "net.qnn.json";
+        const ExportResult result = dialectNamed("qnn", false).write(source);
+        const auto json = nlohmann::json::parse(result.files[0].text);
+        const GraphPtr model = result.files[1].model;
+        std::size_t floating = 0;
+        for (const char* key : {"activation_encodings", "param_encodings"})
+            for (const auto& item : json[key].items()) {
+                QVERIFY2(model->findTensor(item.key()), item.key().c_str());
+                const auto& first = item.value().at(0);
+                if (first.contains("dtype") && first["dtype"] == "float") {
+                    QCOMPARE(first["bitwidth"], 32);
+                    ++floating;
+                    continue;
+                }
+                QVERIFY(first["max"].get<double>() >= first["min"].get<double>());
+                QVERIFY(first["offset"].get<int>() <= 0);
+                QVERIFY(first["is_symmetric"] == "True" || first["is_symmetric"] == "False");
+            }
+        QVERIFY(json["param_encodings"]["features.0.0.weight"][0]["dtype"] == "float");
+        QVERIFY(floating >= 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(NameListsTest)
+#include "name_lists_test.moc"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports used as a person uses them: the ONNX Runtime script run and compared with the preview, verify, and import of what was written.
+#include <nlohmann/json.hpp>
+
+#include "config/config_json.h"
+#include "config/presets.h"
+#include "data/numpy_file.h"
+#include "support/demo.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSkipped = "/features/features.0/features.0.0/Conv";
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+};
+
+Outcome runCli(const QStringList& arguments, const QString& python = {}) {
+    QProcess process;
+    auto environment = QProcessEnvironment::systemEnvironment();
+    if (!python.isEmpty()) environment.insert(QStringLiteral("QUANTLOUPE_PYTHON"), python);
+    process.setProcessEnvironment(environment);
+    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
+    if (!process.waitForFinished(400'000)) return {};
+    return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
+}
+
+QStringList demoData() {
+    return {QStringLiteral("--data"), QString::fromStdString((demoFolder() / "val").string()), QStringLiteral("--calibration-data"),
+            QString::fromStdString((demoFolder() / "calibration").string())};
+}
+QString demoModel() { return QString::fromStdString((demoFolder() / "mobilenetv2_cifar10.onnx").string()); }
+
+}  // namespace
+
+class InterchangeTest : public QObject {
+    Q_OBJECT
+
+  private:
+    QTemporaryDir m_folder;
+    bool m_runtime = false;
+
+    QString file(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
+
+    /// Top-1 of a model in ONNX Runtime on the demo's images, without its optimizations.
+    double top1(const QString& model) {
+        QString said;
+        const QString script = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py");
+        const QString outputs = file("outputs.npz"), recipe = demoModel().replace(".onnx", ".preprocess.json");
+        if (runPython({script, model, recipe, demoData()[1], outputs}, &said) != 0) {
+            qWarning("%s", qPrintable(said));
+            return -1;
+        }
+        const auto values = loadNpz(outputs.toStdString()).at("outputs");
+        const DatasetPtr data = openDataset(demoFolder() / "val", inputSpecsOf(*loadModel(demoModel().toStdString()).graph),
+                                            loadPreprocess(recipe.toStdString()));
+        std::size_t right = 0;
+        const std::size_t width = static_cast<std::size_t>(values->dims()[1]);
+        for (std::size_t i = 0; i < data->size(); ++i) {
+            const auto row = values->floats().subspan(i * width, width);
+            right += std::max_element(row.begin(), row.end()) - row.begin() == *data->label(i);
+        }
+        return double(right) / double(data->size());
+    }
+
+  private Q_SLOTS:
+    void initTestCase() { m_runtime = runPython({"-c", "import onnxruntime, onnx, numpy, PIL"}) == 0; }
+
+    void theScriptDoesWhatThePreviewDid_data() {
+        QTest::addColumn<QString>("preset");
+        QTest::addColumn<QStringList>("more");
+        QTest::newRow("u8s8, a layer in float") << QStringLiteral("onnxruntime-u8s8") << QStringList{};
+        QTest::newRow("s8s8, 4-bit weights, tail in float") << QStringLiteral("w4a8") << QStringList{"--skip-tail"};
+        QTest::newRow("a method that it has not") << QStringLiteral("onnxruntime-s8s8") << QStringList{"--calibration", "mse", "--per-channel"};
+    }
+    void theScriptDoesWhatThePreviewDid() {
+        if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        QFETCH(QString, preset);
+        QFETCH(QStringList, more);
+        const QStringList how = QStringList{"--preset", preset, "--skip", kSkipped} + more + demoData();
+        const Outcome written = runCli(QStringList{"export", demoModel(), "--to", "onnxruntime", "-o", file("tuned.py")} + how);
+        QVERIFY2(written.code == 0, written.err.c_str());
+        QString said;
+        QVERIFY2(runPython({file("tuned.py")}, &said, 500) == 0, qPrintable(said));
+        const Outcome analyzed = runCli(QStringList{"analyze", demoModel(), "--json"} + how);
+        QVERIFY2(analyzed.code == 0, analyzed.err.c_str());
+        const json preview = json::parse(analyzed.out);
+        const double there = top1(file("tuned.quantized.onnx"));
+        qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(), there);
+        QVERIFY(std::abs(preview["quantized"]["top1"].get<double>() - there) <= 0.005);
+        // The same layers: a float Conv's weight has no DequantizeLinear behind it.
+        const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
+        std::size_t compared = 0;
+        for (const json& layer : preview["layers"]) {
+            if (layer["op"] != "Conv" && layer["op"] != "Gemm") continue;
+            const auto node = quantized->findNode(layer["name"].get<std::string>());
+            QVERIFY2(node, layer["name"].get<std::string>().c_str());
+            const NodeId before = quantized->tensor(quantized->node(*node).input(1)).producer;
+            const bool integers = before.valid() && quantized->node(before).op == "DequantizeLinear";
+            QCOMPARE(integers, layer["state"] == "quantized");
+            ++compared;
+        }
+        QCOMPARE(compared, 53u);
+    }
+
+    void itsScriptReadsBack() {
+        const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--to", "onnxruntime", "-o",
+                                        file("back.py")});
+        QVERIFY2(written.code == 0, written.err.c_str());
+        const Outcome read = runCli({"import", file("back.py"), "--from", "onnxruntime", "--model", demoModel(), "-o", file("back.json"), "--json"});
+        QVERIFY2(read.code == 0, read.err.c_str());
+        const QuantizationConfig config = loadConfig(file("back.json").toStdString());
+        QVERIFY(!config.quantization.activation.isSigned && !config.skipTail);
+        QCOMPARE(config.rules.size(), 1u);
+        QCOMPARE(config.rules[0].layers.at(0), std::string(kSkipped));
+    }
+
+    void verifyRunsTheModelInOnnxRuntime() {
+        if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        const Outcome outcome = runCli(QStringList{"verify", demoModel(), "--json", "--samples", "200", "-o", file("verified.onnx")} + demoData());
+        QVERIFY2(outcome.code == 0, outcome.err.c_str());
+        const json result = json::parse(outcome.out);
+        QCOMPARE(result["samples"], 200);
+        QVERIFY(result["agreement"].get<double>() >= 0.99);
+        QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <= 0.01);
+        QVERIFY(result["runtime"].get<std::string>().starts_with("ONNX Runtime 1."));
+        QVERIFY(fs::exists(file("verified.onnx").toStdString()));
+        // Its metadata hold the configuration.
+        const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(), "-o", file("restored.json")});
+        QVERIFY2(read.code == 0, read.err.c_str());
+        QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
+    }
+
+    void withoutOnnxRuntimeItSaysHowToGetIt() {
+        const QString none = file("no_runtime");
+        writeFileAtomically(none.toStdString(), "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
+        fs::permissions(none.toStdString(), fs::perms::owner_all);
+        const Outcome outcome =
+            runCli(QStringList{"verify", demoModel(), "--samples", "2", "-o", file("unverified.onnx")} + demoData(), none);
+        QCOMPARE(outcome.code, 1);
+        QVERIFY2(outcome.err.find("has no ONNX Runtime (No module named 'onnxruntime'). To get it: python3 -m venv") != std::string::npos,
+                 outcome.err.c_str());
+    }
+
+    void aModelWithoutAConfigurationIsRefused() {
+        const Outcome read = runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
+        QCOMPARE(read.code, 1);
+        QVERIFY2(read.err.find("its metadata hold no configuration") != std::string::npos, read.err.c_str());
+        const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(), "-o", file("none.json")});
+        QCOMPARE(none.code, 1);
+        QVERIFY2(none.err.find("missing.json") != std::string::npos, none.err.c_str());
+    }
+
+    void badScriptsForOnnxRuntime_data() {
+        QTest::addColumn<std::string>("text");
+        QTest::addColumn<std::string>("message");
+        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        row("empty", "", "no call of quantize_static");
+        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a text");
+        row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n", "line 2: per_channel must be True or False, not a number");
+        row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n", "line 1: extra_options must be a dictionary, not a list");
+        row("open", "quantize_static(\n", "line 1: the '(' is never closed");
+        row("escape", "x = '\\x1'\n", "line 1: the text holds a bad escape");
+    }
+    void badScriptsForOnnxRuntime() {
+        QFETCH(std::string, text);
+        QFETCH(std::string, message);
+        const std::string said = readFailure("onnxruntime", stageModel(), text);
+        QVERIFY2(said.find(message) != std::string::npos, said.c_str());
+    }
+
+    void everyDialectIsWritten() {
+        for (const Dialect& dialect : dialects()) {
+            if (dialect.write == nullptr) continue;
+            const QString output = file(("all" + dialect.ending).c_str());
+            const Outcome outcome = runCli(QStringList{"export", demoModel(), "--samples", "50", "--skip", kSkipped, "--to",
+                                                       QString::fromStdString(dialect.name), "-o", output} + demoData());
+            QVERIFY2(outcome.code == 0, (dialect.name + ": " + outcome.err).c_str());
+            QVERIFY2(fs::exists(output.toStdString()), dialect.name.c_str());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(InterchangeTest)
+#include "interchange_test.moc"

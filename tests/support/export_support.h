@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What a test of a dialect needs: an export's source without a session, golden files, a Python that checks syntax.
+
+#include <QProcess>
+#include <QString>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "interchange/dialect.h"
+#include "model/graph_builder.h"
+#include "quantize/plan.h"
+#include "support/text_model.h"
+
+namespace quantloupe::test {
+
+/// The model of the text with these names of layers.
+inline GraphPtr namedModel(const std::string& text, const std::vector<std::string>& names) {
+    GraphBuilder builder(*textModel(text).graph);
+    for (std::size_t n = 0; n < names.size(); ++n) builder.node(NodeId(n)).name = names[n];
+    return builder.build();
+}
+
+/// Conv with a batch norm, ReLU6, a depthwise Conv with a batch norm, ReLU6, Conv, Add, pool, Gemm: two residual-free stages that
+/// equalization and every kind of rule find something in.
+inline GraphPtr stageModel() {
+    return namedModel(R"(
+        <ir_version: 8, opset_import: ["" : 13]>
+        net (float[N,2,4,4] X) => (float[N,3] Y)
+        <float[2,2,1,1] A = {1,2,3,4}, float[2] v = {1,2}, float lo = {0}, float hi = {6}, float[2,1,1,1] D = {1,-2},
+         float[2,2,1,1] B = {1,0.5,0.25,4}, float[3,2] W = {1,2,3,4,5,-6}, float[3] c = {0,1,2}> {
+            a = Conv(X, A)
+            a2 = BatchNormalization(a, v, v, v, v)
+            a3 = Clip(a2, lo, hi)
+            b = Conv<group = 2>(a3, D)
+            b2 = BatchNormalization(b, v, v, v, v)
+            b3 = Clip(b2, lo, hi)
+            d = Conv(b3, B)
+            e = Add(d, X)
+            f = GlobalAveragePool(e)
+            g = Flatten(f)
+            Y = Gemm<transB = 1>(g, W, c)
+        })",
+                      {"/stem/Conv", "/stem/Norm", "/stem/Clip", "/dw/Conv", "/dw/Norm", "/dw/Clip", "/out/Conv", "/out/Add", "/pool",
+                       "/flatten", "/head/Gemm"});
+}
+
+/// As a session would make it, without data.
+inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig& config, const std::string& output) {
+    ExportSource source;
+    source.prepared = std::make_shared<const Prepared>(prepare(graph, config.transforms));
+    source.config = config;
+    const SkipDecisions skips = resolveSkips(*graph, config);
+    source.layers = layerStates(*source.prepared, findUnits(*source.prepared, skips), skips);
+    source.model = "net.onnx";
+    source.output = output;
+    return source;
+}
+
+/// Equal to tests/data/NAME; with QUANTLOUPE_UPDATE_GOLDEN set, the file is written instead, to be reviewed by eye.
+inline bool matchesGolden(const std::string& text, const char* name) {
+    const std::filesystem::path path = std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "tests" / "data" / name;
+    if (qEnvironmentVariableIsSet("QUANTLOUPE_UPDATE_GOLDEN")) writeFileAtomically(path, text);
+    const std::string golden = readFile(path);
+    if (golden == text) return true;
+    std::size_t at = 0;
+    while (at < golden.size() && at < text.size() && golden[at] == text[at]) ++at;
+    const std::size_t line = golden.rfind('\n', at == 0 ? 0 : at - 1) + 1;
+    qWarning("%s differs at byte %zu:\n  golden: %s\n  now:    %s", name, at, golden.substr(line, 160).c_str(), text.substr(std::min(line, text.size()), 160).c_str());
+    return false;
+}
+
+inline std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += text + "\n";
+    return all;
+}
+
+inline bool says(const std::vector<std::string>& texts, const char* words) {
+    const bool found = joined(texts).find(words) != std::string::npos;
+    if (!found) qWarning("not said: %s\n%s", words, joined(texts).c_str());
+    return found;
+}
+
+/// Runs Python (QUANTLOUPE_PYTHON, or python3); -1 if there is none. Output goes to `said`.
+inline int runPython(const QStringList& arguments, QString* said = nullptr, int seconds = 300) {
+    QProcess process;
+    process.setProcessChannelMode(QProcess::MergedChannels);
+    process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3")), arguments);
+    if (!process.waitForFinished(seconds * 1000)) return -1;
+    if (said != nullptr) *said = QString::fromUtf8(process.readAll());
+    return process.exitCode();
+}
+
+/// Python can compile the text.
+inline bool compilesInPython(const std::string& text) {
+    QTemporaryDir folder;
+    const std::string path = folder.path().toStdString() + "/script.py";
+    writeFileAtomically(path, text);
+    QString said;
+    const int code = runPython({QStringLiteral("-m"), QStringLiteral("py_compile"), QString::fromStdString(path)}, &said);
+    if (code != 0) qWarning("python -m py_compile: %d\n%s", code, qPrintable(said));
+    return code == 0;
+}
+
+/// Reads a foreign text; the message of the error where it cannot be read.
+inline ImportResult readText(const char* dialect, const GraphPtr& graph, const std::string& text,
+                             const QuantizationConfig& start = {}) {
+    return dialectNamed(dialect, true).read({graph, start, text, "file"});
+}
+inline std::string readFailure(const char* dialect, const GraphPtr& graph, const std::string& text) {
+    try {
+        readText(dialect, graph, text);
+        return "was read";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+}  // namespace quantloupe::test
