@@ -111,7 +111,7 @@ ExportResult writeAimet(const ExportSource& source) {
 
     ExportResult result;
     result.notices = ruleNotices(source, "AIMET");
-    for (std::string& notice : refineNotices(source, "AIMET")) result.notices.push_back(std::move(notice));
+    for (std::string& notice : previewNotices(source, "AIMET")) result.notices.push_back(std::move(notice));
     if (!odd.empty())
         result.notices.push_back(fmt::format("encodings 2.0.0 know 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
                                              "integers, which clip less: {}",
@@ -126,7 +126,7 @@ ExportResult writeAimet(const ExportSource& source) {
     result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});
     result.files.push_back({".2.0.0.encodings", dumpedJson(flat), nullptr, false});
     result.files.push_back({".quantsim.json", dumpedJson(quantsim(source)), nullptr, false});
-    result.files.push_back({".float.onnx", "", source.prepared->graph, false});
+    result.files.push_back({".float.onnx", "", source.prepared->transformed, false});
     return result;
 }
 

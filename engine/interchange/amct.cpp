@@ -194,9 +194,10 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
     if (method != CalibrationMethod::Ifmr && method != CalibrationMethod::Hfmg)
         notices.push_back(fmt::format("AMCT calibrates activations with ifmr, while the preview used {}: scales will differ",
                                       choiceName(kCalibrationMethods, method)));
-    notices.push_back(
-        "AMCT quantizes the inputs and weights of the listed layers only, while the preview quantizes "
-        "the outputs of layers, too");
+    if (config.quantization.placement != Placement::WeightedInputs)
+        notices.push_back(
+            "AMCT quantizes the inputs and weights of the listed layers only, while the preview quantizes "
+            "the outputs of layers, too; quantization.placement weighted_inputs previews AMCT's way");
     if (config.quantization.weight.restricted)
         notices.push_back(
             "AMCT's weights use the lowest code, too (-128 with 8 bits), while the preview's are restricted");
@@ -254,7 +255,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
     ExportSource corrected = source;
     corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize learns it, too
-    for (std::string& text : refineNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
+    for (std::string& text : previewNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,

@@ -95,7 +95,7 @@ class Writer {
     void notices() {
         for (std::string& text : ruleNotices(m_source, "CLIKA", {SkipKind::Node, SkipKind::Until, SkipKind::Downstream}, true))
             m_notices.push_back(std::move(text));
-        for (std::string& text : refineNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
+        for (std::string& text : previewNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
         m_notices.push_back("CLIKA numbers layers by type in its own order (conv, conv_1, ...): compare the names with its "
                             "model_init.svg, the ONNX name stands beside each");
         const QuantizationOptions& q = m_source.config.quantization;

@@ -2,6 +2,7 @@
 #include "interchange/gather.h"
 
 #include "base/error.h"
+#include "model/quantized_model.h"
 
 namespace quantloupe {
 namespace {
@@ -24,6 +25,8 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& config, co
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (dialect.needs == DialectNeeds::Scales && !calibrates)
         failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);
+    if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
+        failInput("the model is quantized already, and {} is made from a float model: open the one that it was made from", dialect.title);
     const bool metrics = dialect.needs == DialectNeeds::Metrics && session.hasData();
     ExportSource source;
     source.config = config;

@@ -77,7 +77,7 @@ class ScriptWriter {
 
     ExportResult write() {
         m_result.notices = ruleNotices(m_source, "ONNX Runtime");
-        for (std::string& text : refineNotices(m_source, "ONNX Runtime")) m_result.notices.push_back(std::move(text));
+        for (std::string& text : previewNotices(m_source, "ONNX Runtime")) m_result.notices.push_back(std::move(text));
         const std::vector<FloatNode> nodes = floatNodes(m_source);
         m_excluded = namesOf(nodes, kOperators);
         collectWeights();
@@ -87,7 +87,7 @@ class ScriptWriter {
             m_result.notices.push_back(std::move(text));
         const std::string ending = ".float.onnx";
         m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
-        m_result.files.push_back({ending, "", m_source.prepared->graph, false});
+        m_result.files.push_back({ending, "", m_source.prepared->transformed, false});
         return std::move(m_result);
     }
 
@@ -113,7 +113,7 @@ class ScriptWriter {
         QuantizerCache cache;
         for (const Unit& unit : m_units.units) {
             if (!unit.quantized || !unit.weight.valid()) continue;
-            const WeightScheme scheme = weightSchemeOf(m_config, settingsOf(layerOf(unit)));
+            const WeightScheme scheme = weightSchemeOf(m_config, settingsOf(layerOf(unit)), m_source.prepared->graph->node(unit.layer));
             if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
             const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
             if (!done.insert(tensor).second) continue;

@@ -110,9 +110,9 @@ QuarkSettings quarkSettings(const ExportSource& source) {
     const QuantizationOptions& q = config.quantization;
     QuarkSettings s;
     s.notices = ruleNotices(source, "Quark");
-    for (std::string& text : refineNotices(source, "Quark")) s.notices.push_back(std::move(text));
+    for (std::string& text : previewNotices(source, "Quark")) s.notices.push_back(std::move(text));
     s.ownTransforms = transformsItself(source);
-    s.model = s.ownTransforms ? source.prepared->source : source.prepared->graph;
+    s.model = s.ownTransforms ? source.prepared->source : source.prepared->transformed;
     s.includeCle = s.ownTransforms && config.transforms.equalization.profile == EqualizationProfile::Quark;
     s.replaceClip6 = s.includeCle && config.transforms.replaceRelu6 == ReplaceRelu6::All;
     chooseMethod(config, s);

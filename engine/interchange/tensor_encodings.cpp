@@ -19,6 +19,9 @@ int bitsOf(int quantMin, int quantMax) {
 
 TensorEncodings tensorEncodings(const ExportSource& source) {
     if (!source.plan) fail(ErrorKind::Internal, "an export that holds scales was asked for without a plan");
+    if (source.config.quantization.placement == Placement::WeightedInputs)
+        failInput("encodings are of tensors, for all their readers, and placement weighted_inputs quantizes them for single readers: set "
+                  "quantization.placement to inputs_and_outputs");
     const Plan& plan = *source.plan;
     const Graph& graph = *plan.prepared->graph;
     std::map<TensorId, TensorEncoding> activations, parameters;

@@ -75,12 +75,16 @@ std::vector<std::string> otherTransforms(const TransformOptions& transforms) {
     return changes;
 }
 
-std::vector<std::string> refineNotices(const ExportSource& source, std::string_view tool) {
+std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
     std::vector<std::string> notices;
     if (source.config.refine.biasCorrection != BiasCorrection::Off)
         notices.push_back(fmt::format("the corrected biases of the preview are not part of this export: {} gets the float biases", tool));
     if (source.config.refine.rounding != Rounding::Nearest)
         notices.push_back(fmt::format("the learned rounding of the preview is not part of this export: {} rounds to the nearest code", tool));
+    if (source.config.quantization.placement == Placement::WeightedInputs && tool != "AMCT")
+        notices.push_back(fmt::format("the preview quantizes what layers with weights read and nothing else (placement weighted_inputs), "
+                                      "which is AMCT's way: {} quantizes the outputs of layers, too",
+                                      tool));
     return notices;
 }
 

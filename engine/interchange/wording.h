@@ -25,8 +25,8 @@ std::vector<std::string> ruleNotices(const ExportSource& source, std::string_vie
 /// Transforms that the configuration does beside folding batch norms: "equalization", "the replacement of Clip(0, 6)".
 std::vector<std::string> otherTransforms(const TransformOptions& transforms);
 
-/// What the configuration does to weights and biases with data, which a configuration of another tool cannot hold.
-std::vector<std::string> refineNotices(const ExportSource& source, std::string_view tool);
+/// What the configuration does to weights and biases with data, and where it quantizes, if the tool's configuration cannot hold it.
+std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);
 
 /// Copies the names that the graph has as nodes; says of each other one that it is not there, with near names.
 std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names, std::vector<std::string>& left);

@@ -34,7 +34,7 @@ void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, con
         layer.activationBits = (settings ? settings->activationBits : std::nullopt).value_or(config.quantization.activation.bits);
         if (!unit.weight.valid()) continue;
         cancel.check();
-        layer.weightBits = weightSchemeOf(config, settings).bits;
+        layer.weightBits = weightSchemeOf(config, settings, prepared.graph->node(unit.layer)).bits;
         const Constant& weight = *prepared.graph->constantOf(unit.weight);
         const Version place = VersionBuilder().add(weight.version()).add(unit.weightAxis).finish();
         const std::optional<double>* ratio = session.weightRangeRatios.find(place);
