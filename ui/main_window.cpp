@@ -72,7 +72,6 @@ void MainWindow::buildPanels() {
         splitter->setHandleWidth(1);
         splitter->setChildrenCollapsible(false);
     }
-    m_inspector->setMinimumWidth(unit * 14);
     m_work->setMinimumHeight(unit * 7);
     m_columns->setSizes({unit * 19, unit * 55, unit * 18});
     m_middle->setSizes({unit * 34, unit * 14});

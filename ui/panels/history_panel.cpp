@@ -64,7 +64,7 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     column->addWidget(m_described);
     column->addWidget(m_compared, 2);
     column->addWidget(buildPlot());
-    setMinimumWidth(unit * 20);
+    setMinimumWidth(unit * 17);
     setObjectName(QStringLiteral("panelBody"));
     setAttribute(Qt::WA_StyledBackground);
     m_described->hide();

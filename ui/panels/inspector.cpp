@@ -2,6 +2,7 @@
 #include "panels/inspector.h"
 
 #include <QEvent>
+#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -146,6 +147,7 @@ void Inspector::build() {
     column->addWidget(m_override);
     column->addStretch(1);
     setWidget(m_body);
+    m_body->installEventFilter(this);
 
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
@@ -326,6 +328,13 @@ void Inspector::showResults() {
     }
 }
 
+QSize Inspector::minimumSizeHint() const {
+    const int bar = verticalScrollBar()->sizeHint().width();
+    // A long name without a place to break must not take the graph's room.
+    const int width = std::min(widget()->minimumSizeHint().width() + bar, fontMetrics().height() * 20);
+    return {std::max(width, fontMetrics().height() * 14), fontMetrics().height() * 10};
+}
+
 void Inspector::commitComment() {
     if (!m_shown.valid()) return;
     const std::string name = m_document->graph()->node(m_shown).name;
@@ -339,6 +348,7 @@ void Inspector::commitComment() {
 }
 
 bool Inspector::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_body && event->type() == QEvent::LayoutRequest) updateGeometry();
     if (watched == m_comment && event->type() == QEvent::FocusOut) commitComment();
     return QScrollArea::eventFilter(watched, event);
 }

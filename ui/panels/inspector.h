@@ -26,6 +26,9 @@ class Inspector : public QScrollArea {
     OverrideSection* overrides() const { return m_override; }
     DistributionSection* distributions() const { return m_distributions; }
 
+    /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
+    QSize minimumSizeHint() const override;
+
   Q_SIGNALS:
     void toggleRequested();
     void layerChosen(quantloupe::NodeId layer);  ///< a link to another layer

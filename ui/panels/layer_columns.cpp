@@ -23,10 +23,11 @@ void LayerTable::buildHead() {
     m_head = new QWidget(this);
     auto* row = new QHBoxLayout(m_head);
     row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(unit);
+    row->setSpacing(unit * 3 / 4);
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(QStringLiteral("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
+    m_filterLine->setMinimumWidth(unit * 11);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
     row->addWidget(m_filterLine, 8);

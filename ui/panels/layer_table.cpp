@@ -104,8 +104,9 @@ void LayerTable::updateCount() {
     const int all = m_model->rowCount(), seen = m_filter->rowCount();
     m_nothing->setVisible(all > 0 && seen == 0);
     m_count->setText(all == 0      ? QString()
-                     : seen == all ? QStringLiteral("%1 layers").arg(all)
-                                   : QStringLiteral("%1 of %2 layers").arg(seen).arg(all));
+                     : seen == all ? QString::number(all)
+                                   : QStringLiteral("%1 of %2").arg(seen).arg(all));
+    m_count->setToolTip(QStringLiteral("Layers that are seen, and all"));
 }
 
 void LayerTable::fromDocument() {

@@ -66,7 +66,7 @@ void OverrideSection::build() {
     grid->setVerticalSpacing(unit / 3);
     const auto add = [&](const QString& label, const QString& toolTip) {
         auto* box = new ChoiceBox(label);
-        box->setMinimumContentsLength(6);
+        box->setMinimumContentsLength(4);
         box->setToolTip(toolTip);
         box->setMaxVisibleItems(20);
         const int row = grid->rowCount();

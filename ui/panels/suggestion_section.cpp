@@ -26,13 +26,16 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWid
     m_heading->setBody(body, QStringLiteral("suggestions"));
     m_text = makeLabel({}, "faint", 0.92);
     m_text->setWordWrap(true);
-    rows->addWidget(m_text);
     m_list = new QVBoxLayout;
     m_list->setSpacing(unit / 3);
     rows->addLayout(m_list);
     m_look = new QPushButton(QStringLiteral("Look for what helps"));
     m_look->setToolTip(QStringLiteral("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit ends it"));
-    rows->addWidget(m_look, 0, Qt::AlignLeft);
+    auto* bottom = new QHBoxLayout;  // below the list: a word more or less moves nothing
+    bottom->setSpacing(unit / 2);
+    bottom->addWidget(m_look);
+    bottom->addWidget(m_text, 1);
+    rows->addLayout(bottom);
     connect(m_look, &QPushButton::clicked, this, &SuggestionSection::look);
     connect(document, &Document::configChanged, this, [this] {
         m_looking = false;  // the evaluation that follows has ended the question
@@ -121,8 +124,8 @@ void SuggestionSection::refresh() {
         if (QWidget* card = m_list->itemAt(i)->widget()) card->setEnabled(!old);
     if (m_looking) return m_text->show();
     m_text->setText(!m_measured            ? QString()
-                    : old                  ? QStringLiteral("Measured for the configuration before.")
-                    : m_suggestions.empty() ? QStringLiteral("Nothing of what was tried helps.")
+                    : old                  ? QStringLiteral("of the configuration before")
+                    : m_suggestions.empty() ? QStringLiteral("nothing that was tried helps")
                                             : QString());
     m_text->setVisible(!m_text->text().isEmpty());
 }

@@ -53,8 +53,10 @@ QRectF TradeOffPlot::area() const {
 }
 
 QPointF TradeOffPlot::placeOf(std::size_t point) const {
-    const QRectF box = area();
+    QRectF box = area();
     const TradeOffPoint& p = m_points[point];
+    const double room = fontMetrics().height() * 0.6;  // between the outermost points and the axes
+    box.adjust(room, room, -room, -room);
     return {box.left() + (p.cost - m_lowCost) / (m_highCost - m_lowCost) * box.width(),
             box.bottom() - (p.value - m_lowValue) / (m_highValue - m_lowValue) * box.height()};
 }
