@@ -20,7 +20,8 @@ ExportResult writeQnn(const ExportSource& source) {
     json["param_encodings"] = nlohmann::ordered_json::object();
     for (const TensorEncoding& e : all.activations) json["activation_encodings"][e.tensor] = encodingEntries(e), known.insert(e.tensor);
     for (const TensorEncoding& e : all.parameters) json["param_encodings"][e.tensor] = encodingEntries(e), known.insert(e.tensor);
-    const nlohmann::ordered_json floating = {{{"bitwidth", 32}, {"dtype", "float"}}};
+    nlohmann::ordered_json floating = nlohmann::ordered_json::array();
+    floating.push_back({{"bitwidth", 32}, {"dtype", "float"}});
     for (const FloatNode& node : floatNodes(source)) {
         const Node& n = graph.node(*graph.findNode(node.name));
         for (const TensorId output : n.outputs)

@@ -196,6 +196,11 @@ class Reader {
             const Entry* output = entryOf(unit.output, m_activations);
             if (unit.kind == UnitKind::Weighted) {
                 const Entry* weight = entryOf(unit.weight, m_parameters);
+                // A weight that a batch norm is folded into has a new name here; AIMET keeps the old one.
+                const TensorId before = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
+                if (weight == nullptr && before.valid())
+                    if (const auto found = m_parameters.find(m_source.graph->tensor(before).name); found != m_parameters.end())
+                        weight = &found->second;
                 if (weight == nullptr) {
                     floating.push_back(layer);
                     continue;

@@ -91,7 +91,7 @@ class AmctSimpleTest : public QObject {
         row("field", "skip_layer : \"/dw/Conv\"", "line 1: there is no field skip_layer (did you mean 'skip_layers'");
         row("open message", "\ncommon_config : {\n", "line 2: the '{' of common_config is never closed");
         row("open text", "skip_layers : \"/dw\n", "line 1: the text of skip_layers is never closed");
-        row("no value", "batch_num :\n", "line 2: a value was expected behind batch_num");
+        row("no value", "batch_num :\n", "line 1: a value was expected behind batch_num");
         row("no colon", "batch_num 1\n", "line 1: ':' or '{' was expected behind batch_num");
         row("junk", "= 1", "line 1: a field's name was expected");
         row("no name", "override_layer_configs : { calibration_config : {} }", "line 1: override_layer_configs needs layer_name");

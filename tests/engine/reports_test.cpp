@@ -5,6 +5,7 @@
 #include <QXmlStreamReader>
 #include <nlohmann/json.hpp>
 
+#include "picture/write_picture.h"
 #include "support/export_support.h"
 
 using namespace quantloupe;

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Quantizes net.onnx with NNCF as it was tuned in Quantloupe.
+
+Usage: python net.py [--data DATA] [-o QUANTIZED.onnx]
+Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import nncf
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from onnxruntime.quantization import CalibrationDataReader
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODEL = HERE / "net.float.onnx"
+DATA = None  # none was given: say --data
+SAMPLES = 256
+
+IGNORED_SCOPE = nncf.IgnoredScope(
+    names=[
+        "/head/Gemm",
+    ],
+    types=[
+        "Add",
+    ],
+    subgraphs=[
+        nncf.Subgraph(inputs=["/stem/Conv"], outputs=[
+            "/dw/Conv",
+        ]),
+    ],
+)
+
+# How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
+COLOR, LAYOUT = "RGB", "NCHW"
+RESIZE, CENTER_CROP = None, None
+SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
+
+
+def image_input(path, dtype):
+    from PIL import Image
+    image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
+    if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
+        image = image.resize((RESIZE[1], RESIZE[0]), Image.BILINEAR)
+    x = np.asarray(image)
+    x = x.reshape(x.shape[0], x.shape[1], -1)
+    if CENTER_CROP:
+        top, left = (round((have - wanted) / 2) for have, wanted in zip(x.shape, CENTER_CROP))
+        x = x[top:top + CENTER_CROP[0], left:left + CENTER_CROP[1]]
+    if COLOR == "BGR":
+        x = x[:, :, ::-1]
+    if dtype != np.uint8:
+        x = (x.astype(np.float32) * np.float32(SCALE) - np.array(MEAN, np.float32)) / np.array(STD, np.float32)
+    return np.ascontiguousarray(x.transpose(2, 0, 1) if LAYOUT == "NCHW" else x)
+
+
+def samples(model, data, most):
+    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+              for value in graph.input if value.name not in constants}
+    first = next(iter(inputs))
+    data = pathlib.Path(data)
+
+    def array(path):
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(path.read_bytes())
+        return onnx.numpy_helper.to_array(tensor)
+
+    if data.suffix == ".npy":
+        arrays = {first: np.load(data)}
+    elif data.suffix == ".npz":
+        arrays = dict(np.load(data))
+    elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
+        sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
+        arrays = {name: np.concatenate([array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
+    elif not data.is_dir():
+        sys.exit(f"{data}: there is no such file or folder; give calibration data with --data")
+    else:
+        images = sorted((p for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png")
+                         and not any(part.startswith(".") for part in p.relative_to(data).parts)),
+                        key=lambda p: p.relative_to(data).as_posix().encode())
+        if not images:
+            sys.exit(f"{data}: no .jpg, .jpeg or .png in it; give calibration data with --data")
+        count = min(most, len(images))
+        for i in range(count):
+            yield {first: image_input(images[i * len(images) // count], inputs[first])[None]}
+        return
+    total = len(arrays[first])
+    count = min(most, total)
+    for i in range(count):
+        row = i * total // count
+        yield {name: arrays[name][row:row + 1].astype(dtype) for name, dtype in inputs.items()}
+
+
+class Reader(CalibrationDataReader):
+    def __init__(self, model, data, most):
+        self.arguments = model, data, most
+        self.rewind()
+
+    def rewind(self):
+        self.samples = samples(*self.arguments)
+
+    def get_next(self):
+        return next(self.samples, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / "net.quantized.onnx"), help="the quantized model")
+    arguments = parser.parse_args()
+
+    dataset = nncf.Dataset(list(samples(MODEL, arguments.data, SAMPLES)))
+    quantized = nncf.quantize(onnx.load(MODEL), dataset, preset=nncf.QuantizationPreset.MIXED, subset_size=SAMPLES,
+                              ignored_scope=IGNORED_SCOPE)
+    onnx.save(quantized, arguments.output)
+
+
+if __name__ == "__main__":
+    main()
