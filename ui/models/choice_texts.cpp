@@ -44,6 +44,11 @@ constexpr ChoiceText<int> kBiasBits[] = {
     {kFloatBias, "float", "Not quantized"},
 };
 
+constexpr ChoiceText<Placement> kPlacements[] = {
+    {Placement::InputsAndOutputs, "inputs and outputs", "All that quantized layers read and make, for all readers, as ONNX Runtime"},
+    {Placement::WeightedInputs, "inputs of weighted layers", "What a layer with weights reads, for that layer alone, as AMCT"},
+};
+
 }  // namespace
 
 std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts() { return kMethods; }
@@ -51,5 +56,6 @@ std::span<const ChoiceText<WeightMethod>> weightMethodTexts() { return kWeightMe
 std::span<const ChoiceText<EqualizationProfile>> equalizationTexts() { return kEqualization; }
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts() { return kBiasCorrection; }
 std::span<const ChoiceText<int>> biasBitsTexts() { return kBiasBits; }
+std::span<const ChoiceText<Placement>> placementTexts() { return kPlacements; }
 
 }  // namespace quantloupe::ui

@@ -21,6 +21,7 @@ std::span<const ChoiceText<WeightMethod>> weightMethodTexts();
 std::span<const ChoiceText<EqualizationProfile>> equalizationTexts();
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts();
 std::span<const ChoiceText<int>> biasBitsTexts();
+std::span<const ChoiceText<Placement>> placementTexts();
 
 /// -1: not among them.
 template <typename Value>

@@ -96,6 +96,13 @@ void SchemeSection::build() {
     m_biasBits = new ChoiceBox(QStringLiteral("Bits of biases"));
     for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
     points->addWidget(makeRow(QStringLiteral("Biases"), m_biasBits));
+    m_placement = new ChoiceBox(QStringLiteral("Which tensors are quantized"));
+    for (const auto& text : placementTexts()) m_placement->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    points->addWidget(makeRow(QStringLiteral("Quantized are"), m_placement));
+    m_products = addSwitch(points, QStringLiteral("Gemm and MatMul per channel, too"),
+                           QStringLiteral("Where weights are per channel; AMCT has it in convolutions only"),
+                           QStringLiteral("Gemm and MatMul per tensor"),
+                           [](QuantizationConfig& c) -> bool& { return c.quantization.weight.perChannelProducts; });
     addSwitch(points, QStringLiteral("Power-of-two weight scales"), QStringLiteral("Scales that a shift can apply"),
               QStringLiteral("Any weight scales"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.powerOfTwo; });
     addSwitch(points, QStringLiteral("Power-of-two activation scales"), QStringLiteral("Scales that a shift can apply"),
@@ -141,6 +148,11 @@ void SchemeSection::observe() {
         edit(QStringLiteral("Biases: %1").arg(QString::fromUtf8(chosen.name)),
              [&](QuantizationConfig& c) { c.quantization.biasBits = chosen.value; });
     });
+    connect(m_placement, &QComboBox::activated, this, [this](int index) {
+        const auto& chosen = placementTexts()[static_cast<std::size_t>(index)];
+        edit(QStringLiteral("Quantize %1").arg(QString::fromUtf8(chosen.name)),
+             [&](QuantizationConfig& c) { c.quantization.placement = chosen.value; });
+    });
     connect(m_document, &Document::configChanged, this, &SchemeSection::refresh);
     connect(m_document, &Document::modelChanged, this, &SchemeSection::refresh);
 }
@@ -157,12 +169,15 @@ void SchemeSection::refresh() {
     m_activationBits->setCurrentIndex(placeOf(kActivationBits, config.quantization.activation.bits));
     m_weightMethod->setCurrentIndex(indexOf(weightMethodTexts(), config.quantization.weight.method));
     m_biasBits->setCurrentIndex(indexOf(biasBitsTexts(), config.quantization.biasBits));
+    m_placement->setCurrentIndex(indexOf(placementTexts(), config.quantization.placement));
     QuantizationConfig copy = config;
     for (const auto& [control, flag] : std::as_const(m_switches)) control->setChecked(flag(copy));
     m_restricted->setEnabled(config.quantization.weight.symmetric);
+    m_products->setEnabled(config.quantization.weight.perChannel);
     const QuantizationOptions standard;
     const QuantizationOptions& now = config.quantization;
     const int different = (now.weight.method != standard.weight.method) + (now.biasBits != standard.biasBits) +
+                          (now.placement != standard.placement) + !now.weight.perChannelProducts +
                           now.weight.powerOfTwo + now.activation.powerOfTwo + !now.weight.symmetric +
                           !now.weight.restricted + !now.weight.isSigned + !now.activation.isSigned;
     m_more->setRemark(different == 0 ? QString() : QStringLiteral("%1 set").arg(different));

@@ -24,10 +24,10 @@ class SchemeSection : public QWidget {
 
     Document* m_document;
     SectionHeading *m_heading, *m_more;
-    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits;
+    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits, *m_placement;
     SegmentedControl *m_bits, *m_activationBits;
     QList<std::pair<ToggleSwitch*, Flag>> m_switches;
-    QWidget* m_restricted = nullptr;
+    QWidget *m_restricted = nullptr, *m_products = nullptr;
 };
 
 }  // namespace quantloupe::ui

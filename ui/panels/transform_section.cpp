@@ -41,6 +41,10 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("transforms"));
 
+    m_simplify = new ToggleSwitch(QStringLiteral("Simplify"));
+    m_simplify->setToolTip(QStringLiteral("Computes what depends on constants alone, removes operators that do nothing and what no output "
+                                          "needs"));
+    rows->addWidget(m_simplify);
     m_fold = new ToggleSwitch(QStringLiteral("Fold batch norm"));
     m_fold->setToolTip(QStringLiteral("Batch normalization becomes part of the convolution before it"));
     rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
@@ -101,6 +105,11 @@ void TransformSection::observe() {
         TransformOptions next = m_document->config().transforms;
         next.foldBatchNorm = on;
         edit(on ? QStringLiteral("Fold batch norm") : QStringLiteral("Keep batch norm"), next);
+    });
+    connect(m_simplify, &ToggleSwitch::clicked, this, [this](bool on) {
+        TransformOptions next = m_document->config().transforms;
+        next.simplify = on;
+        edit(on ? QStringLiteral("Simplify") : QStringLiteral("Do not simplify"), next);
     });
     connect(m_relu6, &QComboBox::activated, this, [this](int index) {
         TransformOptions next = m_document->config().transforms;
@@ -188,6 +197,7 @@ void TransformSection::refreshEqualization() {
 void TransformSection::refresh() {
     const TransformOptions& transforms = m_document->config().transforms;
     setEnabled(m_document->hasModel());
+    m_simplify->setChecked(transforms.simplify);
     m_fold->setChecked(transforms.foldBatchNorm);
     m_relu6->setCurrentIndex(static_cast<int>(transforms.replaceRelu6));
     m_highBias->setChecked(transforms.highBiasFold);

@@ -27,7 +27,7 @@ class TransformSection : public QWidget {
 
     Document* m_document;
     SectionHeading* m_heading;
-    ToggleSwitch *m_fold, *m_highBias;
+    ToggleSwitch *m_simplify, *m_fold, *m_highBias;
     ChoiceBox *m_relu6, *m_profile;
     QLabel *m_foldCount, *m_relu6Count, *m_sets;
     QWidget *m_options, *m_biasRow, *m_thresholdRow, *m_restRow;
