@@ -102,8 +102,12 @@ std::vector<Group> findGroups(const Graph& graph) {
     std::vector<Group> groups = groupsByScope(graph);
     if (groups.empty()) groups = groupsBetweenWaists(graph);
     for (Group& group : findShapeGroups(graph)) groups.push_back(std::move(group));
-    std::map<Version, std::size_t> kinds;
-    for (Group& group : groups) group.kind = kinds.emplace(blockShape(graph, {{}, group.nodes}), kinds.size()).first->second;
+    // Alike are only groups of the same level: a block is not like a part of another.
+    std::map<std::pair<Version, std::ptrdiff_t>, std::size_t> kinds;
+    for (Group& group : groups) {
+        const auto level = std::count(group.name.begin(), group.name.end(), '/');
+        group.kind = kinds.emplace(std::pair(blockShape(graph, {{}, group.nodes}), level), kinds.size()).first->second;
+    }
     std::vector<std::size_t> alike(kinds.size(), 0);
     for (const Group& group : groups) ++alike[group.kind];
     for (Group& group : groups) group.alike = alike[group.kind];

@@ -16,7 +16,7 @@ struct Group {
     std::string name;           ///< the scope, "/features/features.3"; without scopes "block 3 (Add_12)"
     std::vector<NodeId> nodes;  ///< in graph order, two or more
     std::size_t parent = kNone; ///< the smallest group that encloses it
-    std::size_t kind = 0;       ///< equal for groups that are built alike
+    std::size_t kind = 0;       ///< equal for groups of one level that are built alike
     std::size_t alike = 1;      ///< groups of this kind
     bool shape = false;         ///< shape arithmetic, see shape_groups.h
     bool block = false;         ///< of the level that "collapse all" collapses and that is drawn as a frame

@@ -186,7 +186,7 @@ class TidyPictureTest : public QObject {
     }
 
     void shortGraphsAreNotCut() {
-        const GraphPtr graph = branched(3, 24);
+        const GraphPtr graph = branched(3, 12);
         LayoutOptions options;
         const Picture strip = layoutPicture(*graph, options);
         options.wrapped = true;

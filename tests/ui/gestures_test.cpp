@@ -157,6 +157,26 @@ class GesturesTest : public QObject {
         QVERIFY(m_window->document()->layer(node("/stem/Conv"))->state == LayerState::Quantized);
     }
 
+    void withoutScopesTheShapeMakesBlocks() {
+        const auto path = test::writeModel(
+            m_folder, QStringLiteral("<ir_version: 8, opset_import: [\"\" : 13]> g (float[1,2] x) => (float[1,2] y) "
+                                     "{ a = Relu(x) b = Sigmoid(a) c = Mul(a, b) d = Add(a, c) e = Sigmoid(d) f = Mul(d, e) "
+                                     "g = Add(d, f) y = Relu(g) }"), QStringLiteral("shape.onnx"));
+        QVERIFY(test::openAndWait(*m_window->document(), path));
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
+        click("Mul_2");
+        QMenu* menu = m_window->gestures()->blockMenu();
+        m_window->gestures()->popUpBlocks();
+        QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
+        QAction* block = menu->actions().back();
+        QVERIFY2(block->text().contains("and 1 alike (6 nodes)"), qPrintable(block->text()));
+        menu->setActiveAction(block);
+        QCOMPARE(previewed(), (QStringList{"Add_3", "Add_6", "Mul_2", "Mul_5", "Sigmoid_1", "Sigmoid_4"}));
+        QTest::keyClick(menu, Qt::Key_Escape);
+        QVERIFY(previewed().isEmpty());
+        QVERIFY(m_window->document()->config().rules.empty());
+    }
+
     void keyBOpensTheBlocks() {
         click("/blocks/1/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_B);

@@ -187,10 +187,17 @@ void GraphCanvas::zoomStep(double factor) {
     zoomAt(anchor, factor);
 }
 
+/// Where nothing floats over the canvas, if there is room.
+QRectF GraphCanvas::fitArea() const {
+    const QRectF all = QRectF(rect());
+    const QRectF free = all.marginsRemoved(m_margins).adjusted(kFitMargin / 3, kFitMargin / 3, -kFitMargin / 3, -kFitMargin / 3);
+    if (free.width() > all.width() / 2 && free.height() > all.height() / 2) return free;
+    return all.adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
+}
+
 void GraphCanvas::fitAll() {
     if (!m_picture) return;
-    m_transform.fit(m_index.bounds(),
-                    QRectF(rect()).adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin), 1.5);
+    m_transform.fit(m_index.bounds(), fitArea(), 1.5);
     viewMoved();
 }
 

@@ -42,6 +42,8 @@ class GraphCanvas : public QWidget {
 
     const ViewTransform& transform() const { return m_transform; }
     void zoomAt(QPointF view, double factor);
+    /// What floats over the canvas at its rims: fitting leaves it out.
+    void setFitMargins(const QMarginsF& margins) { m_margins = margins; }
     void zoomStep(double factor);  ///< at the middle, or at the current box if that is visible
     void fitAll();
     void fitSelection();
@@ -105,6 +107,7 @@ class GraphCanvas : public QWidget {
     enum class Drag { None, Click, Pan, Band };
 
     void updateLooks();
+    QRectF fitArea() const;
     void updateSelection();
     void resetView();
     void keepInside();
@@ -144,6 +147,7 @@ class GraphCanvas : public QWidget {
     QPointF m_pressed, m_last;
     QRectF m_band;
     NodeId m_still;
+    QMarginsF m_margins;
     NodeId m_untilFrom;
     NodeSet m_previewed;  ///< by layer, so that it survives a new picture
     QString m_previewText;

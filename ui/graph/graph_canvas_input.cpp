@@ -14,6 +14,7 @@
 
 #include "graph/graph_canvas.h"
 #include "model/reachability.h"
+#include "picture/picture_text.h"
 
 namespace quantloupe::ui {
 
@@ -400,7 +401,8 @@ void GraphCanvas::markPreviewed() {
 }
 
 void GraphCanvas::previewUntil() {
-    const QString from = QString::fromStdString(m_graph->node(m_untilFrom).name);
+    const auto shortName = [this](NodeId id) { return QString::fromStdString(layerSubtitle(m_graph->node(id), 32)); };
+    const QString from = shortName(m_untilFrom);
     // The keyboard chooses with the arrows: the current layer is its cursor.
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
     if (!m_scene.hovered) to = m_document->current();
@@ -408,7 +410,7 @@ void GraphCanvas::previewUntil() {
         setPreview({}, QStringLiteral("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
         return;
     }
-    const QString end = QString::fromStdString(m_graph->node(to).name);
+    const QString end = shortName(to);
     const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, to);
     if (!edit.complaint.isEmpty()) {
         setPreview({}, edit.complaint);
@@ -416,7 +418,7 @@ void GraphCanvas::previewUntil() {
     }
     const RulePreview preview =
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    setPreview(preview.covered, QStringLiteral("Skip until %1: %2 \u2014 click or Enter keeps them in float")
+    setPreview(preview.covered, QStringLiteral("Skip until %1: %2 \u2014 click or Enter")
                                     .arg(end, previewWords(preview)));
 }
 

@@ -94,8 +94,31 @@ void GraphGestures::fillBlocks() {
         connect(action, &QAction::triggered, this,
                 [this, like = choice.like] { add(skipBlocks(m_document->config(), like)); });
     }
+    offerBlocksByShape(current);
     if (m_blocks->isEmpty())
         m_blocks->addAction(QStringLiteral("No other block is built like one that holds this layer"))->setEnabled(false);
+}
+
+/// Where names have no parts, the network's shape makes blocks; a rule has no word for those, so it lists their layers.
+void GraphGestures::offerBlocksByShape(NodeId layer) {
+    const Picture* picture = m_view->canvas()->picture();
+    if (!picture) return;
+    const Graph& graph = *m_document->graph();
+    for (const Group& group : picture->groups) {
+        const bool named = group.name.find('/') != std::string::npos;
+        if (named || group.shape || group.alike < 2 || !std::ranges::binary_search(group.nodes, layer)) continue;
+        SkipRule rule;
+        for (const Group& other : picture->groups)
+            if (other.kind == group.kind)
+                for (const NodeId node : other.nodes) rule.layers.push_back(graph.node(node).name);
+        QAction* action = m_blocks->addAction(QStringLiteral("%1 and %2 alike (%3 nodes)")
+                                                  .arg(QString::fromStdString(group.name))
+                                                  .arg(group.alike - 1)
+                                                  .arg(rule.layers.size())
+                                                  .replace(QLatin1Char('&'), QStringLiteral("&&")));
+        previewOn(action, [rule] { return rule; });
+        connect(action, &QAction::triggered, this, [this, rule] { add(skipLayers(m_document->config(), rule.layers)); });
+    }
 }
 
 void GraphGestures::add(const ConfigEdit& edit) { m_document->edit(edit); }

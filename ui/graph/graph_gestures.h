@@ -43,6 +43,7 @@ class GraphGestures : public QObject {
 
   private:
     void fillBlocks();
+    void offerBlocksByShape(NodeId layer);
     void show(QAction* action);
     void add(const ConfigEdit& edit);
 

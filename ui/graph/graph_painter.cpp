@@ -20,6 +20,9 @@ QFont pixelFont(const QFont& base, double pixels, QFont::Weight weight) {
 
 bool flagged(const std::vector<bool>& flags, std::size_t i) { return i < flags.size() && flags[i]; }
 
+constexpr double kLine = 1.2;  ///< of edges
+constexpr double kHead = 6;    ///< of arrows
+
 class ScenePainter {
   public:
     ScenePainter(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
@@ -35,7 +38,18 @@ class ScenePainter {
         m_painter.setRenderHint(QPainter::Antialiasing, !m_plain);
         paintFrames();
         paintEdges();
-        for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10))) paintNode(i);
+        const auto nodes = m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10));
+        // Where a box is smaller than a pixel, one box a pixel is enough; what is looked at is drawn anyway.
+        const bool tiny = m_plain && !nodes.empty() && m_scene.picture->nodes[nodes.front()].box.height * m_zoom < 0.7;
+        QPoint last(-1, -1);
+        for (const std::size_t i : nodes) {
+            if (tiny && !flagged(m_scene.selected, i) && !flagged(m_scene.previewed, i)) {
+                const QPoint pixel = (toRectF(m_scene.picture->nodes[i].box).topLeft() * m_zoom).toPoint();
+                if (pixel == last) continue;
+                last = pixel;
+            }
+            paintNode(i);
+        }
     }
 
   private:
@@ -65,16 +79,27 @@ class ScenePainter {
     void paintEdges() {
         const auto& edges = m_scene.picture->edges;
         const auto visible = m_scene.index->edgesIn(m_visible);
-        QPen quiet(m_theme.edge, m_plain ? 0 : 1.2);
-        quiet.setCapStyle(Qt::RoundCap), quiet.setJoinStyle(Qt::RoundJoin);
-        m_painter.setPen(quiet);
         std::vector<std::size_t> loud;
+        QList<QLineF> slanted;
+        QList<QRectF> straight;
         for (const std::size_t i : visible) {
             if (touches(edges[i], m_scene.hovered) || touches(edges[i], m_scene.current))
                 loud.push_back(i);
+            else if (m_plain)
+                addPlain(edges[i], slanted);
             else
-                paintEdge(edges[i], m_theme.edge);
+                addSegments(edges[i], slanted, straight);
         }
+        QColor quiet = m_theme.edge;
+        if (m_plain) quiet.setAlpha(m_zoom < 0.08 ? 70 : 130);  // where lines lie close they must not hide the boxes
+        QPen quietPen(quiet, m_plain ? 0 : kLine);
+        quietPen.setCapStyle(Qt::FlatCap);
+        m_painter.setPen(quietPen);
+        m_painter.drawLines(slanted);
+        for (const QRectF& line : straight) m_painter.fillRect(line, quiet);
+        if (!m_plain)
+            for (const std::size_t i : visible)
+                if (!touches(edges[i], m_scene.hovered) && !touches(edges[i], m_scene.current)) paintTip(edges[i], quiet);
         // What comes in is dashed and what goes out is solid: colour alone would not tell everyone.
         for (const std::size_t i : loud) {
             const bool in = m_scene.hovered == edges[i].to || (m_scene.hovered != edges[i].from && m_scene.current == edges[i].to);
@@ -110,6 +135,46 @@ class ScenePainter {
         m_painter.restore();
     }
 
+    /// Long edges are many screens long: only their visible segments are drawn, and those along an axis as rectangles,
+    /// which the raster engine fills some ten times as fast as it strokes lines.
+    void addSegments(const PictureEdge& edge, QList<QLineF>& slanted, QList<QRectF>& straight) const {
+        for (std::size_t p = 1; p < edge.points.size(); ++p) {
+            const QPointF a(edge.points[p - 1].x, edge.points[p - 1].y), b(edge.points[p].x, edge.points[p].y);
+            const QRectF around = QRectF(a, b).normalized().adjusted(-kLine / 2, -kLine / 2, kLine / 2, kLine / 2);
+            if (!around.intersects(m_visible)) continue;
+            if (a.x() == b.x() || a.y() == b.y())
+                straight.append(around.intersected(m_visible.adjusted(-4, -4, 4, 4)));
+            else
+                slanted.append(QLineF(a, b));
+        }
+    }
+
+    /// From afar: nothing that is shorter than two pixels, nor what lies outside.
+    void addPlain(const PictureEdge& edge, QList<QLineF>& lines) const {
+        for (std::size_t p = 1; p < edge.points.size(); ++p) {
+            const QPointF a(edge.points[p - 1].x, edge.points[p - 1].y), b(edge.points[p].x, edge.points[p].y);
+            if ((std::abs(a.x() - b.x()) + std::abs(a.y() - b.y())) * m_zoom < 2) continue;
+            if (QRectF(a, b).normalized().adjusted(-1, -1, 1, 1).intersects(m_visible)) lines.append(QLineF(a, b));
+        }
+    }
+
+    /// The arrow head.
+    void paintTip(const PictureEdge& edge, const QColor& color) {
+        if (edge.reference) paintReference(edge, color);
+        const std::size_t count = edge.points.size();
+        if (count < 2) return;
+        const QPointF tip(edge.points[count - 1].x, edge.points[count - 1].y);
+        if (!m_visible.adjusted(-kHead, -kHead, kHead, kHead).contains(tip)) return;
+        const QPointF along = tip - QPointF(edge.points[count - 2].x, edge.points[count - 2].y);
+        const double length = std::hypot(along.x(), along.y());
+        if (length < 0.01) return;
+        const QPointF unit = along / length, base = tip - unit * std::min(kHead, length);
+        const QPointF side(-unit.y() * kHead * 0.45, unit.x() * kHead * 0.45);
+        m_painter.setPen(Qt::NoPen);
+        m_painter.setBrush(color);
+        m_painter.drawPolygon(QPolygonF{tip, base + side, base - side});
+    }
+
     void paintEdge(const PictureEdge& edge, const QColor& color) {
         const std::size_t count = edge.points.size();
         if (count < 2) return;
@@ -122,7 +187,6 @@ class ScenePainter {
             m_painter.drawPolyline(line);
             return;
         }
-        constexpr double kHead = 6;
         const QPointF tip = line.back();
         const QPointF along = tip - line[line.size() - 2];
         const double length = std::hypot(along.x(), along.y());
@@ -144,8 +208,13 @@ class ScenePainter {
 
     void paintNode(std::size_t i) {
         const PictureNode& node = m_scene.picture->nodes[i];
-        const NodeLook& look = (*m_scene.looks)[i];
+        NodeLook look = (*m_scene.looks)[i];
         const QRectF box = toRectF(node.box);
+        if (flagged(m_scene.previewed, i)) {  // as it would look; the state it has keeps the band
+            look.fill = m_theme.inFloatFill;
+            look.outline = m_theme.inFloat;
+            look.dashed = true;
+        }
         if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
             paintHalo(i, box);
         if (m_plain) {
@@ -184,6 +253,11 @@ class ScenePainter {
         fill.setAlpha(m_scene.current == i ? 60 : selected ? 30 : 0);
         m_painter.setBrush(fill);
         m_painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), 5 + gap, 5 + gap);
+        if (!selected || !flagged(m_scene.previewed, i)) return;
+        const double out = gap + 2 * width;
+        m_painter.setPen(QPen(m_theme.inFloat, width, Qt::DashLine));
+        m_painter.setBrush(Qt::NoBrush);
+        m_painter.drawRoundedRect(box.adjusted(-out, -out, out, out), 5 + out, 5 + out);
     }
 
     void paintPlain(const QRectF& box, const NodeLook& look) {
@@ -224,12 +298,19 @@ class ScenePainter {
         const double width = box.width() - 13 - 16;
         for (std::size_t i = 0; i < look.parts.size(); ++i) {
             if (look.parts[i] <= 0) continue;
-            m_painter.fillRect(QRectF(x, box.bottom() - 5, width * look.parts[i], 2.5), colors[i]);
+            m_painter.fillRect(QRectF(x, box.bottom() - 4.5, width * look.parts[i], 2), colors[i]);
             x += width * look.parts[i];
         }
     }
 
     void paintHeat(const QRectF& box, const NodeLook& look) {
+        if (m_zoom < kTextZoom) {  // in the place of the text that cannot be read
+            if (look.heat < 0) return;
+            QColor color = look.heatColor;
+            if (m_scene.faded) color.setAlpha(120);
+            m_painter.fillRect(QRectF(box.left() + box.width() * 0.45, box.top() + 4, box.width() * 0.55 - 5, box.height() - 8), color);
+            return;
+        }
         const double width = 4, margin = 6;
         QRectF bar(box.right() - margin - width, box.top() + 5, width, box.height() - 10);
         if (look.noValue && look.number.isEmpty()) {  // an empty, dotted slot: nothing is not the same as zero
@@ -275,7 +356,7 @@ class ScenePainter {
         m_painter.setPen(m_theme.muted);
         const double width = box.right() - 16 - left;
         m_painter.drawText(
-            QRectF(left, middle, width, box.bottom() - middle - 3), Qt::AlignLeft | Qt::AlignVCenter,
+            QRectF(left, middle - (look.group ? 2 : 0), width, box.bottom() - middle - 3 - (look.group ? 2 : 0)), Qt::AlignLeft | Qt::AlignVCenter,
             QFontMetricsF(subtitle).elidedText(QString::fromStdString(node.subtitle), Qt::ElideLeft, width));
     }
 

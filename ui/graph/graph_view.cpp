@@ -87,8 +87,10 @@ void GraphView::place() {
     m_legend->setVisible(height() > unit * 10);
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
-    const int barWidth = std::min(m_threshold->sizeHint().width() + unit, legendRoom);
+    const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), legendRoom);
     m_threshold->setGeometry(gap, gap * 2 + m_metrics->height(), barWidth, m_threshold->sizeHint().height());
+    m_canvas->setFitMargins(QMarginsF(gap, gap * 2 + m_metrics->height(), roomForMap ? mapWidth + 2 * gap : gap,
+                                      m_legend->isVisibleTo(this) ? legend.height() + 2 * gap : gap));
     m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, gap * 2 + m_metrics->height(), bannerWidth,
                           unit * 5 / 3 + 4);
 }

@@ -12,6 +12,7 @@ Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canv
     setCursor(Qt::PointingHandCursor);
     setToolTip(QStringLiteral("The whole graph. Click or drag to move there."));
     connect(canvas, &GraphCanvas::viewChanged, this, qOverload<>(&QWidget::update));
+    connect(canvas, &GraphCanvas::previewChanged, this, qOverload<>(&QWidget::update));
     connect(canvas, &GraphCanvas::looksChanged, this, [this] {
         m_cache = QPixmap();
         update();
@@ -20,7 +21,13 @@ Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canv
 
 QSize Minimap::sizeHint() const { return {qRound(fontMetrics().height() * 3.8), 100}; }
 
-QRectF Minimap::states() const { return QRectF(rect()).adjusted(6, 6, -width() * 0.48, -6); }
+/// A graph in columns has no heights of its own for bars: it takes all the room, and its boxes carry the heat.
+bool Minimap::wide() const {
+    const QRectF bounds = m_canvas->index().bounds();
+    return bounds.width() > 0.5 * bounds.height();
+}
+
+QRectF Minimap::states() const { return QRectF(rect()).adjusted(6, 6, wide() ? -6 : -width() * 0.48, -6); }
 QRectF Minimap::bars() const {
     return QRectF(states().right() + 5, 6, width() - states().right() - 10, height() - 12);
 }
@@ -51,6 +58,11 @@ void Minimap::rebuild() {
         box.setHeight(std::max(box.height(), 1.0));
         QColor color = looks[i].outline;
         color.setAlpha(looks[i].hatched ? 255 : 200);
+        if (wide()) {
+            box.setWidth(std::max(box.width(), 1.0));
+            painter.fillRect(box, looks[i].heat < 0 ? color : looks[i].heatColor);
+            continue;
+        }
         painter.fillRect(box, color);
         if (looks[i].heat < 0) continue;
         painter.fillRect(QRectF(right.left(), box.top(), std::max(2.0, right.width() * looks[i].heat),
@@ -69,8 +81,16 @@ void Minimap::paintEvent(QPaintEvent*) {
     if (m_cache.isNull() || m_cache.size() != size() * devicePixelRatioF()) rebuild();
     painter.drawPixmap(0, 0, m_cache);
     if (!m_canvas->picture()) return;
+    for (std::size_t i = 0; i < m_canvas->previewed().size(); ++i) {
+        if (!m_canvas->previewed()[i]) continue;
+        if (const auto at = m_canvas->index().boxOf(NodeId(i))) {
+            QRectF box = mapped(toRectF(m_canvas->picture()->nodes[*at].box));
+            box.setHeight(std::max(box.height(), 1.5));
+            painter.fillRect(box, colors.inFloat);
+        }
+    }
     QRectF view = mapped(m_canvas->visibleScene());
-    view.setLeft(3), view.setRight(width() - 3);
+    if (!wide()) view.setLeft(3), view.setRight(width() - 3);
     if (view.height() < 4) view.setHeight(4);
     view = view.intersected(QRectF(rect()).adjusted(3, 3, -3, -3));
     QColor fill = colors.accent;

@@ -28,6 +28,7 @@ class Minimap : public QWidget {
     void moveTo(QPointF position);
     QRectF states() const;
     QRectF bars() const;
+    bool wide() const;
 
     GraphCanvas* m_canvas;
     QPixmap m_cache;

@@ -188,7 +188,7 @@ void Inspector::showSeveral() {
                 ? QStringLiteral(
                       "Click a layer in the graph or the table to see its shapes, its sensitivity and "
                       "why it is quantized or not.\n\nSpace keeps it in float, Space again "
-                      "quantizes it.\n\nSelect two layers (Shift+click) to skip all between them.")
+                      "quantizes it.\n\nShift+click takes all layers on the paths between.")
                 : QString());
         return;
     }

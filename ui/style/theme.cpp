@@ -23,7 +23,7 @@ Theme makeLight() {
     t.io = QColor(0x2f6fde), t.ioFill = QColor(0xe6effd);
     t.folded = QColor(0x8b96a3), t.foldedFill = QColor(0xf1f3f5);
     t.error = QColor(0xc93b3b), t.errorFill = QColor(0xfdecec);
-    t.edge = QColor(0xa3adb8), t.edgeIn = QColor(0xb4531a);
+    t.edge = QColor(0xa3adb8), t.edgeIn = QColor(0x7b4fc4);
     return t;
 }
 
@@ -39,7 +39,7 @@ Theme makeDark() {
     t.io = QColor(0x6ea0ff), t.ioFill = QColor(0x1f2f4a);
     t.folded = QColor(0x7f8b97), t.foldedFill = QColor(0x2a3038);
     t.error = QColor(0xff7b72), t.errorFill = QColor(0x45262a);
-    t.edge = QColor(0x69747f), t.edgeIn = QColor(0xf0a070);
+    t.edge = QColor(0x69747f), t.edgeIn = QColor(0xb99aff);
     return t;
 }
 
