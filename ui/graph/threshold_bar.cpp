@@ -45,9 +45,14 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     setObjectName(QStringLiteral("banner"));
     setAccessibleName(QStringLiteral("Skip above a threshold"));
     const int unit = fontMetrics().height();
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(unit * 2 / 3, unit / 3, unit / 3, unit / 3);
-    row->setSpacing(unit / 2);
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(unit * 2 / 3, unit / 3, unit / 3, unit / 2);
+    rows->setSpacing(unit / 3);
+    auto *row = new QHBoxLayout, *below = new QHBoxLayout;
+    for (QHBoxLayout* layout : {row, below}) {
+        layout->setSpacing(unit / 2);
+        rows->addLayout(layout);
+    }
     m_metric = new QComboBox;
     for (const Choice& choice : kChoices) m_metric->addItem(QString::fromLatin1(choice.name));
     m_metric->setAccessibleName(QStringLiteral("Metric of the threshold"));
@@ -58,14 +63,15 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_value->setRange(-1e6, 1e9);
     m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_value->setKeyboardTracking(true);
+    m_value->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_value->setMinimumWidth(unit * 6);
     m_value->setAccessibleName(QStringLiteral("Threshold"));
     m_slider = new QSlider(Qt::Horizontal);
-    m_slider->setFixedWidth(unit * 7);
+    m_slider->setFixedWidth(unit * 10);
     m_slider->setToolTip(QStringLiteral("Takes one more layer a step, worst first"));
     m_slider->setAccessibleName(QStringLiteral("How many layers the threshold takes"));
     m_count = new ElidedLabel({}, Qt::ElideRight);
-    m_count->setMinimumWidth(unit * 14);
+    m_count->setMinimumWidth(unit * 10);
     m_accept = new QPushButton(QStringLiteral("Keep in float"));
     m_accept->setToolTip(QStringLiteral("Adds the rule (Enter)"));
     m_accept->setProperty("primary", true);
@@ -75,10 +81,12 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_close->setToolTip(QStringLiteral("Close without a rule (Esc)"));
     m_close->setAccessibleName(QStringLiteral("Close"));
     row->addWidget(new QLabel(QStringLiteral("Skip layers with")));
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value, m_slider}) row->addWidget(widget);
-    row->addWidget(m_count, 1);
-    row->addWidget(m_accept);
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value}) row->addWidget(widget);
+    row->addStretch(1);
     row->addWidget(m_close);
+    below->addWidget(m_slider);
+    below->addWidget(m_count, 1);
+    below->addWidget(m_accept);
     connect(m_metric, &QComboBox::activated, this, [this] { chooseMetric(false); });
     connect(m_side, &QComboBox::activated, this, [this] { chooseMetric(true); });
     connect(m_value, &QDoubleSpinBox::valueChanged, this, &ThresholdBar::refresh);
@@ -87,8 +95,12 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     connect(m_close, &QPushButton::clicked, this, &ThresholdBar::finish);
     connect(document, &Document::layersChanged, this, [this] {
         if (isHidden()) return;
+        const bool first = m_ranked.empty();
         rankLayers();
-        refresh();
+        if (first && !m_ranked.empty())
+            chooseMetric(true);  // the first values: now there is something to propose
+        else
+            refresh();
     });
     connect(document, &Document::modelChanged, this, &ThresholdBar::finish);
     hide();
