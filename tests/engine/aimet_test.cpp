@@ -92,6 +92,7 @@ class AimetTest : public QObject {
         // AIMET calibrates with the weights already quantized: ranges differ by up to 3.7 %.
         const auto ours = entriesOf(file(0), "activation_encodings"), their = entriesOf(theirs, "activation_encodings");
         for (const auto& [name, entry] : ours) {
+            if (name == "/Flatten_output_0") continue;  // AIMET quantizes no Flatten; here it passes its input's scale on
             QVERIFY2(their.contains(name), name.c_str());
             const double ratio = entry.scales[0] / their.at(name).scales[0];
             QVERIFY2(std::abs(ratio - 1) < 0.05, qPrintable(QString::number(ratio)));

@@ -93,7 +93,8 @@ class NameListsTest : public QObject {
                 QVERIFY(first["offset"].get<int>() <= 0);
                 QVERIFY(first["is_symmetric"] == "True" || first["is_symmetric"] == "False");
             }
-        QVERIFY(json["param_encodings"]["features.0.0.weight"][0]["dtype"] == "float");
+        QVERIFY(json["param_encodings"].contains("features.0.0.weight_folded"));
+        QVERIFY(json["param_encodings"]["features.0.0.weight_folded"][0]["dtype"] == "float");
         QVERIFY(floating >= 1);
     }
 };
