@@ -71,6 +71,25 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 
+/// Integers of 4 bits, two a byte, the first in the low half; widened to 8 bits.
+ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims dims) {
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+        fail(ErrorKind::Unsupported, "integers of 4 bits in an external file are not supported");
+    const auto count = static_cast<std::size_t>(elementCount(dims));
+    std::vector<std::byte> bytes(count);
+    const std::string& raw = tensor.raw_data();
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::size_t at = i / 2;
+        const bool inRaw = tensor.has_raw_data();
+        if (at >= (inRaw ? raw.size() : static_cast<std::size_t>(tensor.int32_data_size())))
+            failInput("it holds fewer than its {} values", count);
+        const auto pair = static_cast<unsigned>(inRaw ? static_cast<unsigned char>(raw[at]) : tensor.int32_data(static_cast<int>(at)));
+        const int code = static_cast<int>((i % 2 == 0 ? pair : pair >> 4) & 15u);
+        bytes[i] = static_cast<std::byte>(isSigned && code > 7 ? code - 16 : code);
+    }
+    return Constant::fromBytes(isSigned ? DataType::Int8 : DataType::UInt8, std::move(dims), std::move(bytes));
+}
+
 }  // namespace
 
 ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
@@ -79,6 +98,9 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
     Dims dims = dimsOf(tensor);
     elementCount(dims);
     if (tensor.has_segment()) fail(ErrorKind::Unsupported, "segmented tensors are not supported");
+    constexpr int kUInt4 = 21, kInt4 = 22;  // newer than Debian's onnx
+    if (tensor.data_type() == kUInt4 || tensor.data_type() == kInt4)
+        return fromHalfBytes(tensor, tensor.data_type() == kInt4, std::move(dims));
     if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
     if (elementSize(type) == 0)
         fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));

@@ -9,6 +9,15 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+/// A few are not none.
+QString shareText(double share) {
+    return share > 0 && share < 0.0005 ? QStringLiteral("< ") + formatRate(0.001) : formatRate(share);
+}
+
+}  // namespace
+
 DistributionSection::Plot DistributionSection::addPlot(const QString& title, const QString& key) {
     const int unit = fontMetrics().height();
     Plot plot;
@@ -91,8 +100,9 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
     plot.plot->setTensor(tensor, waiting);
     plot.plot->setQuiet(m_model->stale());
     if (!tensor) return plot.heading->setRemark({});
+    if (tensor->bits == 0) return plot.heading->setRemark(QStringLiteral("in float"));
     plot.heading->setRemark(
-        QStringLiteral("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(formatRate(tensor->clippedFraction)),
+        QStringLiteral("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(shareText(tensor->clippedFraction)),
         QStringLiteral("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nlimits of the quantizer %7 to %8")
             .arg(QString::fromStdString(tensor->name))
             .arg(tensor->distinctCodes)

@@ -206,7 +206,8 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
         shown = value;
         first = false;
     }
-    box->setItemText(0, QStringLiteral("network: %1").arg(network));
+    box->setItemText(0, QStringLiteral("(%1)").arg(network));  // in brackets: not its own
+    box->setItemData(0, QStringLiteral("As the network"), Qt::ToolTipRole);
     const auto place = shown ? values.indexOf(*shown) : -1;
     box->setCurrentIndex(mixed ? -1 : static_cast<int>(place) + 1);
     box->setPlaceholderText(mixed ? QStringLiteral("differ") : QString());

@@ -98,18 +98,19 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     painter.setBrush(Qt::NoBrush);
     painter.drawPath(line);
 
-    // What lies outside of the limits is cut off.
-    QColor cut = colors.error;
-    cut.setAlpha(36);
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(cut);
-    const double left = std::clamp(place(m_tensor->clipLow), box.left(), box.right());
-    const double right = std::clamp(place(m_tensor->clipHigh), box.left(), box.right());
-    if (left > box.left()) painter.drawRect(QRectF(box.left(), box.top(), left - box.left(), box.height()));
-    if (right < box.right()) painter.drawRect(QRectF(right, box.top(), box.right() - right, box.height()));
-    painter.setPen(QPen(colors.error, 1.2, Qt::DashLine));
-    for (const double x : {place(m_tensor->clipLow), place(m_tensor->clipHigh)})
-        if (x >= box.left() - 1 && x <= box.right() + 1) painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
+    if (m_tensor->bits > 0) {  // what lies outside of the limits is cut off
+        QColor cut = colors.error;
+        cut.setAlpha(36);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(cut);
+        const double left = std::clamp(place(m_tensor->clipLow), box.left(), box.right());
+        const double right = std::clamp(place(m_tensor->clipHigh), box.left(), box.right());
+        if (left > box.left()) painter.drawRect(QRectF(box.left(), box.top(), left - box.left(), box.height()));
+        if (right < box.right()) painter.drawRect(QRectF(right, box.top(), box.right() - right, box.height()));
+        painter.setPen(QPen(colors.error, 1.2, Qt::DashLine));
+        for (const double x : {place(m_tensor->clipLow), place(m_tensor->clipHigh)})
+            if (x >= box.left() - 1 && x <= box.right() + 1) painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
+    }
     painter.setPen(QPen(colors.border, 1));
     painter.drawLine(box.bottomLeft(), box.bottomRight());
     painter.setFont(scaledFont(numberFont(font()), 0.82));
