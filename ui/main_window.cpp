@@ -73,7 +73,7 @@ void MainWindow::buildPanels() {
         splitter->setChildrenCollapsible(false);
     }
     m_work->setMinimumHeight(unit * 7);
-    m_columns->setSizes({unit * 19, unit * 55, unit * 18});
+    m_columns->setSizes({unit * 19, unit * 54, unit * 19});
     m_middle->setSizes({unit * 34, unit * 14});
 
     m_pages = new QStackedWidget;

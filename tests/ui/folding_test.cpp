@@ -42,7 +42,7 @@ class FoldingTest : public QObject {
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
         const QPointF moved = topOf("/blocks/2/conv/Conv") - before;
-        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, "the block has jumped");
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, qPrintable(QStringLiteral("the block has jumped by %1, %2").arg(moved.x()).arg(moved.y())));
         QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});
         press(Qt::Key_G);
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Layer);

@@ -2,7 +2,6 @@
 #include "panels/inspector.h"
 
 #include <QEvent>
-#include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
@@ -147,7 +146,6 @@ void Inspector::build() {
     column->addWidget(m_override);
     column->addStretch(1);
     setWidget(m_body);
-    m_body->installEventFilter(this);
 
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
@@ -329,10 +327,8 @@ void Inspector::showResults() {
 }
 
 QSize Inspector::minimumSizeHint() const {
-    const int bar = verticalScrollBar()->sizeHint().width();
-    // A long name without a place to break must not take the graph's room.
-    const int width = std::min(widget()->minimumSizeHint().width() + bar, fontMetrics().height() * 20);
-    return {std::max(width, fontMetrics().height() * 14), fontMetrics().height() * 10};
+    // The same for every layer: results that come in must not push the graph aside.
+    return {fontMetrics().height() * 19, fontMetrics().height() * 10};
 }
 
 void Inspector::commitComment() {
@@ -348,7 +344,6 @@ void Inspector::commitComment() {
 }
 
 bool Inspector::eventFilter(QObject* watched, QEvent* event) {
-    if (watched == m_body && event->type() == QEvent::LayoutRequest) updateGeometry();
     if (watched == m_comment && event->type() == QEvent::FocusOut) commitComment();
     return QScrollArea::eventFilter(watched, event);
 }

@@ -26,7 +26,7 @@ class Inspector : public QScrollArea {
     OverrideSection* overrides() const { return m_override; }
     DistributionSection* distributions() const { return m_distributions; }
 
-    /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
+    /// Wide enough for its sections.
     QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
