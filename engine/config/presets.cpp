@@ -15,8 +15,9 @@ struct Preset {
 
 void quantizeAll(QuantizationConfig& config) { config.skipTail = false; }
 
-/// As Quark's configurations equalize unless they are told not to.
+/// As Quark's configurations equalize unless they are told not to. Layers that it excludes take no part.
 void quarkEqualization(QuantizationConfig& c) {
+    c.transforms.equalization.excludeSkipped = true;
     c.transforms.equalization.profile = EqualizationProfile::Quark;
     c.transforms.equalization.appendBias = true;
 }

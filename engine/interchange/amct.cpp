@@ -40,11 +40,12 @@ int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Grou
     return 8;
 }
 
-/// How the layer's input is quantized: by the settings of the layer that makes it.
+/// How the layer's input is quantized: by its own settings where only inputs are, otherwise by those of the layer that makes it.
 AmctActivation makeActivation(const Graph& graph, const Node& node, const QuantizationConfig& config, Groups& said) {
     static const LayerSettings kNone;
-    const auto maker = amctInputMaker(graph, node);
-    const auto found = maker ? config.layers.find(graph.node(*maker).name) : config.layers.end();
+    const bool ownInput = config.quantization.placement == Placement::WeightedInputs;
+    const auto maker = ownInput ? std::nullopt : amctInputMaker(graph, node);
+    const auto found = ownInput ? config.layers.find(node.name) : maker ? config.layers.find(graph.node(*maker).name) : config.layers.end();
     const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
     AmctActivation a;
     a.asymmetric = !own.activationSymmetric.value_or(config.quantization.activation.symmetric);
@@ -94,7 +95,8 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     entry.weight.bits = weightBits(own.weightBits.value_or(config.quantization.weight.bits), layer, node.name, said);
     const bool perChannel = own.weightPerChannel.value_or(config.quantization.weight.perChannel);
     entry.weight.channelWise = perChannel && layer.perChannel;
-    if (perChannel && !layer.perChannel)
+    const bool asksForIt = own.weightPerChannel || config.quantization.weight.perChannelProducts;
+    if (perChannel && !layer.perChannel && asksForIt)
         said[fmt::format("AMCT has no weights per channel in {}, so they become per tensor", node.op)]
             .push_back(node.name);
     return entry;

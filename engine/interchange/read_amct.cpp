@@ -67,7 +67,7 @@ ImportResult readAmct(const ImportSource& source) {
 
     std::vector<std::string> floating, forgotten, absent, migrating;
     std::vector<ActivationTarget> targets;
-    std::vector<AmctWeight> weights;
+    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so that convolutions tell
     for (const Node& node : graph.nodes()) {
         if (!amctVerdict(graph, node).layer) continue;
         const auto found = document.layers.find(node.name);
@@ -77,9 +77,10 @@ ImportResult readAmct(const ImportSource& source) {
             floating.push_back(node.name);
             continue;
         }
-        targets.push_back(targetOf(found->second.activation, document.activationOffset));
-        if (node.op != "AveragePool") weights.push_back(found->second.weight);
         if (found->second.migrates) migrating.push_back(node.name);
+        targets.push_back(targetOf(found->second.activation, document.activationOffset));
+        if (node.op == "AveragePool") continue;
+        (node.op.starts_with("Conv") ? weights : products).push_back(found->second.weight);
     }
     takeSkips(floating, result);
     if (!absent.empty())
@@ -91,6 +92,8 @@ ImportResult readAmct(const ImportSource& source) {
 
     auto& q = config.quantization;
     q = {};
+    q.placement = Placement::WeightedInputs;
+    q.weight.perChannelProducts = false;
     q.weight.restricted = false;
     q.weight.method = WeightMethod::Arq;
     if (!targets.empty()) {
@@ -103,21 +106,17 @@ ImportResult readAmct(const ImportSource& source) {
             if (!entry.enabled) continue;
             const ActivationTarget own = targetOf(entry.activation, document.activationOffset);
             if (own == common) continue;
-            const auto maker = amctInputMaker(graph, graph.node(entry.node));
-            if (!maker) {
-                result.left.push_back(fmt::format("activation_quant_params of '{}': its input is the model's, which has the network's settings", name));
-                continue;
-            }
-            LayerSettings& settings = config.layers[graph.node(*maker).name];
+            LayerSettings& settings = config.layers[name];
             settings.activationSymmetric = own.symmetric;
             settings.activationBits = own.bits;
             settings.calibrationMethod = own.method;
             settings.calibrationParameters = own.parameters;
-            result.taken.push_back(fmt::format("activation_quant_params of '{}', for what '{}' makes", name, graph.node(*maker).name));
+            result.taken.push_back(fmt::format("activation_quant_params of '{}'", name));
         }
         result.taken.push_back(fmt::format("activations: {} bits, {}, {}", common.bits, common.symmetric ? "symmetric" : "affine",
                                            common.method == CalibrationMethod::Hfmg ? "hfmg" : "ifmr"));
     }
+    if (weights.empty()) weights = products;
     if (!weights.empty()) {
         const AmctWeight common = mostCommon(weights);
         q.weight.bits = common.bits;
@@ -128,7 +127,8 @@ ImportResult readAmct(const ImportSource& source) {
             learned = learned || entry.weight.algorithm == AmctWeightAlgorithm::Ada;
             nuq = nuq || entry.weight.algorithm == AmctWeightAlgorithm::Nuq;
             if (entry.weight.bits != common.bits) config.layers[name].weightBits = entry.weight.bits;
-            if (entry.weight.channelWise != common.channelWise) config.layers[name].weightPerChannel = entry.weight.channelWise;
+            const bool product = graph.node(entry.node).op == "Gemm" || graph.node(entry.node).op == "MatMul";
+            if (entry.weight.channelWise != (common.channelWise && !product)) config.layers[name].weightPerChannel = entry.weight.channelWise;
         }
         config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
         if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
@@ -137,7 +137,6 @@ ImportResult readAmct(const ImportSource& source) {
     }
     if (document.batches != 1)
         result.left.push_back(fmt::format("batch_num {} counts batches; calibration.samples stays {}", document.batches, config.calibration.samples));
-    result.left.emplace_back("AMCT quantizes the inputs and weights of its layers only; the preview quantizes what lies between them, too");
     return result;
 }
 

@@ -11,7 +11,9 @@ namespace {
 QuantizationConfig tuned() {
     QuantizationConfig config;
     config.skipTail = false;
+    config.quantization.placement = Placement::WeightedInputs;
     config.quantization.weight.perChannel = true;
+    config.quantization.weight.perChannelProducts = false;
     config.quantization.weight.restricted = false;
     config.quantization.weight.method = WeightMethod::Arq;
     config.calibration.method = CalibrationMethod::Ifmr;
@@ -62,10 +64,10 @@ class AmctSimpleTest : public QObject {
         QVERIFY(c.quantization.activation.symmetric);
         QCOMPARE(*c.layers.at("/out/Conv").weightBits, 4);
         QCOMPARE(*c.layers.at("/out/Conv").weightPerChannel, false);
-        // The Gemm's input comes from Flatten; symmetry is not inherited across algorithms.
-        const LayerSettings& pool = c.layers.at("/flatten");
-        QVERIFY(*pool.calibrationMethod == CalibrationMethod::Hfmg);
-        QCOMPARE(*pool.activationSymmetric, false);
+        // Symmetry is not inherited across algorithms.
+        const LayerSettings& head = c.layers.at("/head/Gemm");
+        QVERIFY(*head.calibrationMethod == CalibrationMethod::Hfmg);
+        QCOMPARE(*head.activationSymmetric, false);
         QCOMPARE(c.rules[0].layers, std::vector<std::string>{"/dw/Conv"});
     }
 

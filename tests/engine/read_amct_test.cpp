@@ -79,14 +79,16 @@ class ReadAmctTest : public QObject {
         config.skipTail = false;
         config.calibration.method = CalibrationMethod::Hfmg;
         config.calibration.parameters.numOfBins = 2048;
+        config.quantization.placement = Placement::WeightedInputs;
         config.quantization.weight.perChannel = true;
+        config.quantization.weight.perChannelProducts = false;
         config.quantization.weight.restricted = false;
         config.quantization.weight.method = WeightMethod::Arq;
         config.transforms.skipFolding = {"/dw/Conv"};
-        config.layers["/stem/Conv"].activationSymmetric = true;
-        config.layers["/stem/Conv"].calibrationMethod = CalibrationMethod::Ifmr;
-        config.layers["/stem/Conv"].calibrationParameters.searchRange = {0.5, 1.0};
-        config.layers["/stem/Conv"].calibrationParameters.searchStep = 0.5;
+        config.layers["/dw/Conv"].activationSymmetric = true;
+        config.layers["/dw/Conv"].calibrationMethod = CalibrationMethod::Ifmr;
+        config.layers["/dw/Conv"].calibrationParameters.searchRange = {0.5, 1.0};
+        config.layers["/dw/Conv"].calibrationParameters.searchStep = 0.5;
         config.layers["/out/Conv"].weightBits = 4;
         SkipRule rule;
         rule.layers = {"/head/Gemm"};
@@ -99,10 +101,10 @@ class ReadAmctTest : public QObject {
         QVERIFY(back.config.transforms == config.transforms);
         QVERIFY(back.config.quantization == config.quantization);
         QVERIFY(back.config.calibration == config.calibration);
-        const LayerSettings& stem = back.config.layers.at("/stem/Conv");
-        QCOMPARE(*stem.activationSymmetric, true);
-        QVERIFY(*stem.calibrationMethod == CalibrationMethod::Ifmr);
-        QCOMPARE(*stem.calibrationParameters.searchStep, 0.5);
+        const LayerSettings& own = back.config.layers.at("/dw/Conv");
+        QCOMPARE(*own.activationSymmetric, true);
+        QVERIFY(*own.calibrationMethod == CalibrationMethod::Ifmr);
+        QCOMPARE(*own.calibrationParameters.searchStep, 0.5);
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
         // And what it makes of it again is the same text.
         QCOMPARE(dialectNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text, text);
