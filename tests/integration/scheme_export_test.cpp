@@ -141,7 +141,9 @@ class SchemeExportTest : public QObject {
         qInfo("ONNX Runtime agrees on %zu of %zu images, %.1f dB", same, rows, sqnr);
         QVERIFY(same + 3 >= rows);
         QVERIFY(sqnr >= 30);
-        readBack(file, model, demo, *theirs);
+        // One with every type, one with an axis, one with scales of powers of two: reading back takes as long as all the rest.
+        if (const QByteArray tag = QTest::currentDataTag(); tag == "mixed" || tag == "full range" || tag.startsWith("powers of two, bias"))
+            readBack(file, model, demo, *theirs);
     }
 };
 
