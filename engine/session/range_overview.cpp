@@ -46,9 +46,10 @@ std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfi
                 ranges.weight->high = std::max(ranges.weight->high, strip.high);
             }
         }
-        ranges.output = representable(quantizers.output.scale, quantizers.output.zeroPoint, quantizers.output.quantMin,
-                                      quantizers.output.quantMax);
-        if (const auto found = statistics.find(unit.output); found != statistics.end())
+        const TensorQuantizer& activation = unit.quantizesOutput ? quantizers.output : quantizers.inputs[0];
+        ranges.output = representable(activation.scale, activation.zeroPoint, activation.quantMin, activation.quantMax);
+        const TensorId tensor = unit.quantizesOutput ? unit.output : unit.inputs[0];
+        if (const auto found = statistics.find(tensor); found != statistics.end())
             ranges.outputMin = found->second.min, ranges.outputMax = found->second.max;
         overview.push_back(ranges);
     }

@@ -28,7 +28,7 @@ struct LayerRanges {
     NodeId node;  ///< in the source graph
     std::optional<RangeStrip> weight;
     PowerHistogram weights{};  ///< after the transforms
-    RangeStrip output;
+    RangeStrip output;  ///< of what the layer makes; of what it reads where outputs stay in float
     double outputMin = 0, outputMax = 0;  ///< over the calibration samples
 };
 

@@ -7,6 +7,8 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "config/presets.h"
+#include "session/range_overview.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -212,6 +214,23 @@ class SessionTest : public QObject {
         const auto result = m_session->evaluate(config);
         QVERIFY(layer(*result, kWorst).state == LayerState::Quantized);
         QVERIFY(layer(*result, kWorst).local->qs < 0.2);  // 1.0 with 4 bits
+    }
+
+    /// By min and max, what an affine quantizer can represent ends where the values of its own tensor end.
+    void rangesAreThoseOfTheQuantizedTensor() {
+        for (const Placement placement : {Placement::InputsAndOutputs, Placement::WeightedInputs}) {
+            QuantizationConfig config = presetConfig("w4a8");
+            config.quantization.placement = placement;
+            std::size_t compared = 0;
+            for (const LayerRanges& layer : rangeOverview(*m_session, config)) {
+                if (!layer.weight) continue;
+                const std::string& name = m_session->graph().node(layer.node).name;
+                QVERIFY2(layer.outputMax > 0 && std::abs(layer.output.high - layer.outputMax) <= layer.output.step, name.c_str());
+                QVERIFY2(std::abs(layer.output.low - std::min(layer.outputMin, 0.0)) <= layer.output.step, name.c_str());
+                ++compared;
+            }
+            QCOMPARE(compared, std::size_t(53));
+        }
     }
 
     void configurationsSaveAndOpen() {
