@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups collapsed and opened with mouse and keys, and ways through the graph: selection and view hold still.
 #include <QApplication>
-#include <QSettings>
 #include <QTest>
 #include <algorithm>
 #include <cmath>
 
 #include "block_model.h"
 #include "graph/picture_export.h"
-#include "main_window.h"
-#include "ui_test_support.h"
+#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -18,20 +16,13 @@ class FoldingTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
-        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        test::keepSettingsIn(m_folder);
         m_path = test::writeBlockModel(m_folder.path().toStdString(), 6);
     }
     void init() {
-        m_window = std::make_unique<MainWindow>();
-        m_window->setAskBeforeClosing(false);
-        m_window->resize(1400, 900);
-        m_window->show();
-        QVERIFY(test::openAndWait(*document(), m_path));
-        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != nullptr; }, 20000));
+        m_window = test::openWindow(m_path, {1400, 900});
+        QVERIFY(m_window);
         canvas()->fitAll();
-        canvas()->setFocus();
     }
     void cleanup() { m_window.reset(); }
 

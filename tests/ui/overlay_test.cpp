@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics drawn over the graph: keys, scales with ends to drag, and what is said where there is no value.
-#include <QSettings>
 #include <QTest>
 #include <cmath>
 
 #include "block_model.h"
-#include "main_window.h"
 #include "style/theme.h"
-#include "ui_test_support.h"
+#include "window_test_support.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -22,19 +20,12 @@ class OverlayTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
-        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        test::keepSettingsIn(m_folder);
         m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
     }
     void init() {
-        m_window = std::make_unique<MainWindow>();
-        m_window->setAskBeforeClosing(false);
-        m_window->resize(1500, 900);
-        m_window->show();
-        QVERIFY(test::openAndWait(*m_window->document(), m_path));
-        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() != nullptr; }, 20000));
-        canvas()->setFocus();
+        m_window = test::openWindow(m_path, {1500, 900});
+        QVERIFY(m_window);
     }
     void cleanup() { m_window.reset(); }
 
