@@ -78,6 +78,9 @@ class Document : public QObject {
 
     // Doing.
     void open(const OpenRequest& request);
+    /// Reads the model's file again; configuration, history, data and what the window shows are carried over to the layers
+    /// that are found again. The undo stack starts anew. On an error all stays as it is.
+    void reload();
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
     /// Reads a configuration and makes it current, as one undo step.
     bool openConfig(const std::filesystem::path& path);
@@ -135,7 +138,9 @@ class Document : public QObject {
     struct LoadingProject {
         Project project;
         std::filesystem::path saveTo;
-        bool recovered = false;
+        bool unsaved = false;                ///< there is something to lose from the start
+        std::filesystem::path config = {};   ///< the file that the configuration is saved to; empty: none yet
+        bool reloaded = false;               ///< no project was opened, the same document goes on
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);

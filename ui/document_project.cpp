@@ -22,8 +22,9 @@ QString listed(const std::vector<std::string>& names) {
 }
 
 /// What the person should know of a model that is not the one that was saved.
-QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped) {
-    QStringList lines{QStringLiteral("The model changed since the project was saved.")};
+QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
+    QStringList lines{reloaded ? QStringLiteral("The model was read again and is another one.")
+                               : QStringLiteral("The model changed since the project was saved.")};
     const auto renamed =
         std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
     if (match.unchanged()) lines.front() += QStringLiteral(" Its layers are the same; earlier results are marked.");
@@ -75,11 +76,12 @@ QString Document::adoptProject(LoadingProject loading) {
             measured.config = adaptConfig(measured.config, match, *m_model->graph).config;
             measured.otherModel = true;
         }
-        changes = changesInWords(match, adapted.dropped);
+        changes = changesInWords(match, adapted.dropped, loading.reloaded);
     }
     m_config = std::move(project.config);
     m_history = MeasuredHistory(std::move(project.history), std::move(project.baseline));
-    if (!changes.isEmpty() || loading.recovered) m_undo.resetClean();
+    m_configPath = loading.config;
+    if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();
     return changes;
 }
 
@@ -111,6 +113,14 @@ bool Document::saveProject(const fs::path& path) {
     Q_EMIT projectChanged();
     say(MessageKind::Note, QStringLiteral("Saved the project as %1.").arg(QString::fromStdString(path.string())));
     return true;
+}
+
+void Document::reload() {
+    if (!m_model) return;
+    const Project now = project();
+    m_request = {now.model, now.data, now.calibration, {}};
+    m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
+    m_job.loadModel(now.model);
 }
 
 void Document::rememberMeasured(const Evaluation& evaluation) {

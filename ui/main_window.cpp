@@ -36,6 +36,7 @@ MainWindow::MainWindow(const std::filesystem::path& resources, QWidget* parent)
     const bool real = QGuiApplication::platformName() != QLatin1String("offscreen");
     resize(real && screen() ? wish.boundedTo(screen()->availableSize()) : wish);
     setMinimumSize(unit * 50, unit * 28);
+    m_layout = std::make_unique<WindowLayout>(this, std::vector{m_columns, m_middle});
 }
 
 MainWindow::~MainWindow() = default;
@@ -121,6 +122,9 @@ void MainWindow::observe() {
         }
         offerRecovery();
     });
+    connect(&m_document, &Document::modelChanged, this, &MainWindow::watchFile);
+    connect(&m_watch, &FileWatch::changed, this, &MainWindow::offerReload);
+    connect(&m_document, &Document::evaluationFinished, this, &MainWindow::tellWhenAway);
     connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
         m_start->setBusy({});
         if (failure.during == Failure::During::Loading) m_recovering = false;
@@ -300,10 +304,12 @@ void MainWindow::changeEvent(QEvent* event) {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (mayDiscard())
-        event->accept();
-    else
+    if (!mayDiscard()) {
         event->ignore();
+        return;
+    }
+    if (m_keepsLayout) m_layout->save();
+    event->accept();
 }
 
 }  // namespace quantloupe::ui

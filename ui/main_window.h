@@ -10,7 +10,9 @@
 #include <filesystem>
 
 #include "autosave.h"
+#include "commands/shortcut_keys.h"
 #include "document.h"
+#include "file_watch.h"
 #include "graph/graph_gestures.h"
 #include "graph/graph_view.h"
 #include "graph/group_folding.h"
@@ -24,6 +26,7 @@
 #include "panels/summary_bar.h"
 #include "panels/tuning_panel.h"
 #include "panels/work_tabs.h"
+#include "window_layout.h"
 
 namespace quantloupe::ui {
 
@@ -43,6 +46,9 @@ class MainWindow : public QMainWindow {
     WorkTabs* workTabs() const { return m_work; }
     Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
+    FileWatch* fileWatch() { return &m_watch; }
+    ShortcutKeys* shortcutKeys() { return &m_keys; }
+    QList<QAction*> allActions() const;  ///< of the menus, in their order
 
     void open(const OpenRequest& request);
     /// False if the demo's files are not there. What `instead` names is opened in place of the demo's own.
@@ -54,6 +60,15 @@ class MainWindow : public QMainWindow {
     /// Opens a model, a project, data or a configuration, whichever the file is; as dropping it does.
     void openDropped(const QString& path);
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
+    /// Stands where the last window stood when it was closed, from now on and at the next start.
+    void keepLayout();
+    /// Another window like this one, empty, beside it. It deletes itself when it is closed.
+    MainWindow* openAnother();
+    /// Evaluations that took longer are told on the desktop while no window of ours has the focus.
+    void setLongSeconds(double seconds) { m_longSeconds = seconds; }
+
+  Q_SIGNALS:
+    void notified(QString text);
 
   protected:
     void closeEvent(QCloseEvent* event) override;
@@ -91,9 +106,12 @@ class MainWindow : public QMainWindow {
     void offerRecovery();
     void recover();
     void showAbout();
+    // main_window_session.cpp
+    void watchFile();
+    void offerReload();
+    void tellWhenAway(double seconds);
     // main_window_commands.cpp
     void buildCommands(QMenu* help);
-    QList<QAction*> allActions() const;
     void showPalette();
     void showShortcuts();
     bool mayDiscard();
@@ -111,6 +129,11 @@ class MainWindow : public QMainWindow {
     void applyTheme();
 
     Document m_document;
+    FileWatch m_watch;
+    ShortcutKeys m_keys;
+    std::unique_ptr<WindowLayout> m_layout;
+    bool m_keepsLayout = false;
+    double m_longSeconds = 10;
     std::unique_ptr<Autosave> m_autosave;
     std::optional<RecoveryCopy> m_recovery;  ///< offered and not answered
     bool m_recovering = false;               ///< answered with yes, and on its way

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is about the commands themselves: all of them in a palette, their shortcuts on a sheet; and those that gather edits.
+#include <QApplication>
 #include <QMenuBar>
 
 #include "main_window.h"
@@ -40,7 +41,7 @@ void MainWindow::buildCommands(QMenu* help) {
                              QKeySequence(QStringLiteral("Ctrl+Alt+V")), {}, [this] { m_inspector->overrides()->pasteSettings(); });
     addAction(help, QStringLiteral("Co&mmand palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
               QStringLiteral("Every command by a few letters of its name"), [this] { showPalette(); });
-    addAction(help, QStringLiteral("&Shortcuts"), QKeySequence(QKeySequence::HelpContents), QStringLiteral("All keys on one sheet"),
+    addAction(help, QStringLiteral("&Shortcuts"), QKeySequence(QKeySequence::HelpContents), QStringLiteral("All keys on one sheet, to look up and to change"),
               [this] { showShortcuts(); });
 }
 
@@ -58,8 +59,12 @@ void MainWindow::showPalette() {
 }
 
 void MainWindow::showShortcuts() {
-    auto* sheet = new ShortcutSheet(allActions(), this);
+    auto* sheet = new ShortcutSheet(allActions(), &m_keys, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
+    connect(sheet, &ShortcutSheet::keysChanged, this, [] {
+        for (QWidget* widget : QApplication::topLevelWidgets())
+            if (auto* window = qobject_cast<MainWindow*>(widget)) window->shortcutKeys()->reload();
+    });
     sheet->show();
 }
 

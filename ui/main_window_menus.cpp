@@ -30,11 +30,14 @@ void MainWindow::buildMenus() {
     buildLayersMenu();
     buildExportMenu();
     buildHelpMenu();
+    m_keys.adopt(allActions());
     for (QMenu* menu : menuBar()->findChildren<QMenu*>()) menu->setToolTipsVisible(true);
 }
 
 void MainWindow::buildFileMenu() {
     QMenu* file = menuBar()->addMenu(QStringLiteral("&File"));
+    addAction(file, QStringLiteral("New &window"), QKeySequence::New, QStringLiteral("For another model, or the same one beside"),
+              [this] { openAnother(); });
     addAction(file, QStringLiteral("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
     addAction(file, QStringLiteral("Open &project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
               [this] { chooseProject(); });
@@ -61,7 +64,11 @@ void MainWindow::buildFileMenu() {
     m_needModel << addAction(file, QStringLiteral("Save configura&tion as\u2026"), {}, {},
                              [this] { saveConfig(true); });
     file->addSeparator();
-    addAction(file, QStringLiteral("&Quit"), QKeySequence::Quit, {}, [this] { close(); });
+    m_needModel << addAction(file, QStringLiteral("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+R")),
+                             QStringLiteral("Reads the file again and carries the tuning over"), [this] { m_document.reload(); });
+    file->addSeparator();
+    addAction(file, QStringLiteral("C&lose window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });
+    addAction(file, QStringLiteral("&Quit"), QKeySequence::Quit, {}, [] { QApplication::closeAllWindows(); });
 }
 
 void MainWindow::buildExportMenu() {
@@ -113,18 +120,19 @@ void MainWindow::buildEditMenu() {
                              QStringLiteral("The rows that are seen"),
                              [this] { QApplication::clipboard()->setText(m_table->asCsv()); });
 
-    const auto mirror = [stack](QPushButton* button, QAction* action, const QString& keys) {
-        const auto refresh = [button, action, keys] {
+    const auto mirror = [](QPushButton* button, QAction* action) {
+        const auto refresh = [button, action] {
             button->setEnabled(action->isEnabled());
-            button->setToolTip(QStringLiteral("%1 (%2)").arg(action->text().remove(QLatin1Char('&')), keys));
+            const QString keys = action->shortcut().toString(QKeySequence::NativeText);
+            const QString name = action->text().remove(QLatin1Char('&'));
+            button->setToolTip(keys.isEmpty() ? name : QStringLiteral("%1 (%2)").arg(name, keys));
         };
         connect(action, &QAction::changed, button, refresh);
         connect(button, &QPushButton::clicked, action, &QAction::trigger);
         refresh();
-        Q_UNUSED(stack)
     };
-    mirror(m_summary->undoButton(), undo, QStringLiteral("Ctrl+Z"));
-    mirror(m_summary->redoButton(), redo, QStringLiteral("Ctrl+Shift+Z"));
+    mirror(m_summary->undoButton(), undo);
+    mirror(m_summary->redoButton(), redo);
 }
 
 void MainWindow::buildViewMenu() {
@@ -178,7 +186,9 @@ void MainWindow::buildViewMenu() {
         QAction* action = view->addAction(QString::fromLatin1(name));
         action->setCheckable(true);
         action->setChecked(true);
-        connect(action, &QAction::toggled, panel, &QWidget::setVisible);
+        connect(action, &QAction::triggered, panel, &QWidget::setVisible);
+        // Restoring the layout shows and hides panels, too.
+        connect(view, &QMenu::aboutToShow, action, [action, panel] { action->setChecked(!panel->isHidden()); });
     }
     static constexpr const char* kTabs[] = {"Show la&yers", "Show w&here the accuracy went", "Show the flipped i&mages", "Show the lo&g"};
     for (int i = 0; i < WorkTabs::Count; ++i)
@@ -194,10 +204,16 @@ void MainWindow::buildViewMenu() {
         QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
     });
     study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
+    QAction* notify = view->addAction(QStringLiteral("Tell on the desktop when something l&ong has ended"));
+    notify->setCheckable(true);
+    notify->setChecked(QSettings().value(QStringLiteral("notify"), true).toBool());
+    connect(notify, &QAction::toggled, this, [](bool on) { QSettings().setValue(QStringLiteral("notify"), on); });
     QAction* history = m_historyDock->toggleViewAction();
     history->setText(QStringLiteral("&History"));
     history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
     view->addAction(history);
+    addAction(view, QStringLiteral("&Reset the window's layout"), {}, QStringLiteral("All panels where and as large as at first"),
+              [this] { m_layout->reset(); });
 }
 
 void MainWindow::buildLayersMenu() {

@@ -149,7 +149,10 @@ int main(int argc, char** argv) {
                 QApplication::exit(saved ? 0 : kExitFailure);
             });
     }
-    if (arguments.screenshot.isEmpty()) window.enableRecovery(recoveryFolder());
+    if (arguments.screenshot.isEmpty()) {
+        window.keepLayout();
+        window.enableRecovery(recoveryFolder());
+    }
     window.show();
     if (arguments.demo) {
         if (!window.openDemo(arguments.request) && !arguments.screenshot.isEmpty()) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "widgets/shortcut_sheet.h"
 
-#include <QGridLayout>
-#include <QLabel>
-#include <QScrollArea>
+#include <QHBoxLayout>
+#include <QHeaderView>
 #include <QVBoxLayout>
 
 #include "style/theme.h"
@@ -12,51 +11,171 @@
 
 namespace quantloupe::ui {
 
-ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, QWidget* parent) : QDialog(parent) {
+namespace {
+
+enum Column { Name, Keys };
+constexpr int kActionRole = Qt::UserRole;
+
+QString keysOf(const QAction& action) {
+    QStringList keys;
+    for (const QKeySequence& sequence : action.shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
+    // Keys that belong to the graph and the table are only told of behind a tab.
+    if (keys.isEmpty() && action.text().contains(QLatin1Char('\t'))) keys << action.text().section(QLatin1Char('\t'), 1);
+    return keys.join(QStringLiteral(", "));
+}
+
+}  // namespace
+
+ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys, QWidget* parent)
+    : QDialog(parent), m_keys(keys) {
     const int unit = fontMetrics().height();
     setWindowTitle(QStringLiteral("Shortcuts"));
-    auto* body = new QWidget;
-    body->setObjectName(QStringLiteral("panelBody"));
-    auto* grid = new QGridLayout(body);
-    grid->setContentsMargins(unit, unit, unit, unit);
-    grid->setHorizontalSpacing(unit * 2);
-    grid->setVerticalSpacing(unit / 3);
-    QString group;
-    int row = 0;
-    const auto add = [&](const QString& name, const QString& keys) {
-        grid->addWidget(makeLabel(name, ""), row, 0);
-        auto* label = makeLabel(keys, "muted");
-        label->setFont(numberFont(font()));
-        grid->addWidget(label, row++, 1);
+    m_filter = new QLineEdit;
+    m_filter->setPlaceholderText(QStringLiteral("Find a command or a key"));
+    m_filter->setAccessibleName(m_filter->placeholderText());
+    m_filter->setClearButtonEnabled(true);
+    m_tree = new QTreeWidget;
+    m_tree->setColumnCount(2);
+    m_tree->setHeaderLabels({QStringLiteral("Command"), QStringLiteral("Keys")});
+    m_tree->setRootIsDecorated(false);
+    m_tree->setIndentation(unit / 2);
+    m_tree->setUniformRowHeights(true);
+    m_tree->setFrameShape(QFrame::NoFrame);
+    m_tree->setAccessibleName(QStringLiteral("Commands and their keys"));
+    m_tree->header()->setSectionResizeMode(Name, QHeaderView::Stretch);
+    m_tree->header()->setSectionResizeMode(Keys, QHeaderView::ResizeToContents);
+    m_tree->header()->setStretchLastSection(false);
+    fill(actions);
+
+    m_editor = new QKeySequenceEdit;
+    m_editor->setAccessibleName(QStringLiteral("New keys of the chosen command"));
+    const auto button = [](const QString& text, const QString& tip) {
+        auto* made = new QPushButton(text);
+        made->setToolTip(tip);
+        made->setAutoDefault(false);
+        return made;
     };
-    for (const QAction* action : actions) {
-        QStringList keys;
-        for (const QKeySequence& sequence : action->shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
-        // Keys that belong to the graph and the table are only told of behind a tab.
-        if (keys.isEmpty() && action->text().contains(QLatin1Char('\t'))) keys << action->text().section(QLatin1Char('\t'), 1);
-        if (keys.isEmpty()) continue;
-        const QString menu = action->property("menuPath").toString().section(QStringLiteral(" \u25b8"), 0, 0);
-        if (menu != group) {
-            group = menu;
-            grid->addWidget(new SectionHeading(menu), row++, 0, 1, 2);
-        }
-        add(actionName(*action), keys.join(QStringLiteral(", ")));
-    }
-    grid->addWidget(new SectionHeading(QStringLiteral("In the graph")), row++, 0, 1, 2);
-    add(QStringLiteral("Walk along the edges"), QStringLiteral("arrow keys"));
-    add(QStringLiteral("Zoom to the pointer"), QStringLiteral("Ctrl+wheel"));
-    add(QStringLiteral("Select one more layer"), QStringLiteral("Shift+click"));
-    grid->setRowStretch(row, 1);
-    grid->setColumnStretch(0, 1);
-    auto* scroll = new QScrollArea;
-    scroll->setObjectName(QStringLiteral("panel"));
-    scroll->setFrameShape(QFrame::NoFrame);
-    scroll->setWidgetResizable(true);
-    scroll->setWidget(body);
+    m_assign = button(QStringLiteral("Assign"), QStringLiteral("Gives the command these keys; one that had them loses them"));
+    m_clear = button(QStringLiteral("No keys"), QStringLiteral("The command is in the menus and the palette only"));
+    m_default = button(QStringLiteral("Default"), QStringLiteral("The keys that the command came with"));
+    m_reset = button(QStringLiteral("Reset all"), QStringLiteral("All commands have the keys that they came with"));
+    m_remark = makeLabel({}, "muted");
+    m_remark->setWordWrap(true);
+
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_editor, 1);
+    row->addWidget(m_assign);
+    row->addWidget(m_clear);
+    row->addWidget(m_default);
+    auto* last = new QHBoxLayout;
+    last->addWidget(m_remark, 1);
+    last->addWidget(m_reset);
     auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->addWidget(scroll);
-    resize(unit * 30, unit * 40);
+    column->setSpacing(unit / 2);
+    column->addWidget(m_filter);
+    column->addWidget(m_tree, 1);
+    column->addLayout(row);
+    column->addLayout(last);
+    resize(unit * 32, unit * 42);
+
+    connect(m_filter, &QLineEdit::textChanged, this, &ShortcutSheet::filter);
+    connect(m_tree, &QTreeWidget::currentItemChanged, this, &ShortcutSheet::showChosen);
+    connect(m_tree, &QTreeWidget::itemActivated, this, [this] { m_editor->setFocus(); });
+    connect(m_editor, &QKeySequenceEdit::keySequenceChanged, this, &ShortcutSheet::considerKeys);
+    const auto changes = [this](QPushButton* pressed, auto change) {
+        connect(pressed, &QPushButton::clicked, this, [this, change] {
+            change();
+            refresh();
+            Q_EMIT keysChanged();
+        });
+    };
+    changes(m_assign, [this] { m_keys->set(chosen(), m_editor->keySequence()); });
+    changes(m_clear, [this] { m_keys->set(chosen(), {}); });
+    changes(m_default, [this] { m_keys->reset(chosen()); });
+    changes(m_reset, [this] { m_keys->resetAll(); });
+    showChosen();
+}
+
+QTreeWidgetItem* ShortcutSheet::addRow(const QString& group, const QString& name, const QString& keys, QAction* action) {
+    QTreeWidgetItem* parent = nullptr;
+    for (int i = 0; i < m_tree->topLevelItemCount() && !parent; ++i)
+        if (m_tree->topLevelItem(i)->text(Name) == group) parent = m_tree->topLevelItem(i);
+    if (!parent) {
+        parent = new QTreeWidgetItem(m_tree, {group});
+        parent->setFlags(Qt::ItemIsEnabled);
+        parent->setFirstColumnSpanned(true);
+        QFont bold = font();
+        bold.setBold(true);
+        parent->setFont(Name, bold);
+        parent->setExpanded(true);
+    }
+    auto* item = new QTreeWidgetItem(parent, {name, keys});
+    item->setData(Name, kActionRole, QVariant::fromValue<QObject*>(action));
+    item->setFont(Keys, numberFont(font()));
+    return item;
+}
+
+void ShortcutSheet::fill(const QList<QAction*>& actions) {
+    for (QAction* action : actions) {
+        const QString path = action->property("menuPath").toString();
+        const bool fixed = !m_keys->knows(action);
+        if (fixed && keysOf(*action).isEmpty()) continue;  // an entry that comes and goes, as the recent files do
+        addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action), fixed ? nullptr : action);
+    }
+    const QString graph = QStringLiteral("In the graph");
+    addRow(graph, QStringLiteral("Walk along the edges"), QStringLiteral("arrow keys"), nullptr);
+    addRow(graph, QStringLiteral("Zoom to the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
+    addRow(graph, QStringLiteral("Select one more layer"), QStringLiteral("Shift+click"), nullptr);
+}
+
+QAction* ShortcutSheet::chosen() const {
+    const QTreeWidgetItem* item = m_tree->currentItem();
+    return item ? qobject_cast<QAction*>(item->data(Name, kActionRole).value<QObject*>()) : nullptr;
+}
+
+void ShortcutSheet::showChosen() {
+    const QAction* action = chosen();
+    for (QWidget* part : std::initializer_list<QWidget*>{m_editor, m_clear}) part->setEnabled(action);
+    m_editor->setKeySequence(action ? action->shortcut() : QKeySequence());
+    considerKeys();
+    if (!action)
+        m_remark->setText(m_tree->currentItem() && m_tree->currentItem()->parent()
+                              ? QStringLiteral("These keys belong to the graph and stay.")
+                              : QStringLiteral("Choose a command, then press its new keys."));
+}
+
+/// Says beforehand who would lose the keys.
+void ShortcutSheet::considerKeys() {
+    const QAction* action = chosen();
+    const QKeySequence keys = m_editor->keySequence();
+    m_assign->setEnabled(action && !keys.isEmpty() && !action->shortcuts().contains(keys));
+    m_default->setEnabled(action && !m_keys->isDefault(action));
+    const QAction* holder = action ? m_keys->holder(keys, action) : nullptr;
+    m_remark->setText(holder ? QStringLiteral("%1 is \u201c%2\u201d now, which would have none.")
+                                   .arg(keys.toString(QKeySequence::NativeText), actionName(*holder))
+                             : QString());
+}
+
+void ShortcutSheet::refresh() {
+    for (QTreeWidgetItemIterator item(m_tree); *item; ++item)
+        if (const auto* action = qobject_cast<QAction*>((*item)->data(Name, kActionRole).value<QObject*>()))
+            (*item)->setText(Keys, keysOf(*action));
+    showChosen();
+}
+
+void ShortcutSheet::filter(const QString& text) {
+    for (int g = 0; g < m_tree->topLevelItemCount(); ++g) {
+        QTreeWidgetItem* group = m_tree->topLevelItem(g);
+        bool any = false;
+        for (int i = 0; i < group->childCount(); ++i) {
+            QTreeWidgetItem* item = group->child(i);
+            const bool fits = item->text(Name).contains(text, Qt::CaseInsensitive) ||
+                              item->text(Keys).contains(text, Qt::CaseInsensitive);
+            item->setHidden(!fits);
+            any = any || fits;
+        }
+        group->setHidden(!any);
+    }
 }
 
 }  // namespace quantloupe::ui

@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All keys on one sheet.
+// All commands with their keys on one sheet, where the person gives them others.
 
 #include <QAction>
 #include <QDialog>
+#include <QKeySequenceEdit>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTreeWidget>
+
+#include "commands/shortcut_keys.h"
 
 namespace quantloupe::ui {
 
 class ShortcutSheet : public QDialog {
     Q_OBJECT
   public:
-    explicit ShortcutSheet(const QList<QAction*>& actions, QWidget* parent = nullptr);
+    /// `keys` must outlive this, and knows the actions.
+    ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys, QWidget* parent = nullptr);
+    QTreeWidget* tree() const { return m_tree; }
+    QKeySequenceEdit* editor() const { return m_editor; }
+    QPushButton* assignButton() const { return m_assign; }
+    QPushButton* defaultButton() const { return m_default; }
+    QPushButton* resetButton() const { return m_reset; }
+    QLabel* remark() const { return m_remark; }
+
+  Q_SIGNALS:
+    void keysChanged();
+
+  private:
+    void fill(const QList<QAction*>& actions);
+    QTreeWidgetItem* addRow(const QString& group, const QString& name, const QString& keys, QAction* action);
+    QAction* chosen() const;
+    void showChosen();
+    void considerKeys();
+    void refresh();
+    void filter(const QString& text);
+
+    ShortcutKeys* m_keys;
+    QLineEdit* m_filter;
+    QTreeWidget* m_tree;
+    QKeySequenceEdit* m_editor;
+    QPushButton *m_assign, *m_clear, *m_default, *m_reset;
+    QLabel* m_remark;
 };
 
 }  // namespace quantloupe::ui

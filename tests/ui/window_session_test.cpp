@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Beyond the work on one model: keys of one's own, several windows, the layout from one start to the next, a model that
+// changes on disk, and the word on the desktop.
+#include <QApplication>
+#include <QMenuBar>
+#include <set>
+
+#include "config/presets.h"
+#include "widgets/shortcut_sheet.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class WindowSessionTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() { test::keepSettingsIn(m_folder); }
+    void init() {
+        QSettings().clear();
+        m_path = test::writeModel(m_folder);
+        m_window = test::openWindow(m_path, {1300, 850});
+        QVERIFY(m_window);
+    }
+    void cleanup() { m_window.reset(); }
+
+    void commandsAreToldApartByTheirNames() {
+        std::set<QString> names;
+        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
+            if ((*item)->parent())
+                QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second, qPrintable((*item)->text(0)));
+        QVERIFY(names.size() > 60);
+    }
+
+    void keysAreChangedAndKept() {
+        QAction* fit = action("Fit graph");
+        QAction* columns = action("Wrap into columns");
+        QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
+        ShortcutSheet sheet(actions(), m_window->shortcutKeys());
+        choose(sheet, "Fit graph");
+        QTest::keyClick(sheet.editor(), Qt::Key_W);
+        // The field waits whether more keys follow.
+        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into columns"), qPrintable(sheet.remark()->text()));
+        sheet.assignButton()->click();
+        QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
+        QVERIFY(columns->shortcut().isEmpty());
+
+        // The key does the new thing, and not the old one.
+        const bool wrapped = m_window->document()->layoutOptions().wrapped;
+        QSignalSpy triggered(fit, &QAction::triggered);
+        m_window->activateWindow();
+        m_window->graphView()->canvas()->setFocus();
+        QTest::keyClick(m_window->graphView()->canvas(), Qt::Key_W);
+        QCOMPARE(triggered.size(), 1);
+        QCOMPARE(m_window->document()->layoutOptions().wrapped, wrapped);
+
+        // The next window has them, too; their defaults come back one by one or all at once.
+        MainWindow next;
+        QAction* nextFit = named(next.allActions(), "Fit graph");
+        QVERIFY(nextFit);
+        QCOMPARE(nextFit->shortcut(), QKeySequence(Qt::Key_W));
+        choose(sheet, "Wrap into columns");
+        QVERIFY(sheet.defaultButton()->isEnabled());
+        sheet.defaultButton()->click();
+        QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
+        QVERIFY(fit->shortcut().isEmpty());
+        sheet.resetButton()->click();
+        QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_F));
+        QVERIFY(QSettings().allKeys().filter("shortcuts").isEmpty());
+    }
+
+    void aSecondWindowIsItsOwn() {
+        QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
+        MainWindow* second = nullptr;
+        for (QWidget* widget : QApplication::topLevelWidgets())
+            if (auto* window = qobject_cast<MainWindow*>(widget); window && window != m_window.get()) second = window;
+        QVERIFY(second && second->isVisible());
+        QVERIFY(!second->document()->hasModel());
+        QVERIFY(test::openAndWait(*second->document(), m_path));
+        second->document()->edit(skipType(second->document()->config(), "Conv"));
+        QCOMPARE(second->document()->config().rules.size(), std::size_t(1));
+        QVERIFY(m_window->document()->config().rules.empty());
+        QPointer<MainWindow> gone = second;
+        second->setAskBeforeClosing(false);
+        second->close();
+        QVERIFY(QTest::qWaitFor([&] { return gone.isNull(); }, 5000));
+        QVERIFY(m_window->isVisible());
+    }
+
+    void theLayoutIsKeptAndReset() {
+        {
+            MainWindow window;
+            window.setAskBeforeClosing(false);
+            window.keepLayout();
+            window.resize(1111, 777);
+            window.show();
+            QVERIFY(test::openAndWait(*window.document(), m_path));
+            window.inspector()->hide();
+            window.historyPanel()->parentWidget()->show();
+            window.close();
+        }
+        MainWindow window;
+        window.setAskBeforeClosing(false);
+        window.keepLayout();
+        QCOMPARE(window.size(), QSize(1111, 777));
+        QVERIFY(window.inspector()->isHidden());
+        QVERIFY(!window.historyPanel()->parentWidget()->isHidden());
+        named(window.allActions(), "Reset the window's layout")->trigger();
+        QVERIFY(!window.inspector()->isHidden());
+        QVERIFY(window.historyPanel()->parentWidget()->isHidden());
+        MainWindow third;
+        third.keepLayout();
+        QVERIFY(!third.inspector()->isHidden());
+    }
+
+    void aChangedFileIsOfferedAndKeepsTheTuning() {
+        Document& document = *m_window->document();
+        m_window->fileWatch()->setRest(30);
+        document.edit(skipType(document.config(), "Relu"));
+        ConfigEdit two{document.config(), QStringLiteral("skip"), {}};
+        SkipRule rule;
+        rule.layers = {"Conv_2"};
+        two.next.rules.push_back(rule);
+        QVERIFY(document.edit(two));
+        QVERIFY(QTest::qWaitFor([&] { return !document.evaluating(); }, 20000));
+        document.select(*document.graph()->findNode("Conv_2"));
+        const auto measured = document.history().entries().size();
+        QVERIFY(measured >= 1);
+
+        // Another model in its place, by renaming as programs do: one weight is another, one layer more at the end.
+        QString text = QString::fromLatin1(test::kChain);
+        text.replace("V = {1, 0.5, -1, 0.25}", "V = {1, 0.5, -1, 0.75}").replace("Y = Relu(E)", "F = Relu(E)\n  Y = Neg(F)");
+        test::writeModel(m_folder, text, "new.onnx");
+        std::filesystem::rename(m_folder.filePath("new.onnx").toStdString(), m_path);
+        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
+        QVERIFY2(m_window->messageBar()->text().contains("chain.onnx has changed on disk"), qPrintable(m_window->messageBar()->text()));
+        const ModelPtrCheck before = document.model();
+        m_window->messageBar()->acceptButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return document.model() != before && !document.evaluating() && document.evaluation(); }, 20000));
+
+        QCOMPARE(document.graph()->nodeCount(), std::size_t(7));
+        QCOMPARE(document.config().rules.size(), std::size_t(2));
+        QCOMPARE(document.config().rules.back().layers, std::vector<std::string>{"Conv_2"});
+        QCOMPARE(document.graph()->node(document.current()).name, std::string("Conv_2"));
+        QVERIFY(document.history().entries().size() >= measured);
+        QVERIFY(document.history().entries().front().otherModel);
+        QVERIFY(!document.undoStack()->isClean());
+        QVERIFY2(m_window->messageBar()->text().contains("read again"), qPrintable(m_window->messageBar()->text()));
+    }
+
+    void aBrokenFileLeavesAllAsItIs() {
+        Document& document = *m_window->document();
+        document.edit(skipType(document.config(), "Relu"));
+        m_window->fileWatch()->setRest(30);
+        const ModelPtrCheck before = document.model();
+        QFile file(QString::fromStdString(m_path.string()));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("half a model");
+        file.close();
+        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
+        QSignalSpy failed(&document, &Document::failed);
+        m_window->messageBar()->acceptButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return !failed.empty(); }, 10000));
+        QCOMPARE(m_window->messageBar()->kind(), MessageKind::Error);
+        QCOMPARE(document.model(), before);
+        QCOMPARE(document.config().rules.size(), std::size_t(1));
+        // The next good one is offered again.
+        test::writeModel(m_folder);
+        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
+    }
+
+    void whatIsTouchedButTheSameIsNotOffered() {
+        m_window->fileWatch()->setRest(30);
+        QSignalSpy changed(m_window->fileWatch(), &FileWatch::changed);
+        test::writeModel(m_folder, QString::fromLatin1(test::kChain), "beside.onnx");
+        QTest::qWait(300);
+        QCOMPARE(changed.size(), 0);
+    }
+
+    void whatTookLongIsToldToThoseWhoLeft() {
+        QSignalSpy told(m_window.get(), &MainWindow::notified);
+        Document& document = *m_window->document();
+        m_window->setLongSeconds(0);
+        const auto evaluateOnce = [&] {
+            QSignalSpy finished(&document, &Document::evaluationFinished);
+            document.evaluate();
+            return QTest::qWaitFor([&] { return !finished.empty(); }, 20000);
+        };
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        QVERIFY(evaluateOnce());
+        QCOMPARE(told.size(), 0);  // it is seen
+        m_window->hide();
+        QVERIFY(QTest::qWaitFor([] { return !QApplication::activeWindow(); }, 5000));
+        QVERIFY(evaluateOnce());
+        QCOMPARE(told.size(), 1);
+        QVERIFY2(told.front().front().toString().startsWith("chain is evaluated after"), qPrintable(told.front().front().toString()));
+        m_window->setLongSeconds(1000);
+        QVERIFY(evaluateOnce());
+        QCOMPARE(told.size(), 1);
+    }
+
+  private:
+    using ModelPtrCheck = const LoadedModel*;
+    static QString plain(const QAction* action) { return action->text().remove('&').remove(QChar(0x2026)); }
+    static QAction* named(const QList<QAction*>& actions, const char* name) {
+        for (QAction* action : actions)
+            if (plain(action) == QLatin1String(name)) return action;
+        return nullptr;
+    }
+    QList<QAction*> actions() const { return m_window->allActions(); }
+    QAction* action(const char* name) const { return named(actions(), name); }
+    static void choose(ShortcutSheet& sheet, const char* name) {
+        const auto found = sheet.tree()->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
+        QCOMPARE(found.size(), 1);
+        sheet.tree()->setCurrentItem(found.front());
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(WindowSessionTest)
+#include "window_session_test.moc"

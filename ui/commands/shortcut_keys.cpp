@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands/shortcut_keys.h"
+
+#include <QSettings>
+#include <algorithm>
+
+namespace quantloupe::ui {
+
+namespace {
+
+const QString kGroup = QStringLiteral("shortcuts");
+
+/// "View/Fit graph": no marks that may change, and nothing that means something in the name of a setting.
+QString commandName(const QAction& action) {
+    QString name = action.property("menuPath").toString().section(QStringLiteral(" \u25b8"), 0, 0) + QLatin1Char('.') +
+                   action.text().section(QLatin1Char('\t'), 0, 0);
+    name.remove(QLatin1Char('&')).remove(QChar(0x2026)).replace(QLatin1Char('/'), QLatin1Char(' '));
+    return name;
+}
+
+}  // namespace
+
+void ShortcutKeys::adopt(const QList<QAction*>& actions) {
+    m_commands.clear();
+    // What is behind a tab only tells of keys that belong to the graph and the table.
+    for (QAction* action : actions)
+        if (!action->text().contains(QLatin1Char('\t'))) m_commands.push_back({action, commandName(*action), action->shortcuts()});
+    reload();
+}
+
+void ShortcutKeys::reload() {
+    QSettings settings;
+    settings.beginGroup(kGroup);
+    for (const Command& command : m_commands) {
+        if (!settings.contains(command.name)) {
+            command.action->setShortcuts(command.defaults);
+            continue;
+        }
+        QList<QKeySequence> keys;
+        for (const QString& text : settings.value(command.name).toStringList())
+            if (!text.isEmpty()) keys.append(QKeySequence(text, QKeySequence::PortableText));
+        command.action->setShortcuts(keys);
+    }
+}
+
+const ShortcutKeys::Command* ShortcutKeys::find(const QAction* action) const {
+    const auto found = std::ranges::find(m_commands, action, &Command::action);
+    return found == m_commands.end() ? nullptr : &*found;
+}
+
+bool ShortcutKeys::isDefault(const QAction* action) const {
+    const Command* command = find(action);
+    return !command || command->action->shortcuts() == command->defaults;
+}
+
+QAction* ShortcutKeys::holder(const QKeySequence& keys, const QAction* except) const {
+    if (keys.isEmpty()) return nullptr;
+    for (const Command& command : m_commands)
+        if (command.action != except && command.action->shortcuts().contains(keys)) return command.action;
+    return nullptr;
+}
+
+void ShortcutKeys::store(const Command& command, const QList<QKeySequence>& keys) {
+    QSettings settings;
+    settings.beginGroup(kGroup);
+    if (keys == command.defaults) {
+        settings.remove(command.name);
+    } else {
+        QStringList texts;
+        for (const QKeySequence& sequence : keys) texts << sequence.toString(QKeySequence::PortableText);
+        if (texts.isEmpty()) texts << QString();  // an empty list would read as nothing stored
+        settings.setValue(command.name, texts);
+    }
+    command.action->setShortcuts(keys);
+}
+
+void ShortcutKeys::set(QAction* action, const QKeySequence& keys) {
+    const Command* command = find(action);
+    if (!command) return;
+    if (QAction* other = holder(keys, action)) {
+        QList<QKeySequence> left = other->shortcuts();
+        left.removeAll(keys);
+        store(*find(other), left);
+    }
+    store(*command, keys.isEmpty() ? QList<QKeySequence>() : QList<QKeySequence>{keys});
+}
+
+void ShortcutKeys::reset(QAction* action) {
+    const Command* command = find(action);
+    if (!command) return;
+    for (const QKeySequence& keys : command->defaults)
+        if (QAction* other = holder(keys, action)) {
+            QList<QKeySequence> left = other->shortcuts();
+            left.removeAll(keys);
+            store(*find(other), left);
+        }
+    store(*command, command->defaults);
+}
+
+void ShortcutKeys::resetAll() {
+    QSettings().remove(kGroup);
+    reload();
+}
+
+}  // namespace quantloupe::ui

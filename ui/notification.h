@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A word on the desktop for somebody who went on with something else.
+
+#include <QString>
+#include <QWidget>
+
+namespace quantloupe::ui {
+
+/// Marks the window in the task bar, and shows a notification where the desktop has a service for them
+/// (org.freedesktop.Notifications). Does not wait for an answer. GUI thread.
+void notifyDesktop(QWidget* window, const QString& title, const QString& text);
+
+}  // namespace quantloupe::ui
