@@ -76,6 +76,50 @@ class CanvasTest : public QObject {
         QVERIFY(m_document->selection().empty());
     }
 
+    /// The parts that were moved and the rim that was painted make the picture that is painted at once.
+    void aPannedFrameIsTheFrameThatIsPaintedAnew() {
+        const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
+        for (const PicturePtr& picture : pictures) {
+            const PictureIndex index(*picture);
+            std::vector<NodeLook> looks = looksOf(*picture, m_document->layers(), *m_document->graph(), m_canvas->overlay(), theme(false));
+            PaintCache cache;
+            PaintScene scene;
+            scene.picture = picture.get(), scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
+            scene.font = m_canvas->font();
+            scene.cache = &cache;
+            scene.selected.assign(picture->nodes.size(), false);
+            scene.selected[1] = true;
+            scene.current = 1;
+            for (const double ratio : {1.0, 1.25, 2.0})
+                for (const double zoom : {0.02, 0.3, 0.61, 1.0, 2.3}) {
+                    const QSize size(300, 200);
+                    ViewTransform transform;
+                    transform.zoom = zoom;
+                    transform.center(index.bounds().center(), QRectF({}, size));
+                    PaintedView moved;
+                    moved.frame(scene, transform, size, ratio, scene.theme->canvas);
+                    for (const QPointF step : {QPointF(3, 17), QPointF(-31, 0), QPointF(0, -40), QPointF(20, -55), QPointF(0.4, 0.3), QPointF(400, 0)}) {
+                        transform.offset += step;
+                        const QImage panned = moved.frame(scene, transform, size, ratio, scene.theme->canvas).copy();
+                        PaintedView fresh;
+                        QCOMPARE(panned, fresh.frame(scene, transform, size, ratio, scene.theme->canvas));
+                    }
+                }
+        }
+    }
+
+    /// What changes without moving must not come from the frame before.
+    void aSelectionIsDrawnAtOnce() {
+        const QImage before = m_canvas->grab().toImage();
+        click(2);
+        QVERIFY(m_canvas->grab().toImage() != before);
+        const QImage selected = m_canvas->grab().toImage();
+        m_canvas->setPreview(NodeSet(m_document->graph()->nodeCount(), true), QStringLiteral("all"));
+        QVERIFY(m_canvas->grab().toImage() != selected);
+        m_canvas->clearPreview();
+        QCOMPARE(m_canvas->grab().toImage(), selected);
+    }
+
     void spaceTogglesAndUndoBringsItBack() {
         click(0);
         QVERIFY(m_canvas->looks()[0].outline == themeOf(m_canvas->palette()).quantized);
