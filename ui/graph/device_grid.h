@@ -37,6 +37,9 @@ class DeviceGrid {
         const double bottom = std::round(y(std::max(a.y(), b.y())) - width / 2) + width;
         return scene(left, top, right - left, bottom - top);
     }
+    QPointF snapped(QPointF place) const {
+        return m_pixels ? QPointF((std::round(x(place.x())) - m_x) / m_scale, (std::round(y(place.y())) - m_y) / m_scale) : place;
+    }
     QRectF snapped(const QRectF& rect) const {
         if (!m_pixels) return rect;
         const double left = std::round(x(rect.left())), top = std::round(y(rect.top()));

@@ -181,7 +181,7 @@ void EdgePainter::paintReference(const Edge& edge, const QColor& color) {
     }
     if (m_zoom < kTextZoom) return;
     m_painter.setPen(loud ? color : m_theme.muted);
-    m_texts.draw(m_painter, QString::fromStdString(m_scene.picture->nodes[edge.from].title), TextCache::Face::Subtitle,
+    m_texts.draw(m_painter, m_grid, QString::fromStdString(m_scene.picture->nodes[edge.from].title), TextCache::Face::Subtitle,
                  kReferenceFont, QRectF(start.x() - 95, start.y() - 4, 90, 11), true, Qt::ElideLeft);
 }
 

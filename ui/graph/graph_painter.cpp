@@ -96,7 +96,7 @@ class ScenePainter {
         for (const PictureFrame& frame : m_scene.picture->frames) {
             const QRectF line = frameNameRect(frame);
             if (!line.intersects(m_visible)) continue;
-            m_texts.draw(m_painter, QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group])),
+            m_texts.draw(m_painter, m_grid, QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group])),
                          TextCache::Face::Subtitle, 9.5, line, false, Qt::ElideLeft);
         }
     }
@@ -224,15 +224,15 @@ class ScenePainter {
             const bool word = look.heat < 0;
             m_painter.setPen(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text);
             const QRectF line(left, box.top(), right - left, middle - box.top() + 2);
-            right -= m_texts.draw(m_painter, look.number, word ? TextCache::Face::Subtitle : TextCache::Face::Number,
+            right -= m_texts.draw(m_painter, m_grid, look.number, word ? TextCache::Face::Subtitle : TextCache::Face::Number,
                                   word ? subtitle : title, line, true) + 7;
         }
         m_painter.setPen(m_theme.text);
-        m_texts.draw(m_painter, QString::fromStdString(node.title), TextCache::Face::Title, title,
+        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.title), TextCache::Face::Title, title,
                      QRectF(left, box.top(), right - left, middle - box.top() + 2));
         m_painter.setPen(m_theme.muted);
         const double width = box.right() - 16 - left;
-        m_texts.draw(m_painter, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle, subtitle,
+        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle, subtitle,
                      QRectF(left, middle - (look.group ? 2 : 0), width, box.bottom() - middle - 3 - (look.group ? 2 : 0)), false,
                      Qt::ElideLeft);
     }

@@ -56,10 +56,11 @@ const ShapedText& TextCache::shaped(const QString& text, Face face, double pixel
     return *m_texts.insert(key, result);
 }
 
-double TextCache::draw(QPainter& painter, const QString& text, Face face, double pixels, const QRectF& line, bool right,
+double TextCache::draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels, const QRectF& line, bool right,
                        Qt::TextElideMode elide) {
     const ShapedText& words = shaped(text, face, pixels, line.width(), elide);
-    const QPointF place(right ? line.right() - words.width : line.left(), line.center().y() - words.height / 2);
+    // On whole pixels: glyphs of a graph that moves must not change their shapes.
+    const QPointF place = grid.snapped(QPointF(right ? line.right() - words.width : line.left(), line.center().y() - words.height / 2));
     for (const QGlyphRun& run : words.runs) painter.drawGlyphRun(place, run);
     return words.width;
 }

@@ -10,6 +10,8 @@
 #include <QString>
 #include <map>
 
+#include "graph/device_grid.h"
+
 namespace quantloupe::ui {
 
 /// One line, shortened to its width.
@@ -27,8 +29,8 @@ class TextCache {
     /// `pixels`: the font's size in scene units. Valid until the next call.
     const ShapedText& shaped(const QString& text, Face face, double pixels, double width, Qt::TextElideMode elide);
     /// Draws the line in the middle of `line`'s height, in the painter's pen; returns its width.
-    double draw(QPainter& painter, const QString& text, Face face, double pixels, const QRectF& line, bool right = false,
-                Qt::TextElideMode elide = Qt::ElideRight);
+    double draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels, const QRectF& line,
+                bool right = false, Qt::TextElideMode elide = Qt::ElideRight);
 
   private:
     struct Key {
