@@ -36,6 +36,18 @@ PicturePtr columnOf(const Graph& graph) {
     return picture;
 }
 
+/// In words; empty if there is none.
+QString differenceOf(const QImage& a, const QImage& b) {
+    if (a.size() != b.size()) return QStringLiteral("other sizes");
+    int count = 0;
+    QPoint first;
+    for (int y = 0; y < a.height(); ++y)
+        for (int x = 0; x < a.width(); ++x)
+            if (a.pixel(x, y) != b.pixel(x, y) && count++ == 0) first = {x, y};
+    if (count == 0) return {};
+    return QStringLiteral("%1 pixels, the first at %2, %3: %4 and %5").arg(count).arg(first.x()).arg(first.y()).arg(a.pixelColor(first).name(), b.pixelColor(first).name());
+}
+
 }  // namespace
 
 class CanvasTest : public QObject {
@@ -74,6 +86,51 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), std::vector{NodeId(4)});
         QTest::mouseClick(m_canvas.get(), Qt::LeftButton, {}, QPoint(3, 3));
         QVERIFY(m_document->selection().empty());
+    }
+
+    /// The parts that were moved and the rim that was painted make the picture that is painted at once.
+    void aPannedFrameIsTheFrameThatIsPaintedAnew() {
+        const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
+        for (const PicturePtr& picture : pictures) {
+            const PictureIndex index(*picture);
+            std::vector<NodeLook> looks = looksOf(*picture, m_document->layers(), *m_document->graph(), m_canvas->overlay(), theme(false));
+            PaintCache cache;
+            PaintScene scene;
+            scene.picture = picture.get(), scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
+            scene.font = m_canvas->font();
+            scene.cache = &cache;
+            scene.selected.assign(picture->nodes.size(), false);
+            scene.selected[1] = true;
+            scene.current = 1;
+            for (const double ratio : {1.0, 1.25, 2.0})
+                for (const double zoom : {0.02, 0.3, 0.61, 1.0, 2.3}) {
+                    const QSize size(300, 200);
+                    ViewTransform transform;
+                    transform.zoom = zoom;
+                    transform.center(index.bounds().center(), QRectF({}, size));
+                    PaintedView moved;
+                    moved.frame(scene, transform, size, ratio, scene.theme->canvas);
+                    for (const QPointF step : {QPointF(3, 17), QPointF(-31, 0), QPointF(0, -40), QPointF(20, -55), QPointF(0.4, 0.3), QPointF(400, 0)}) {
+                        transform.offset += step;
+                        const QImage panned = moved.frame(scene, transform, size, ratio, scene.theme->canvas).copy();
+                        PaintedView fresh;
+                        const QString difference = differenceOf(panned, fresh.frame(scene, transform, size, ratio, scene.theme->canvas));
+                        QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("zoom %1, scale %2, step %3 %4: %5").arg(zoom).arg(ratio).arg(step.x()).arg(step.y()).arg(difference)));
+                    }
+                }
+        }
+    }
+
+    /// What changes without moving must not come from the frame before.
+    void aSelectionIsDrawnAtOnce() {
+        const QImage before = m_canvas->grab().toImage();
+        click(2);
+        QVERIFY(m_canvas->grab().toImage() != before);
+        const QImage selected = m_canvas->grab().toImage();
+        m_canvas->setPreview(NodeSet(m_document->graph()->nodeCount(), true), QStringLiteral("all"));
+        QVERIFY(m_canvas->grab().toImage() != selected);
+        m_canvas->clearPreview();
+        QCOMPARE(m_canvas->grab().toImage(), selected);
     }
 
     void spaceTogglesAndUndoBringsItBack() {

@@ -75,8 +75,13 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         m_graph = graph;
         resetView();
     }
-    update();
+    sceneChanged();
     Q_EMIT viewChanged();
+}
+
+void GraphCanvas::sceneChanged() {
+    m_painted.forget();
+    update();
 }
 
 void GraphCanvas::holdStill(NodeId layer) { m_still = layer; }
@@ -123,7 +128,7 @@ void GraphCanvas::updateLooks() {
     if (m_picture && m_document->graph())
         m_looks =
             looksOf(*m_picture, m_document->layers(), *m_document->graph(), m_overlay, themeOf(palette()));
-    update();
+    sceneChanged();
     Q_EMIT looksChanged();
 }
 
@@ -132,7 +137,7 @@ void GraphCanvas::updateSelection() {
     for (const NodeId node : m_document->selection())
         if (const auto box = m_index.boxOf(node)) m_scene.selected[*box] = true;
     m_scene.current = currentBox();
-    update();
+    sceneChanged();
 }
 
 void GraphCanvas::resetView() {
@@ -236,8 +241,8 @@ void GraphCanvas::ensureVisible(NodeId layer) {
 void GraphCanvas::paintEvent(QPaintEvent* event) {
     const Theme& colors = themeOf(palette());
     QPainter painter(this);
-    painter.fillRect(event->rect(), colors.canvas);
     if (!m_picture) {
+        painter.fillRect(event->rect(), colors.canvas);
         if (m_document->hasModel()) {
             painter.setPen(colors.muted);
             painter.drawText(rect(), Qt::AlignCenter, QStringLiteral("Laying out the graph\u2026"));
@@ -246,7 +251,9 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
     }
     m_scene.theme = &colors;
     m_scene.font = font();
-    paintScene(painter, m_scene, m_transform, QRectF(event->rect()));
+    m_scene.cache = &m_cache;
+    const QImage& frame = m_painted.frame(m_scene, m_transform, size(), devicePixelRatioF(), colors.canvas);
+    painter.drawImage(0, 0, frame);
     if (m_drag == Drag::Band) {
         QColor fill = colors.accent;
         fill.setAlpha(30);
@@ -282,7 +289,10 @@ void GraphCanvas::changeFont() {
 
 void GraphCanvas::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) updateLooks();
-    if (event->type() == QEvent::FontChange) changeFont();
+    if (event->type() == QEvent::FontChange) {
+        m_painted.forget();
+        changeFont();
+    }
     QWidget::changeEvent(event);
 }
 

@@ -11,9 +11,11 @@
 #include <vector>
 
 #include "document.h"
+#include "graph/box_face.h"
 #include "graph/graph_painter.h"
 #include "graph/node_look.h"
 #include "graph/overlay.h"
+#include "graph/painted_view.h"
 #include "graph/picture_index.h"
 #include "graph/rule_preview.h"
 #include "graph/view_transform.h"
@@ -107,6 +109,7 @@ class GraphCanvas : public QWidget {
     enum class Drag { None, Click, Pan, Band };
 
     void updateLooks();
+    void sceneChanged();  ///< what was painted is of no use any more
     QRectF fitArea() const;
     void updateSelection();
     void resetView();
@@ -141,6 +144,8 @@ class GraphCanvas : public QWidget {
     Metric m_metric = Metric::LocalQs;
     ViewTransform m_transform;
     PaintScene m_scene;
+    PaintCache m_cache;
+    PaintedView m_painted;
     bool m_viewPending = false;  ///< the first view waits for a size
 
     Drag m_drag = Drag::None;

@@ -157,7 +157,7 @@ void GraphCanvas::setHovered(std::optional<std::size_t> box) {
     if (m_scene.hovered == box) return;
     m_scene.hovered = box;
     if (choosingUntil()) previewUntil();
-    update();
+    sceneChanged();
 }
 
 void GraphCanvas::mousePressEvent(QMouseEvent* event) {
@@ -397,7 +397,7 @@ void GraphCanvas::markPreviewed() {
     for (std::size_t i = 0; i < m_previewed.size(); ++i)
         if (m_previewed[i])
             if (const auto box = m_index.boxOf(NodeId(i))) m_scene.previewed[*box] = true;
-    update();
+    sceneChanged();
 }
 
 void GraphCanvas::previewUntil() {

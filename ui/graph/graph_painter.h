@@ -16,6 +16,8 @@
 
 namespace quantloupe::ui {
 
+struct PaintCache;
+
 constexpr double kPlainZoom = 0.25;
 constexpr double kTextZoom = 0.45;
 
@@ -25,6 +27,7 @@ struct PaintScene {
     const std::vector<NodeLook>* looks = nullptr;
     const Theme* theme = nullptr;
     QFont font;
+    PaintCache* cache = nullptr;  ///< kept from frame to frame; without one all is made anew
     bool faded = false;  ///< numbers are of the configuration before
 
     std::vector<bool> selected;   ///< one a box, or empty
@@ -38,8 +41,4 @@ void paintScene(QPainter& painter, const PaintScene& scene, const ViewTransform&
 
 /// Where the name of an open block is written, in scene units.
 QRectF frameNameRect(const PictureFrame& frame);
-/// Fonts inside a box of this height, in scene units.
-QFont titleFont(const QFont& base, double boxHeight);
-QFont subtitleFont(const QFont& base, double boxHeight);
-
 }  // namespace quantloupe::ui

@@ -2,7 +2,9 @@
 #include "graph/picture_index.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace quantloupe::ui {
 
@@ -80,14 +82,23 @@ std::vector<std::size_t> PictureIndex::collect(const QRectF& scene, std::vector<
                                                const std::vector<QRectF>& boxes) const {
     std::vector<std::size_t> found;
     if (m_cells.empty() || !scene.intersects(m_bounds)) return found;
+    if (scene.contains(m_bounds)) {
+        found.resize(boxes.size());
+        std::iota(found.begin(), found.end(), std::size_t{0});
+        return found;
+    }
+    // Long edges are in many cells: a bit for each tells once, and in order.
+    std::vector<std::uint64_t> marks(boxes.size() / 64 + 1);
     const CellRange range = cellsOf(scene);
     for (int row = range.top; row <= range.bottom; ++row)
         for (int column = range.left; column <= range.right; ++column)
             for (const std::uint32_t i : m_cells[static_cast<std::size_t>(row * m_columns + column)].*list)
-                if (boxes[i].intersects(scene)) found.push_back(i);
-    std::ranges::sort(found);
-    const auto same = std::ranges::unique(found);
-    found.erase(same.begin(), same.end());
+                marks[i / 64] |= std::uint64_t{1} << (i % 64);
+    for (std::size_t word = 0; word < marks.size(); ++word)
+        for (std::uint64_t bits = marks[word]; bits != 0; bits &= bits - 1) {
+            const std::size_t i = word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+            if (boxes[i].intersects(scene)) found.push_back(i);
+        }
     return found;
 }
 

@@ -95,14 +95,19 @@ QFont applicationFont() {
 }
 
 QFont numberFont(const QFont& base) {
+    static const bool noto = QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono"));  // asks fontconfig: slow
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    if (QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono")))
-        font.setFamily(QStringLiteral("Noto Sans Mono"));
+    if (noto) font.setFamily(QStringLiteral("Noto Sans Mono"));
     if (base.pointSizeF() > 0)
         font.setPointSizeF(base.pointSizeF() * 0.96);
     else
         font.setPixelSize(base.pixelSize());
     return font;
+}
+
+QColor blended(const QColor& over, const QColor& under, double share) {
+    const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(share * a + (1 - share) * b)); };
+    return {mix(over.red(), under.red()), mix(over.green(), under.green()), mix(over.blue(), under.blue())};
 }
 
 QFont scaledFont(const QFont& base, double factor, QFont::Weight weight) {

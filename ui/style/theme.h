@@ -38,6 +38,9 @@ QFont applicationFont();
 QFont numberFont(const QFont& base);
 QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont::Normal);
 
+/// `share` of one colour on another: as if painted through, but opaque, which fills faster.
+QColor blended(const QColor& over, const QColor& under, double share);
+
 /// A sequential colour map, even in lightness and safe for colour-blind eyes (viridis); 0 is harmless, 1 the
 /// worst.
 QColor heatColor(double position);

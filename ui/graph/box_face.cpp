@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/box_face.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr qsizetype kMostFaces = 200;
+constexpr double kSheet = 3;  ///< from one sheet of a group to the next
+
+void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
+    QColor color = theme.inFloat;
+    color.setAlphaF(0.38f);
+    painter.save();
+    painter.setClipRect(box.adjusted(1, 1, -1, -1), Qt::IntersectClip);
+    painter.setPen(QPen(color, 1.2));
+    QList<QLineF> lines;
+    for (double x = box.left() - box.height(); x < box.right(); x += 6.5)
+        lines.append(QLineF(x, box.bottom(), x + box.height(), box.top()));
+    painter.drawLines(lines);
+    painter.restore();
+}
+
+}  // namespace
+
+QRectF heatSlot(const QRectF& box) { return {box.right() - 10, box.top() + 5, 4, box.height() - 10}; }
+
+void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme) {
+    const double radius = std::min(5.0, box.height() / 5);
+    if (look.group) {
+        painter.setPen(QPen(look.outline, 1));
+        painter.setBrush(theme.panel);
+        for (const int sheet : {2, 1, 0}) painter.drawRoundedRect(box.translated(kSheet * sheet, kSheet * sheet), radius, radius);
+    }
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(look.fill);
+    painter.drawRoundedRect(box, radius, radius);
+    if (look.hatched) paintHatch(painter, box, theme);
+    QPen pen(look.outline, 1.6);
+    if (look.dashed) pen.setDashPattern({3.2, 2.0});
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRoundedRect(box, radius, radius);
+    painter.fillRect(QRectF(box.left(), box.top() + radius * 0.5, 4.5, box.height() - radius), look.band);
+    if (look.noValue && look.number.isEmpty()) {  // an empty, dotted slot: nothing is not the same as zero
+        painter.setPen(QPen(theme.faint, 1, Qt::DotLine));
+        painter.drawRoundedRect(heatSlot(box), 1.5, 1.5);
+    }
+}
+
+const FaceCache::Face& FaceCache::face(QSize pixels, double scale, const NodeLook& look, const Theme& theme) {
+    if (scale != m_scale || m_faces.size() > kMostFaces) m_faces.clear();
+    m_scale = scale;
+    const int flags = (look.dashed ? 1 : 0) | (look.hatched ? 2 : 0) | (look.group ? 4 : 0) |
+                      (look.noValue && look.number.isEmpty() ? 8 : 0) | (theme.dark ? 16 : 0);
+    const Key key{pixels, look.outline.rgba(), look.fill.rgba(), look.band.rgba(), flags};
+    if (const auto known = m_faces.constFind(key); known != m_faces.constEnd()) return *known;
+    Face face;
+    face.margin = static_cast<int>(std::ceil((look.group ? 2 * kSheet + 2 : 2) * scale)) + 1;
+    face.image = QImage(pixels + QSize(2, 2) * face.margin, QImage::Format_ARGB32_Premultiplied);
+    face.image.fill(Qt::transparent);
+    QPainter painter(&face.image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate(face.margin, face.margin);
+    painter.scale(scale, scale);
+    paintFace(painter, QRectF(0, 0, pixels.width() / scale, pixels.height() / scale), look, theme);
+    painter.end();
+    return *m_faces.insert(key, face);
+}
+
+}  // namespace quantloupe::ui

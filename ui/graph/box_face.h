@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A box of the graph without its texts and numbers: fill, hatch, rim, band, the sheets behind a collapsed group. On a screen
+// most boxes look like many others, so each face is painted once for a zoom and copied from then on; on paper it is painted.
+
+#include <QHash>
+#include <QImage>
+#include <QPainter>
+
+#include "graph/device_grid.h"
+#include "graph/node_look.h"
+#include "graph/text_cache.h"
+
+namespace quantloupe::ui {
+
+/// In the painter's coordinates.
+void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme);
+/// Where the heat of a box stands, between its texts and its right rim.
+QRectF heatSlot(const QRectF& box);
+
+class FaceCache {
+  public:
+    struct Face {
+        QImage image;
+        int margin = 0;  ///< pixels round the box
+    };
+    /// Of a box of this many pixels, where a scene unit has `scale`.
+    const Face& face(QSize pixels, double scale, const NodeLook& look, const Theme& theme);
+
+  private:
+    struct Key {
+        QSize pixels;
+        QRgb outline, fill, band;
+        int flags;
+        bool operator==(const Key&) const = default;
+        friend size_t qHash(const Key& key, size_t seed = 0) {
+            return qHashMulti(seed, key.pixels.width(), key.pixels.height(), key.outline, key.fill, key.band, key.flags);
+        }
+    };
+    QHash<Key, Face> m_faces;
+    double m_scale = 0;
+};
+
+/// What painting keeps from frame to frame.
+struct PaintCache {
+    TextCache texts;
+    FaceCache faces;
+};
+
+}  // namespace quantloupe::ui

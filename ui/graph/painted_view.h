@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The graph as it was painted last. While the view is panned most of a frame is the frame before, moved by whole pixels:
+// only the rim that comes into sight is painted. What changes the scene itself (colours, selection, zoom, the screen's
+// scale) paints all of it. GUI thread.
+
+#include <QColor>
+#include <QImage>
+#include <QPainter>
+
+#include "graph/graph_painter.h"
+#include "graph/view_transform.h"
+
+namespace quantloupe::ui {
+
+class PaintedView {
+  public:
+    /// The scene has changed.
+    void forget() { m_known = false; }
+    /// The frame of `size` widget pixels at `ratio` device pixels each, on `background`. The offset is rounded to whole
+    /// device pixels, so that a graph that moves does not shimmer.
+    const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio, const QColor& background);
+
+  private:
+    void paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background);
+    void scroll(int dx, int dy);
+
+    bool m_known = false;
+    QImage m_image;
+    ViewTransform m_transform;
+    double m_ratio = 1;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Texts of the graph, shaped and shortened once: shaping costs more than painting, and most boxes say the same words in
+// every frame. Places are in scene units, so one entry serves all zooms. GUI thread, one a canvas.
+
+#include <QFont>
+#include <QGlyphRun>
+#include <QHash>
+#include <QPainter>
+#include <QString>
+#include <map>
+
+#include "graph/device_grid.h"
+
+namespace quantloupe::ui {
+
+/// One line, shortened to its width.
+struct ShapedText {
+    QList<QGlyphRun> runs;
+    double width = 0, height = 0;
+};
+
+class TextCache {
+  public:
+    enum class Face { Title, Subtitle, Number };
+
+    /// Forgets everything if the font is another one.
+    void setFont(const QFont& base);
+    /// `pixels`: the font's size in scene units. Valid until the next call.
+    const ShapedText& shaped(const QString& text, Face face, double pixels, double width, Qt::TextElideMode elide);
+    /// Draws the line in the middle of `line`'s height, in the painter's pen; returns its width.
+    double draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels, const QRectF& line,
+                bool right = false, Qt::TextElideMode elide = Qt::ElideRight);
+
+  private:
+    struct Key {
+        QString text;
+        Face face;
+        int pixels, width, elide;
+        bool operator==(const Key&) const = default;
+        friend size_t qHash(const Key& key, size_t seed = 0) {
+            return qHashMulti(seed, key.text, static_cast<int>(key.face), key.pixels, key.width, key.elide);
+        }
+    };
+    const QFont& font(Face face, int pixels);
+
+    QFont m_base;
+    std::map<std::pair<Face, int>, QFont> m_fonts;
+    QHash<Key, ShapedText> m_texts;
+};
+
+}  // namespace quantloupe::ui
