@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "transform/fold_sources.h"
 
 namespace quantloupe {
 namespace {
@@ -41,13 +42,11 @@ std::string readHost(const Node& node, bool hasBias, const ConstantPtr& weight, 
     if (weight->type() != DataType::Float32)
         return fmt::format("the weight of '{}' is not float32", node.name);
     if (hasBias && bias == nullptr) return fmt::format("the bias of '{}' is not constant", node.name);
-    if (isOp(node, "MatMul"))
-        return fmt::format("'{}' is a MatMul, which has no bias to take the shift", node.name);
     if (isOp(node, "Gemm") &&
         (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1 ||
          node.attributes.integer("transA", 0) != 0))
         return fmt::format("the Gemm '{}' has alpha, beta or transA set", node.name);
-    const auto layout = weightLayout(node, weight->dims());
+    const auto layout = foldLayout(node, weight->dims());
     if (!layout) return fmt::format("the weight of '{}' has an unexpected shape", node.name);
     if (isOp(node, "ConvTranspose") && layout->groups != 1 && !layout->depthwise)
         return fmt::format("the ConvTranspose '{}' has {} groups and is not depthwise", node.name,
@@ -79,21 +78,24 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
     const std::vector<float>& variance = parameters[3];
     const float epsilon = node.attributes.real("epsilon", 1e-5f);
     result.scale.resize(variance.size());
-    std::size_t undefined = 0;
+    std::size_t undefined = 0, adrift = 0;
     for (std::size_t c = 0; c < variance.size(); ++c) {
         result.scale[c] = parameters[0][c] / std::sqrt(variance[c] + epsilon);
         if (!std::isfinite(result.scale[c])) ++undefined;
+        else if (!std::isfinite(parameters[1][c] - parameters[2][c] * result.scale[c])) ++adrift;
     }
     if (undefined > 0)
         return fmt::format("its scale is infinite or undefined in {} of {} channels", undefined,
                            variance.size());
+    if (adrift > 0)
+        return fmt::format("its shift is infinite or undefined in {} of {} channels", adrift, variance.size());
     result.gamma = std::move(parameters[0]);
     result.beta = std::move(parameters[1]);
     result.mean = std::move(parameters[2]);
     return {};
 }
 
-bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t channels, BatchNorm& result) {
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis, std::size_t channels, BatchNorm& result) {
     const bool product = isOp(node, "Mul") || isOp(node, "Div"), turns = isOp(node, "Mul") || isOp(node, "Add");
     if (!product && !isOp(node, "Add") && !isOp(node, "Sub")) return false;
     if (node.inputs.size() != 2 || !node.output().valid()) return false;
@@ -102,10 +104,11 @@ bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::siz
     if (operand == nullptr || operand->type() != DataType::Float32 || graph.constantOf(node.input(first ? 1 : 0)) != nullptr)
         return false;
     const Dims& dims = operand->dims();
-    const bool one = operand->size() == 1 && (rank == 0 ? dims.size() <= 1 : dims.size() <= rank);
-    const std::size_t fromEnd = rank == 0 ? 1 : rank - 1;  // of the channels' axis
+    if (dims.size() > rank || axis >= rank) return false;
+    const bool one = operand->size() == 1;
+    const std::size_t fromEnd = rank - axis;  // of the channels' axis
     const bool each = operand->size() == static_cast<std::int64_t>(channels) && dims.size() >= fromEnd &&
-                      dims.size() <= std::max<std::size_t>(rank, fromEnd) && dims[dims.size() - fromEnd] == operand->size();
+                      dims[dims.size() - fromEnd] == operand->size();
     if (!one && !each) return false;
     result = {{}, std::vector<float>(channels, 0.0f), std::vector<float>(channels, 0.0f), std::vector<float>(channels, 1.0f)};
     for (std::size_t c = 0; c < channels; ++c) {

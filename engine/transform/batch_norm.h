@@ -21,9 +21,9 @@ struct BatchNorm {
 /// Reads the node's constants. Returns why it cannot be folded anywhere, or an empty text.
 std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& result);
 
-/// Reads a Mul, Add, Sub or Div by a constant with one value, or one a channel, behind a layer with outputs of this rank (0: unknown,
-/// channels last, as behind a MatMul; otherwise channels are axis 1). False for every other node.
-bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t channels, BatchNorm& result);
+/// Reads a Mul, Add, Sub or Div by a constant with one value, or one a channel, of a tensor of this rank whose channels are `axis`. False
+/// for every other node.
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis, std::size_t channels, BatchNorm& result);
 
 /// A layer that could take a batch norm over.
 struct FoldHost {

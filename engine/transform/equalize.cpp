@@ -10,6 +10,7 @@
 #include "transform/cross_layer_scaling.h"
 #include "transform/equalize_profiles.h"
 #include "transform/scalable_layer.h"
+#include "transform/scale_groups.h"
 
 namespace quantloupe {
 namespace {
@@ -68,6 +69,17 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
                 "{} channel{} of '{}' {} dead or nearly so: equalization factors outside 1e-4 to 1e4", count,
                 count == 1 ? "" : "s", graph.node(equalized.set.layers[j]).name, count == 1 ? "is" : "are"));
     }
+}
+
+/// A tool's profile found no set.
+void tellNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
+    const ScaleGroups general = findScaleGroups(graph, excluded);
+    if (general.groups.empty()) {
+        notices.push_back(whyNothing(general));
+        return;
+    }
+    notices.push_back(fmt::format("nothing is equalized by this profile's rules; with the profile quantloupe, {} before {} could be",
+                                  namesOf(graph, general.groups[0].heads), namesOf(graph, general.groups[0].tails)));
 }
 
 std::vector<Junction> junctionsOf(const Graph& graph, const std::vector<EqualizedSet>& sets) {
@@ -136,6 +148,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
     } else {
         const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
         result.sets = scale(weights, options, excluded, notices);
+        if (result.sets.empty()) tellNothing(*graph, excluded, notices);
         for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }

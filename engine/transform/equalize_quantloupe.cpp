@@ -19,8 +19,6 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kToldRefusals = 3;
-
 /// Heads, then the tails that are no heads, as the configuration names them.
 std::vector<NodeId> membersOf(const ScaleGroup& group) {
     std::vector<NodeId> members = group.heads;
@@ -37,7 +35,7 @@ class QuantloupeRun {
     ProfileResult run(const std::vector<bool>& excluded) {
         ScaleGroups found = findScaleGroups(m_graph, excluded);
         const std::vector<bool> enabled = switchedOn(found.groups);
-        tellRefusals(found);
+        if (found.groups.empty()) m_notices.push_back(whyNothing(found));
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
         if (!balance.atRest)
@@ -81,18 +79,6 @@ class QuantloupeRun {
         }
         tellIdleOff(m_options.off, used, m_notices);
         return enabled;
-    }
-
-    void tellRefusals(const ScaleGroups& found) {
-        if (!found.groups.empty()) return;
-        if (found.refusals.empty()) {
-            m_notices.push_back("nothing can be equalized: no two layers with constant weights follow on each other");
-            return;
-        }
-        std::string text = "nothing can be equalized; what is in the way:";
-        for (std::size_t i = 0; i < std::min(kToldRefusals, found.refusals.size()); ++i)
-            text += (i == 0 ? " " : "; ") + found.refusals[i];
-        m_notices.push_back(std::move(text));
     }
 
     void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {

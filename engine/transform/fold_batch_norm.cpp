@@ -7,21 +7,49 @@
 // Source: Krishnamoorthi, "Quantizing deep convolutional networks for efficient inference" (2018); the
 // float32 arithmetic is that of ONNX Runtime's own fusion and of AIMET. Cost: O(weights). All folds into the
 // layer before are done first, then those into the layer behind. A Mul, Add, Sub or Div by a constant for each
-// channel that follows a layer is folded the same way: so are batch norms that an exporter wrote as such.
-// Weaknesses: not through Flatten, Reshape or Concat, and not into a MatMul, which has no bias.
+// channel that follows a layer is folded the same way: so are batch norms that an exporter wrote as such. Between
+// layer and batch norm values may be arranged anew (transform/channel_path.h), and layers may be joined by a Concat:
+// each gets its part (transform/fold_sources.h). A MatMul has no bias: the shift goes into the Add behind it, or the
+// batch norm's node stays as such an Add. Weaknesses: not through pooling, Pad or sums of branches; not from behind into a
+// layer with padding or groups.
 #include "transform/fold_batch_norm.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
 #include "model/graph_builder.h"
 #include "transform/batch_norm.h"
+#include "transform/channel_path.h"
+#include "transform/fold_sources.h"
+#include "transform/scalable_layer.h"
 
 namespace quantloupe {
 namespace {
 
-bool isHostOp(const Node& node) { return isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul"); }
+BatchNorm partOf(const BatchNorm& norm, const FoldSource& source) {
+    const auto part = [&](const std::vector<float>& all) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(source.first);
+        return all.empty() ? all : std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(source.count));
+    };
+    return {part(norm.gamma), part(norm.beta), part(norm.mean), part(norm.scale)};
+}
+
+/// Each channel's numbers for as many neighbouring features.
+BatchNorm repeated(const BatchNorm& norm, std::size_t times) {
+    const auto repeat = [times](const std::vector<float>& all) {
+        std::vector<float> result;
+        for (const float v : all) result.insert(result.end(), times, v);
+        return result;
+    };
+    return {repeat(norm.gamma), repeat(norm.beta), repeat(norm.mean), repeat(norm.scale)};
+}
+
+bool onlyScales(const BatchNorm& norm) {
+    const auto zero = [](const std::vector<float>& all) { return std::ranges::all_of(all, [](float v) { return v == 0; }); };
+    return zero(norm.beta) && zero(norm.mean);
+}
 
 class Folder {
   public:
@@ -30,6 +58,8 @@ class Folder {
         m_result.foldedInto.resize(source.nodeCount());
         m_result.notes.resize(source.nodeCount());
         m_result.statistics.resize(source.nodeCount());
+        m_makers.reserve(source.tensorCount());
+        for (const TensorInfo& tensor : source.tensors()) m_makers.push_back(tensor.producer);
     }
 
     FoldResult fold() {
@@ -51,12 +81,6 @@ class Folder {
     }
 
   private:
-    /// The node itself, or the layer that it was folded into.
-    NodeId resolve(NodeId id) const {
-        while (id.valid() && m_result.foldedInto[id.index()].valid()) id = m_result.foldedInto[id.index()];
-        return id;
-    }
-
     ConstantPtr constantNow(NodeId host, std::size_t input) {
         const TensorId id = m_builder.node(host).input(input);
         return id.valid() ? m_builder.tensorInfo(id).constant : nullptr;
@@ -86,60 +110,154 @@ class Folder {
             refuse(id, reason);
             return true;
         }
-        const TensorInfo& input = m_source.tensor(node.input(0));
-        const NodeId host = resolve(input.producer);
-        if (!host.valid() || !isHostOp(m_source.node(host))) return false;
-        if (skipped(id, host)) return true;
-        const Node& hostNode = m_builder.node(host);
-        if (hostNode.output() != node.input(0)) return false;
-        if (input.graphOutput) {
-            refuse(id, fmt::format("the output of '{}' is also a graph output", hostNode.name));
+        return foldIntoSources(id, node.input(0), 1, norm, true);
+    }
+
+    /// Into the layers that make `input`, whose channels are `axis`. Tells why not, if wanted. True: nothing is left to do.
+    bool foldIntoSources(NodeId id, TensorId input, std::size_t axis, const BatchNorm& norm, bool tell) {
+        const FoldSources found = findFoldSources(m_source, m_builder, m_makers, input, axis, norm.channels());
+        if (found.sources.empty()) {
+            if (tell && !found.reason.empty()) refuse(id, found.reason);
             return false;
         }
-        if (input.consumers.size() != 1) {
-            refuse(id,
-                   fmt::format("the output of '{}' has {} readers", hostNode.name, input.consumers.size()));
+        for (const FoldSource& source : found.sources) {
+            if (tell && skipped(id, source.host)) return true;
+            if (!tell && m_skip.contains(m_source.node(source.host).name)) return false;
+        }
+        std::vector<FoldHost> hosts(found.sources.size());
+        bool staysAsAdd = false;
+        for (std::size_t i = 0; i < hosts.size(); ++i) {
+            const FoldSource& source = found.sources[i];
+            const Node& host = m_builder.node(source.host);
+            std::string reason = checkHostBefore(host, host.input(2).valid(), constantNow(source.host, 1),
+                                                 constantNow(source.host, 2), source.count, hosts[i]);
+            if (reason.empty() && source.needsAdd() && !onlyScales(norm)) {
+                if (found.sources.size() > 1)
+                    reason = fmt::format("'{}' is a MatMul without a bias to take its part of the shift", host.name);
+                if (!tell) return false;  // it is that bias
+                staysAsAdd = true;
+            }
+            if (reason.empty()) continue;
+            if (tell) refuse(id, reason);
             return false;
         }
-        FoldHost fold;
-        if (std::string reason = checkHostBefore(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
-                                                 constantNow(host, 2), norm.channels(), fold);
-            !reason.empty()) {
-            refuse(id, reason);
-            return false;
+        for (std::size_t i = 0; i < hosts.size(); ++i) apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
+        const Node& node = m_source.node(id);
+        if (staysAsAdd) {
+            const std::size_t behind = m_source.tensor(input).shape->size() - axis - 1;
+            std::vector<float> shift;
+            for (std::size_t c = 0; c < norm.channels(); ++c) shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
+            becomeAdd(id, node.input(0), node.output(), std::move(shift), behind, found.sources[0].host);
+            return true;
         }
-        std::vector<float> weight = foldBefore(fold, norm);
         TensorInfo& output = m_builder.tensorInfo(node.output());
-        if (!output.shape) output.shape = input.shape;
-        m_builder.node(host).outputs[0] = node.output();
-        remember(host, norm);
-        replaceConstants(id, host, std::move(fold), std::move(weight));
+        if (!output.shape) output.shape = m_source.tensor(input).shape;
+        const NodeId last = m_makers[input.index()];
+        m_builder.node(last).outputs[0] = node.output();
+        m_makers[node.output().index()] = last;
+        remove(id, found.sources[0].host);
         return true;
+    }
+
+    /// The part of a batch norm for one layer.
+    void apply(const FoldSource& source, FoldHost host, const BatchNorm& norm, NodeId id) {
+        if (!source.product) {
+            std::vector<float> weight = foldBefore(host, norm);
+            remember(source.host, norm);
+            replaceConstants(source.host, std::move(host), std::move(weight), true);
+            return;
+        }
+        if (source.needsAdd()) {
+            std::vector<float> weight = foldBefore(host, norm);
+            replaceConstants(source.host, std::move(host), std::move(weight), false);
+            if (source.planar && !norm.gamma.empty()) m_result.statistics[id.index()] = {norm.gamma, norm.beta};
+            return;
+        }
+        host.bias = source.shiftValues;
+        std::vector<float> weight = foldBefore(host, norm);
+        Dims dims(source.positionsBehind + 1, 1);
+        dims[0] = static_cast<std::int64_t>(source.count);
+        const std::string name = m_builder.tensorInfo(m_builder.node(source.shift).input(source.shiftInput)).name + "_folded";
+        m_builder.node(source.shift).inputs[source.shiftInput] =
+            m_builder.addConstant(m_builder.unusedTensorName(name), Constant::fromFloats(dims, std::move(host.bias)));
+        if (source.planar) remember(source.shift, norm);
+        host.bias.clear();
+        replaceConstants(source.host, std::move(host), std::move(weight), false);
+    }
+
+    /// False: the node does not add one value a feature to the tensor.
+    bool addToBias(NodeId id, TensorId tensor, const std::vector<float>& shift) {
+        if (!id.valid() || !isOp(m_builder.node(id), "Add")) return false;
+        const std::size_t input = m_builder.node(id).input(0) == tensor ? 1 : 0;
+        const TensorId old = m_builder.node(id).input(input);
+        const ConstantPtr constant = old.valid() ? m_builder.tensorInfo(old).constant : nullptr;
+        if (!constant || constant->type() != DataType::Float32 || constant->dims().empty() ||
+            constant->dims().back() != static_cast<std::int64_t>(shift.size()) || constant->size() != constant->dims().back())
+            return false;
+        std::vector<float> sum = shift;
+        for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += constant->floats()[i];
+        m_builder.node(id).inputs[input] =
+            m_builder.addConstant(m_builder.unusedTensorName(m_builder.tensorInfo(old).name + "_folded"), Constant::fromFloats(constant->dims(), std::move(sum)));
+        return true;
+    }
+
+    /// The node that was a batch norm adds a shift for each channel; `behind`: axes after that of the channels.
+    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t behind, NodeId host) {
+        Dims dims(behind + 1, 1);
+        dims[0] = static_cast<std::int64_t>(shift.size());
+        Node& node = m_builder.node(id);
+        const TensorId constant = m_builder.addConstant(m_builder.unusedTensorName(node.name + ".shift"),
+                                                        Constant::fromFloats(dims, std::move(shift)));
+        node.op = "Add";
+        node.attributes = {};
+        node.inputs = {from, constant};
+        node.outputs = {to};
+        m_makers[to.index()] = id;
+        m_result.notes[id.index()] =
+            fmt::format("stays as an Add: its factors went into '{}', which has no bias for its shift", m_source.node(host).name);
+        ++m_result.count;
     }
 
     void tryAffine(NodeId id) {
         const Node& node = m_source.node(id);
         const bool constantFirst = m_source.constantOf(node.input(0)) != nullptr;
         const TensorId in = node.input(constantFirst ? 1 : 0);
-        if (!in.valid()) return;
-        const TensorInfo& input = m_source.tensor(in);
-        const NodeId host = resolve(input.producer);
-        if (!host.valid() || !isHostOp(m_source.node(host)) || input.graphOutput || input.consumers.size() != 1) return;
-        const Node& hostNode = m_builder.node(host);
-        if (hostNode.output() != in || m_skip.contains(node.name) || m_skip.contains(hostNode.name)) return;
-        const ConstantPtr weight = constantNow(host, 1);
-        const auto layout = weight ? weightLayout(hostNode, weight->dims()) : std::nullopt;
+        if (!in.valid() || m_skip.contains(node.name)) return;
+        const Constant* operand = m_source.constantOf(node.input(constantFirst ? 0 : 1));
+        const auto& shape = m_source.tensor(in).shape;
+        const NodeId maker = m_makers[in.index()];
+        if (operand == nullptr || !maker.valid()) return;
+        // Channels are axis 1, but for what comes from a MatMul directly; or where the operand says.
+        std::size_t axis = 1, rank = 0, channels = 0;
+        if (isFoldHost(m_builder.node(maker))) {
+            const ConstantPtr weight = constantNow(maker, 1);
+            const auto layout = weight ? foldLayout(m_builder.node(maker), weight->dims()) : std::nullopt;
+            if (!layout || (isOp(m_builder.node(maker), "MatMul") && (!shape || shape->empty()))) return;
+            if (isOp(m_builder.node(maker), "MatMul")) axis = shape->size() - 1;
+            rank = shape ? shape->size() : layout->dims.size();
+            channels = static_cast<std::size_t>(layout->outputs());
+        } else {
+            if (!shape || operand->dims().size() > shape->size()) return;
+            for (std::size_t d = 0; d < operand->dims().size(); ++d)
+                if (operand->dims()[d] > 1) axis = shape->size() - operand->dims().size() + d;
+            if (axis >= shape->size() || !(*shape)[axis].known()) return;
+            rank = shape->size();
+            channels = static_cast<std::size_t>((*shape)[axis].value);
+        }
         BatchNorm affine;
-        if (!layout || !readAffine(m_source, node, layout->dims.size(), static_cast<std::size_t>(layout->outputs()), affine)) return;
-        FoldHost fold;
-        if (!checkHostBefore(hostNode, hostNode.input(2).valid(), weight, constantNow(host, 2), affine.channels(), fold).empty())
-            return;
-        std::vector<float> folded = foldBefore(fold, affine);
-        TensorInfo& output = m_builder.tensorInfo(node.output());
-        if (!output.shape) output.shape = input.shape;
-        m_builder.node(host).outputs[0] = node.output();
-        remember(host, affine);
-        replaceConstants(id, host, std::move(fold), std::move(folded));
+        if (readAffine(m_source, node, rank, axis, channels, affine)) foldIntoSources(id, in, axis, affine, false);
+    }
+
+    /// As things stand; invalid if there are none or several, or if it is a graph output.
+    NodeId onlyReader(TensorId tensor) {
+        NodeId reader;
+        if (m_builder.tensorInfo(tensor).graphOutput) return reader;
+        for (std::size_t i = 0; i < m_source.nodeCount(); ++i) {
+            if (m_builder.removed(NodeId(i)) || std::ranges::find(m_builder.node(NodeId(i)).inputs, tensor) == m_builder.node(NodeId(i)).inputs.end()) continue;
+            if (reader.valid()) return {};
+            reader = NodeId(i);
+        }
+        return reader;
     }
 
     void tryBehind(NodeId id) {
@@ -147,9 +265,25 @@ class Folder {
         BatchNorm norm;
         readBatchNorm(m_source, node, norm);
         const TensorInfo& output = m_source.tensor(node.output());
-        const NodeId reader = m_source.onlyConsumer(node.output());
-        const NodeId host = resolve(reader);
-        if (!reader.valid()) {
+        // Past what arranges values anew, to the layer.
+        TensorId read = node.output();
+        const NodeId first = onlyReader(read);
+        NodeId host = first;
+        std::optional<std::size_t> axis = 1;
+        std::size_t positions = 1;
+        while (host.valid() && axis && positions == 1 && arrangesAnew(m_builder.node(host)) && m_builder.node(host).input(0) == read) {
+            const Node& between = m_builder.node(host);
+            const auto same = axisBehind(m_source, between, *axis);
+            const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
+            axis = same;
+            read = between.output();
+            if (merged) {
+                axis = m_source.tensor(read).shape->size() - 1;
+                positions = *merged;
+            }
+            host = onlyReader(read);
+        }
+        if (!first.valid()) {
             if (m_result.notes[id.index()].empty())
                 refuse(id, output.graphOutput
                                ? "no layer before it, and its output is a graph output"
@@ -157,26 +291,49 @@ class Folder {
                                              output.consumers.size()));
             return;
         }
-        const Node& hostNode = m_builder.node(host);
-        if (!isHostOp(hostNode) || hostNode.input(0) != node.output() ||
-            std::count(hostNode.inputs.begin(), hostNode.inputs.end(), node.output()) != 1) {
-            if (m_result.notes[id.index()].empty()) refuse(id, "no Conv, ConvTranspose or Gemm is beside it");
+        if (!axis || !host.valid() || !isFoldHost(m_builder.node(host)) || !readsAsData(m_builder.node(host), read)) {
+            if (m_result.notes[id.index()].empty()) refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is beside it");
             return;
         }
+        const Node& hostNode = m_builder.node(host);
         if (m_skip.contains(hostNode.name)) {
             m_result.notes[id.index()] = fmt::format("not folded: skip_folding names '{}'", hostNode.name);
             return;
         }
+        const bool product = isOp(hostNode, "MatMul");
+        const auto& shape = m_source.tensor(read).shape;
+        const std::size_t wanted = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
+        if (*axis != wanted || (isConvolution(hostNode) && positions > 1)) {
+            refuse(id, fmt::format("'{}' behind it does not read its channels as such", hostNode.name));
+            return;
+        }
+        const BatchNorm spread = repeated(norm, positions);
         FoldHost fold;
         if (std::string reason = checkHostBehind(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
-                                                 constantNow(host, 2), norm.channels(), fold);
+                                                 constantNow(host, 2), spread.channels(), fold);
             !reason.empty()) {
             refuse(id, reason);
             return;
         }
-        std::vector<float> weight = foldBehind(fold, norm);
-        m_builder.node(host).inputs[0] = node.input(0);
-        replaceConstants(id, host, std::move(fold), std::move(weight));
+        std::vector<float> weight = foldBehind(fold, spread);
+        std::vector<float> shift = fold.bias;
+        m_builder.node(first).inputs[0] = node.input(0);
+        replaceConstants(host, std::move(fold), std::move(weight), !product);
+        if (!product) {
+            remove(id, host);
+            return;
+        }
+        // What the shift became behind the MatMul: a part of the Add there, or an Add of its own.
+        const TensorId made = hostNode.output();
+        if (addToBias(onlyReader(made), made, shift)) {
+            remove(id, host);
+            return;
+        }
+        const TensorId before = m_builder.tensor(m_builder.unusedTensorName(m_builder.tensorInfo(made).name + "_product"));
+        m_builder.tensorInfo(before).type = m_builder.tensorInfo(made).type;
+        m_builder.tensorInfo(before).shape = m_builder.tensorInfo(made).shape;
+        m_builder.node(host).outputs[0] = before;
+        becomeAdd(id, before, made, std::move(shift), 0, host);
     }
 
     /// The spread of the host's outputs; a second batch norm behind the first transforms it.
@@ -193,29 +350,33 @@ class Folder {
         }
     }
 
-    void replaceConstants(NodeId id, NodeId host, FoldHost fold, std::vector<float> weight) {
-        // New tensors, since other layers may share the old ones; a second fold changes the first one's.
+    /// New tensors, since other layers may share the old ones; a second fold changes the first one's.
+    void replaceConstants(NodeId host, FoldHost fold, std::vector<float> weight, bool withBias) {
         const bool first = m_hosts.insert(host).second;
-        const auto biasSize = static_cast<std::int64_t>(fold.bias.size());
         const ConstantPtr newWeight = Constant::fromFloats(fold.layout.dims, std::move(weight));
-        const ConstantPtr newBias = Constant::fromFloats({biasSize}, std::move(fold.bias));
-        if (first) {
-            const Node old = m_builder.node(host);
-            const std::string weightName = m_builder.tensorInfo(old.input(1)).name + "_folded";
-            const std::string biasName = old.input(2).valid()
-                                             ? m_builder.tensorInfo(old.input(2)).name + "_folded"
-                                             : old.name + ".bias";
-            const TensorId weightId =
-                m_builder.addConstant(m_builder.unusedTensorName(weightName), newWeight);
-            const TensorId biasId = m_builder.addConstant(m_builder.unusedTensorName(biasName), newBias);
-            Node& node = m_builder.node(host);
-            node.inputs.resize(3);
-            node.inputs[1] = weightId;
-            node.inputs[2] = biasId;
-        } else {
+        if (!first) {
             m_builder.setConstant(m_builder.node(host).input(1), newWeight);
-            m_builder.setConstant(m_builder.node(host).input(2), newBias);
+        } else {
+            const std::string name = m_builder.tensorInfo(m_builder.node(host).input(1)).name + "_folded";
+            const TensorId id = m_builder.addConstant(m_builder.unusedTensorName(name), newWeight);
+            m_builder.node(host).inputs[1] = id;
         }
+        if (!withBias) return;
+        const auto biasSize = static_cast<std::int64_t>(fold.bias.size());
+        const ConstantPtr newBias = Constant::fromFloats({biasSize}, std::move(fold.bias));
+        if (!first) {
+            m_builder.setConstant(m_builder.node(host).input(2), newBias);
+            return;
+        }
+        const Node old = m_builder.node(host);
+        const std::string name =
+            old.input(2).valid() ? m_builder.tensorInfo(old.input(2)).name + "_folded" : old.name + ".bias";
+        const TensorId id = m_builder.addConstant(m_builder.unusedTensorName(name), newBias);
+        m_builder.node(host).inputs.resize(3);
+        m_builder.node(host).inputs[2] = id;
+    }
+
+    void remove(NodeId id, NodeId host) {
         m_builder.removeNode(id);
         m_result.foldedInto[id.index()] = host;
         m_result.notes[id.index()].clear();
@@ -225,7 +386,8 @@ class Folder {
     const Graph& m_source;
     GraphBuilder m_builder;
     std::set<std::string, std::less<>> m_skip;
-    std::set<NodeId> m_hosts;  ///< with constants of their own already
+    std::vector<NodeId> m_makers;  ///< of each tensor of the source, as things stand; invalid: none
+    std::set<NodeId> m_hosts;      ///< with constants of their own already
     FoldResult m_result;
 };
 

@@ -122,6 +122,7 @@ class GroupFinder {
         const std::string reason = whyScaleStops(m_graph, node);
         if (!reason.empty()) {
             blockAll(node, fmt::format("'{}' {}", node.name, reason));
+            m_stops.push_back(id);
             return;
         }
         unite(node.input(0), node.output());
@@ -224,6 +225,14 @@ class GroupFinder {
                           (tail->groups == 1 || tail->depthwise);
             ordered.emplace_back(group.heads.front(), std::move(group));
         }
+        for (const NodeId id : m_stops) {
+            const Node& node = m_graph.node(id);
+            if (!node.input(0).valid() || !node.output().valid()) continue;
+            const auto before = groups.find(root(node.input(0))), behind = groups.find(root(node.output()));
+            if (before == groups.end() || behind == groups.end() || before->second.heads.empty() || behind->second.tails.empty()) continue;
+            result.refusals.push_back(fmt::format("{} before {}: '{}' {}", namesOf(m_graph, before->second.heads),
+                                                  namesOf(m_graph, behind->second.tails), node.name, whyScaleStops(m_graph, node)));
+        }
         std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         for (auto& [head, group] : ordered) result.groups.push_back(std::move(group));
         return result;
@@ -250,7 +259,7 @@ class GroupFinder {
     std::vector<std::string> m_blocked;
     std::vector<std::int64_t> m_axis;
     std::vector<bool> m_plain, m_activation;
-    std::vector<NodeId> m_layers;
+    std::vector<NodeId> m_layers, m_stops;  ///< m_stops: operators that a factor does not pass
     std::vector<std::pair<NodeId, std::size_t>> m_shifts;
 };
 
@@ -258,6 +267,14 @@ class GroupFinder {
 
 ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& excluded) {
     return GroupFinder(graph, excluded).find();
+}
+
+std::string whyNothing(const ScaleGroups& found) {
+    constexpr std::size_t kTold = 3;
+    if (found.refusals.empty()) return "nothing can be equalized: no two layers with constant weights follow on each other";
+    std::string text = "nothing can be equalized; what is in the way:";
+    for (std::size_t i = 0; i < std::min(kTold, found.refusals.size()); ++i) text += (i == 0 ? " " : "; ") + found.refusals[i];
+    return text;
 }
 
 }  // namespace quantloupe

@@ -32,4 +32,7 @@ struct ScaleGroups {
 /// Layers with `excluded` (one a node; empty: none) take no part.
 ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& excluded);
 
+/// What to say where there are no groups.
+std::string whyNothing(const ScaleGroups& found);
+
 }  // namespace quantloupe

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a batch norm back over what only arranges values anew, over a Concat into all of its branches, and over the Add that is the bias
+// of a MatMul. Cost: O(nodes on the way).
+#include "transform/fold_sources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "transform/channel_path.h"
+
+namespace quantloupe {
+namespace {
+
+class SourceFinder {
+  public:
+    SourceFinder(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers)
+        : m_source(source), m_builder(builder), m_makers(makers) {}
+
+    FoldSources find(TensorId tensor, std::size_t axis, std::size_t channels) {
+        walk(tensor, axis, 0, channels, {});
+        std::set<NodeId> hosts;
+        for (const FoldSource& found : m_result.sources)
+            if (!hosts.insert(found.host).second) m_result.reason = "a layer comes into it twice";
+        if (!m_found || !m_result.reason.empty()) m_result.sources.clear();
+        if (!m_found && m_joined.empty()) m_result.reason.clear();
+        return std::move(m_result);
+    }
+
+  private:
+    void refuse(std::string reason) {
+        if (m_result.reason.empty()) m_result.reason = std::move(reason);
+    }
+
+    /// Nothing to fold into on this branch.
+    void endWithoutLayer() {
+        m_found = false;
+        if (!m_joined.empty()) refuse(fmt::format("not all that '{}' joins comes from layers", m_joined));
+    }
+
+    void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource behind) {
+        if (!m_found) return;
+        const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
+        if (!maker.valid()) return endWithoutLayer();
+        const Node& node = m_builder.node(maker);
+        const bool host = isFoldHost(node), joins = isOp(node, "Concat"), arranged = arrangesAnew(node);
+        const bool adds = !behind.shift.valid() && isBias(node, tensor, axis, count);
+        if (!host && !joins && !arranged && !adds) return endWithoutLayer();
+        const TensorInfo& info = m_source.tensor(tensor);
+        if (info.graphOutput) refuse(fmt::format("the output of '{}' is also a graph output", node.name));
+        else if (info.consumers.size() != 1) refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
+        if (host) return land(maker, tensor, axis, first, count, std::move(behind));
+        if (adds) {
+            const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
+            behind.shift = maker;
+            behind.shiftInput = input;
+            behind.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
+            behind.positionsBehind = info.shape->size() - axis - 1;
+            behind.planar = info.shape->size() == 2;
+            return walk(node.input(1 - input), axis, first, count, std::move(behind));
+        }
+        if (joins) return branches(node, axis, first, count, behind);
+        const auto before = axisBefore(m_source, node, axis);
+        if (!before) return endWithoutLayer();  // the channels are no axis of what comes before
+        walk(node.input(0), *before, first, count, std::move(behind));
+    }
+
+    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& behind) {
+        m_joined = node.name;
+        const auto& shape = m_source.tensor(node.output()).shape;
+        if (behind.shift.valid() || !shape) return endWithoutLayer();
+        std::int64_t joined = node.attributes.integer("axis", 1);
+        if (joined < 0) joined += static_cast<std::int64_t>(shape->size());
+        std::size_t at = first;
+        for (const TensorId input : node.inputs) {
+            if (static_cast<std::size_t>(joined) != axis) {
+                walk(input, axis, first, count, {});
+                continue;
+            }
+            const auto& part = m_source.tensor(input).shape;
+            if (!part || axis >= part->size() || !(*part)[axis].known()) return endWithoutLayer();
+            const auto channels = static_cast<std::size_t>((*part)[axis].value);
+            walk(input, axis, at, channels, {});
+            at += channels;
+        }
+        if (static_cast<std::size_t>(joined) == axis && at != first + count) refuse(fmt::format("'{}' does not join its channels", node.name));
+    }
+
+    void land(NodeId id, TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource found) {
+        const Node& node = m_builder.node(id);
+        const auto& shape = m_source.tensor(tensor).shape;
+        found.product = isOp(node, "MatMul");
+        if (found.product && (!shape || shape->empty())) return refuse(fmt::format("the rank of what '{}' makes is not known", node.name));
+        if (axis != (found.product ? shape->size() - 1 : 1)) {
+            // Of a MatMul, features are last: a batch norm over another axis is another function.
+            return refuse(fmt::format("its channels are not those of '{}'", node.name));
+        }
+        if (!found.product && found.shift.valid()) return endWithoutLayer();  // the bias of a layer that could not take it
+        found.host = id;
+        found.first = first;
+        found.count = count;
+        if (!found.shift.valid()) found.planar = found.product && shape->size() == 2;
+        m_result.sources.push_back(std::move(found));
+    }
+
+    /// An Add of a constant with one value a channel, or one for all.
+    bool isBias(const Node& node, TensorId tensor, std::size_t axis, std::size_t count) const {
+        if (!isOp(node, "Add") || node.inputs.size() != 2) return false;
+        const auto& shape = m_source.tensor(tensor).shape;
+        for (const std::size_t i : {std::size_t(0), std::size_t(1)}) {
+            const TensorId operand = node.input(i);
+            if (!operand.valid() || m_builder.tensorInfo(operand).constant == nullptr) continue;
+            const Constant& constant = *m_builder.tensorInfo(operand).constant;
+            const Dims& dims = constant.dims();
+            if (constant.type() != DataType::Float32 || !shape || dims.size() > shape->size() || axis >= shape->size()) return false;
+            if (constant.size() == 1) return true;
+            const std::size_t missing = shape->size() - dims.size();
+            return static_cast<std::size_t>(constant.size()) == count && axis >= missing &&
+                   static_cast<std::size_t>(dims[axis - missing]) == count;
+        }
+        return false;
+    }
+
+    static std::vector<float> biasValues(const Constant& constant, std::size_t count) {
+        if (constant.size() == 1) return std::vector<float>(count, constant.floats()[0]);
+        return {constant.floats().begin(), constant.floats().end()};
+    }
+
+    const Graph& m_source;
+    GraphBuilder& m_builder;
+    const std::vector<NodeId>& m_makers;
+    FoldSources m_result;
+    bool m_found = true;
+    std::string m_joined;  ///< the last Concat on the way
+};
+
+}  // namespace
+
+bool isFoldHost(const Node& node) { return isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul"); }
+
+std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
+    if (!isOp(node, "MatMul")) return weightLayout(node, dims);
+    if (dims.size() != 2) return {};
+    WeightLayout layout;
+    layout.dims = dims;
+    std::swap(layout.outputAxis, layout.inputAxis);
+    return layout;
+}
+
+FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers, TensorId tensor,
+                            std::size_t axis, std::size_t channels) {
+    return SourceFinder(source, builder, makers).find(tensor, axis, channels);
+}
+
+}  // namespace quantloupe
