@@ -32,8 +32,9 @@ struct Outcome {
     int code = -1;
     std::string out, err;
 };
-Outcome runProcess(const QString& program, const QStringList& arguments) {
+Outcome runProcess(const QString& program, const QStringList& arguments, const QString& folder = {}) {
     QProcess process;
+    process.setWorkingDirectory(folder);  // Quark leaves a table where it runs
     process.start(program, arguments);
     if (!process.waitForFinished(1500'000)) return {-1, {}, "does not start, or does not end"};
     return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
@@ -149,18 +150,22 @@ class ForeignToolsTest : public QObject {
         const Outcome run = runProcess(
             python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
-        // Every tensor with an entry, and no other, has its quantizer on.
+        // Every tensor with an entry, and no other but those tied to one, has its quantizer on.
         const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
         const json entries = json::parse(readFile(file("tuned.encodings").toStdString()));
         std::set<std::string> wanted;
         for (const char* key : {"activation_encodings", "param_encodings"})
             for (const json& entry : entries[key]) wanted.insert(entry["name"].get<std::string>());
         std::set<std::string> enabled;
-        for (const json& name : said["enabled"]) enabled.insert(name.get<std::string>());
-        for (const std::string& name : enabled) QVERIFY2(wanted.contains(name), name.c_str());
+        for (const auto& item : said["enabled"].items()) {
+            enabled.insert(item.key());
+            const bool known = std::any_of(item.value().begin(), item.value().end(), [&](const json& name) { return wanted.contains(name); });
+            QVERIFY2(known, item.key().c_str());
+        }
         std::vector<std::string> unused;
         for (const std::string& name : wanted)
-            if (!enabled.contains(name)) unused.push_back(name);
+            // It quantizes no Flatten: in 2.0.0 what was given for it is passed over, since its input has the same scale.
+            if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0")) unused.push_back(name);
         QVERIFY2(unused.empty(), joined(unused).c_str());
 
         const std::vector<int> theirs = classesOfFile(file("aimet.npz")), ours = preview(how, kSamples);
@@ -198,7 +203,7 @@ class ForeignToolsTest : public QObject {
     void runScript(const char* dialect, const QString& python, const QStringList& how, double apart) {
         const Outcome written = runCli(QStringList{"export", text(m_model), "--to", dialect, "-o", file("tuned.py")} + data() + how);
         QVERIFY2(written.code == 0, written.err.c_str());
-        const Outcome run = runProcess(python, {file("tuned.py"), "--data", text(calibration())});
+        const Outcome run = runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
         const DatasetPtr samples = images(0);
         const Outcome ran = runProcess(python, {script("run_model.py"), file("tuned.quantized.onnx"), inputsOf(*samples), file("theirs.npz")});
