@@ -131,9 +131,9 @@ class ForeignToolsTest : public QObject {
         QTest::newRow("1.0.0, a layer in float") << QString(".encodings") << one;
         QTest::newRow("0.6.1, a layer in float") << QString(".0.6.1.encodings") << one;
         QTest::newRow("2.0.0, a layer in float") << QString(".2.0.0.encodings") << one;
-        QTest::newRow("per tensor, a stretch in float")
+        QTest::newRow("1.0.0, a stretch in float")
             << QString(".encodings")
-            << QStringList{"--preset", "aimet-default", "--no-per-channel", "--skip-until", "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to",
+            << QStringList{"--preset", "aimet-default", "--skip-until", "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to",
                            "/features/features.3/Add"};
         QTest::newRow("equalized, tail in float") << QString(".encodings")
                                                   << QStringList{"--preset", "aimet-tf-enhanced", "--cle", "aimet", "--replace-relu6", "all", "--skip-tail"};
