@@ -27,7 +27,8 @@ std::string guessDialect(const std::filesystem::path& path, std::string_view tex
         {"\"quantloupe\"", "quantloupe"},        {"\"activation_encodings\"", "aimet"}, {"\"param_encodings\"", "aimet"},
         {"\"y_scale\"", "aimet"},               {"\"global_quant_config\"", "quark"}, {"\"global_config\"", "quark"},
         {"\"layer_type_config\"", "quark"},     {"\"algo_config\"", "quark"},         {"\"quant_enable\"", "amct"},
-        {"\"weight_quant_params\"", "amct"},    {"\"activation_offset\"", "amct"},    {"\"skip_fusion_layers\"", "amct"}};
+        {"\"weight_quant_params\"", "amct"},    {"\"activation_offset\"", "amct"},    {"\"skip_fusion_layers\"", "amct"},
+        {"\"retrain_enable\"", "amct"}};
     for (const auto& [key, dialect] : keys)
         if (has(key)) return dialect;
     return "";
