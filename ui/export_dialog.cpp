@@ -74,6 +74,7 @@ void ExportDialog::present(const ExportPreview& preview) {
     m_notices->setText(preview.notices.empty() ? QStringLiteral("Of this configuration, nothing is lost.")
                                                : QStringLiteral("Of this configuration:\n") + bullets(preview.notices));
     m_text->setPlainText(QString::fromStdString(preview.text));
+    m_text->setPlaceholderText(QStringLiteral("A model: there is no text to show."));
     m_copy->setEnabled(!preview.text.empty());
     m_save->setEnabled(true);
     m_save->setDefault(true);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "interchange/gather.h"
 #include "model/load_model.h"
+#include "pdf_report.h"
 #include "picture/write_picture.h"
 
 namespace quantloupe::ui {
@@ -13,7 +14,7 @@ const std::vector<ExportInfo>& exportKinds() {
     static const std::vector<ExportInfo> kinds = [] {
         std::vector<ExportInfo> all;
         for (const Dialect& dialect : dialects()) {
-            if (dialect.write == nullptr) continue;
+            if (dialect.write == nullptr || dialect.name == "qdq") continue;  // has an entry of its own below
             std::string tip = dialect.what;
             for (const std::string& limit : dialect.limits) tip += "\n\u2022 " + limit;
             const std::string ending = dialect.ending.substr(dialect.ending.rfind('.'));
@@ -21,6 +22,8 @@ const std::vector<ExportInfo>& exportKinds() {
                            fmt::format("{} (*{})", dialect.title, ending), tip});
         }
         const std::vector<ExportInfo> others = {
+            {ExportKind::Pdf, {}, "Report (PDF)\u2026", ".report.pdf", "PDF (*.pdf)",
+             "The HTML report on paper: accuracy, where it went, drawing, layers, configuration"},
             {ExportKind::QuantizedModel, {}, "Quantized model (QDQ ONNX)\u2026", ".quantized.onnx", "ONNX model (*.onnx)",
              "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and others"},
             {ExportKind::EqualizedModel, {}, "Equalized float model\u2026", ".equalized.onnx", "ONNX model (*.onnx)",
@@ -42,19 +45,30 @@ const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect) {
 
 namespace {
 
-QString wrote(const std::filesystem::path& path, const std::vector<std::string>& notices = {}) {
-    QString text = QStringLiteral("Wrote %1.").arg(QString::fromStdString(path.string()));
-    for (const std::string& notice : notices) text += QLatin1Char('\n') + QString::fromStdString(notice);
-    return text;
+/// What an export takes from the document, for the engine's thread.
+struct ExportOrder {
+    QuantizationConfig config;
+    std::optional<DataInfo> data;
+    GraphPtr graph;
+    std::vector<LayerResult> layers;
+    std::vector<AccuracyStep> history;
+};
+
+ExportOrder orderOf(const Document& document) {
+    std::vector<AccuracyStep> history;
+    for (const MeasuredConfig& measured : document.history().entries())
+        if (!measured.otherModel) history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
+    return {document.config(), document.data(), document.graph(), document.layers(), std::move(history)};
 }
 
-ExportSource sourceFor(Session& session, const QuantizationConfig& config, const Dialect& dialect, const std::optional<DataInfo>& data,
-                       const std::filesystem::path& output, const CancelToken& cancel) {
-    ExportSource source = gatherExport(session, config, dialect, {}, cancel);
+ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect, const std::filesystem::path& output,
+                       const CancelToken& cancel) {
+    ExportSource source = gatherExport(session, order.config, dialect, {}, cancel);
     source.output = output;
-    if (data) {
-        source.calibrationData = data->calibrationPath.empty() ? data->evaluationPath : data->calibrationPath;
-        source.preprocess = data->preprocess;
+    source.history = order.history;
+    if (order.data) {
+        source.calibrationData = order.data->calibrationPath.empty() ? order.data->evaluationPath : order.data->calibrationPath;
+        source.preprocess = order.data->preprocess;
     }
     return source;
 }
@@ -63,11 +77,9 @@ ExportSource sourceFor(Session& session, const QuantizationConfig& config, const
 
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   std::shared_ptr<ExportPreview> result) {
-    const std::optional<DataInfo> data = document.data();
-    const QuantizationConfig config = document.config();
-    document.job()->runExport(QString::fromStdString(info.dialect), [=](Session& session, const CancelToken& cancel) -> QString {
+    document.job()->runExport(QString::fromStdString(info.dialect), [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
         const Dialect& dialect = dialectNamed(info.dialect, false);
-        const ExportResult exported = dialect.write(sourceFor(session, config, dialect, data, output, cancel));
+        const ExportResult exported = dialect.write(sourceFor(session, order, dialect, output, cancel));
         result->text = exported.files.at(0).text;
         result->notices = exported.notices;
         result->ready = true;
@@ -75,39 +87,73 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
     });
 }
 
-void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
-    const std::optional<DataInfo> data = document.data();
-    const QuantizationConfig config = document.config();
-    const GraphPtr graph = document.graph();
-    const std::vector<LayerResult> layers = document.layers();
-    const QString what = QStringLiteral("export to %1").arg(QString::fromStdString(path.filename().string()));
-    document.job()->runExport(what, [=](Session& session, const CancelToken& cancel) -> QString {
-        // The states as the engine sees them, not the window's guess.
-        const auto states = [&] { return session.evaluate(config, Depth::States, {}, cancel)->layers; };
-        switch (info.kind) {
-            case ExportKind::Dialect: {
-                const Dialect& dialect = dialectNamed(info.dialect, false);
-                const ExportSource source = sourceFor(session, config, dialect, data, path, cancel);
-                const ExportResult result = dialect.write(source);
-                writeExport(result, path, source.model);
-                return wrote(path, result.notices);
-            }
-            case ExportKind::QuantizedModel:
-                saveModel(*session.quantizedModel(config, cancel), path);
-                return wrote(path);
-            case ExportKind::EqualizedModel: {
-                const auto prepared = session.prepare(config);
-                saveModel(*prepared->transformed, path);
-                return wrote(path, prepared->notices);
-            }
-            case ExportKind::Svg:
-                writeFileAtomically(path, graphToSvg(*graph, layers.empty() ? states() : layers, cancel));
-                return wrote(path);
-            case ExportKind::Dot:
-                writeFileAtomically(path, pictureToDot(*graph, layers.empty() ? states() : layers));
-                return wrote(path);
+namespace {
+
+/// Writes one; returns what its format cannot say of the configuration.
+std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info, const std::filesystem::path& path,
+                                  const CancelToken& cancel) {
+    // The states as the engine sees them, not the window's guess.
+    const auto states = [&] {
+        return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers : order.layers;
+    };
+    switch (info.kind) {
+        case ExportKind::Dialect: {
+            const Dialect& dialect = dialectNamed(info.dialect, false);
+            const ExportSource source = sourceFor(session, order, dialect, path, cancel);
+            const ExportResult result = dialect.write(source);
+            writeExport(result, path, source.model);
+            return result.notices;
         }
-        return {};
+        case ExportKind::Pdf: {
+            const Dialect& dialect = dialectNamed("html", false);
+            writePdfReport(dialect.write(sourceFor(session, order, dialect, path, cancel)).files.at(0).text, path);
+            return {};
+        }
+        case ExportKind::QuantizedModel: saveModel(*session.quantizedModel(order.config, cancel), path); return {};
+        case ExportKind::EqualizedModel: {
+            const auto prepared = session.prepare(order.config);
+            saveModel(*prepared->transformed, path);
+            return prepared->notices;
+        }
+        case ExportKind::Svg: writeFileAtomically(path, graphToSvg(*order.graph, states(), cancel)); return {};
+        case ExportKind::Dot: writeFileAtomically(path, pictureToDot(*order.graph, states())); return {};
+    }
+    return {};
+}
+
+}  // namespace
+
+void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
+    const QString what = QStringLiteral("export to %1").arg(QString::fromStdString(path.filename().string()));
+    document.job()->runExport(what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
+        const std::vector<std::string> notices = writeOne(session, order, info, path, cancel);
+        QString text = QStringLiteral("Wrote %1.").arg(QString::fromStdString(path.string()));
+        for (const std::string& notice : notices) text += QLatin1Char('\n') + QString::fromStdString(notice);
+        return text;
+    });
+}
+
+std::filesystem::path exportPath(const Document& document, const ExportInfo& info, const std::filesystem::path& folder) {
+    std::filesystem::path path = folder / document.model()->path.filename();
+    path.replace_extension();
+    path += info.suffix;
+    return path;
+}
+
+void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch) {
+    document.job()->runExport(QStringLiteral("batch export"), [order = orderOf(document), batch](Session& session, const CancelToken& cancel) {
+        for (BatchExport::Entry& entry : batch->entries) {
+            cancel.check();
+            try {
+                entry.notices = writeOne(session, order, exportKinds()[entry.kind], entry.path, cancel);
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const std::exception& error) {
+                entry.failure = QString::fromUtf8(error.what());
+            }
+            ++batch->done;
+        }
+        return QString();
     });
 }
 

@@ -9,7 +9,7 @@
 
 namespace quantloupe::ui {
 
-enum class ExportKind { Dialect, QuantizedModel, EqualizedModel, Svg, Dot };
+enum class ExportKind { Dialect, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
 struct ExportInfo {
     ExportKind kind;
@@ -33,6 +33,24 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
 
 /// `path` is written through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
+
+/// Several into one folder, each named after the model.
+struct BatchExport {
+    struct Entry {
+        std::size_t kind = 0;  ///< index into exportKinds()
+        std::filesystem::path path;
+        std::vector<std::string> notices;
+        QString failure;  ///< empty: it was written
+    };
+    std::vector<Entry> entries;
+    std::atomic<std::size_t> done = 0;  ///< entries that are finished; only those may be read
+};
+/// The file of a kind in the folder: MODEL with the kind's ending.
+std::filesystem::path exportPath(const Document& document, const ExportInfo& info, const std::filesystem::path& folder);
+/// Writes all; one that cannot be written does not keep back the others. The job reports an empty text at the end. `batch` is filled by the
+/// engine's thread.
+void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch);
+
 /// The entry of a kind, or of a dialect by its name.
 const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect = {});
 

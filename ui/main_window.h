@@ -30,6 +30,8 @@
 
 namespace quantloupe::ui {
 
+class VerifyDialog;
+
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
@@ -99,6 +101,11 @@ class MainWindow : public QMainWindow {
     void chooseConfig();
     bool saveConfig(bool askName);
     void chooseExport(int index);
+    // main_window_interchange.cpp
+    void chooseImport();
+    void importFrom(const std::filesystem::path& path);
+    void exportSeveral();
+    void verifyExport();
     void chooseProject();
     bool saveProject(bool askName);
     std::string collectView() const;
@@ -156,6 +163,7 @@ class MainWindow : public QMainWindow {
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;
     QDockWidget* m_historyDock = nullptr;
+    VerifyDialog* m_verify = nullptr;  ///< made when it is asked for
 
     QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,

@@ -107,18 +107,20 @@ void MainWindow::dropEvent(QDropEvent* event) {
 }
 
 void MainWindow::openDropped(const QString& path) {
+    static const QStringList kConfigurations = {QStringLiteral("json"), QStringLiteral("cfg"),  QStringLiteral("py"),
+                                                QStringLiteral("yaml"), QStringLiteral("yml"), QStringLiteral("encodings")};
     const QFileInfo info(path);
     const QString suffix = info.suffix().toLower();
     if (info.isDir() || suffix == QLatin1String("npy") || suffix == QLatin1String("npz"))
         m_document.openData(path.toStdString());
-    else if (suffix == QLatin1String("json") && m_document.hasModel())
-        m_document.openConfig(path.toStdString());
+    else if (m_document.hasModel() && kConfigurations.contains(suffix))
+        importFrom(path.toStdString());
     else if (suffix == QLatin1String("onnx") || isProjectFile(path.toStdString())) {
         if (mayDiscard()) open({path.toStdString(), {}, {}, {}});
     } else
         m_message->show(
             MessageKind::Error,
-            suffix == QLatin1String("json")
+            kConfigurations.contains(suffix)
                 ? QStringLiteral("Open a model first: a configuration names its layers.")
                 : QStringLiteral("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
                                  ".npz), nor a configuration (.json).")

@@ -58,6 +58,9 @@ void MainWindow::buildFileMenu() {
     file->addSeparator();
     m_needModel << addAction(file, QStringLiteral("Open con&figuration\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+Shift+O")), {}, [this] { chooseConfig(); });
+    m_needModel << addAction(file, QStringLiteral("&Import from another tool\u2026"), QKeySequence(QStringLiteral("Ctrl+I")),
+                             QStringLiteral("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a model quantized here"),
+                             [this] { chooseImport(); });
     m_needModel << addAction(file, QStringLiteral("Save co&nfiguration"), {},
                              QStringLiteral("The configuration alone, as the command line reads it"),
                              [this] { saveConfig(false); });
@@ -73,6 +76,12 @@ void MainWindow::buildFileMenu() {
 
 void MainWindow::buildExportMenu() {
     m_exportMenu = menuBar()->addMenu(QStringLiteral("E&xport"));
+    m_needModel << addAction(m_exportMenu, QStringLiteral("&Will it hold?"), QKeySequence(QStringLiteral("Ctrl+R")),
+                             QStringLiteral("Runs the quantized model in ONNX Runtime on the same samples, and puts its accuracy beside the preview's"),
+                             [this] { verifyExport(); });
+    m_needModel << addAction(m_exportMenu, QStringLiteral("Export &several\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+E")),
+                             QStringLiteral("Several exports into one folder"), [this] { exportSeveral(); });
+    m_exportMenu->addSeparator();
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const QKeySequence keys = i == 0 ? QKeySequence(QStringLiteral("Ctrl+E")) : QKeySequence();

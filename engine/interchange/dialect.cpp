@@ -118,8 +118,18 @@ const std::vector<Dialect>& dialects() {
          nullptr},
         {"json", "Report (JSON)", ".report.json", "configuration, accuracy and layers for scripts", DialectNeeds::Metrics, {},
          writeJsonReport, nullptr},
-        {"qdq", "Quantized model (QDQ ONNX)", ".quantized.onnx", "a model that Quantloupe has quantized, which holds its configuration",
-         DialectNeeds::States, {}, nullptr, readQdq},
+        {"qdq", "Quantized model (QDQ ONNX)", ".quantized.onnx",
+         "the model with QuantizeLinear and DequantizeLinear pairs, for every ONNX runtime; it holds its configuration", DialectNeeds::Scales,
+         {}, writeQdqModel, readQdq},
+        {"qoperator",
+         "Quantized model (QOperator ONNX)",
+         ".qoperator.onnx",
+         "the model with operators on integers (QLinearConv, QGemm...), for ONNX Runtime; it holds its configuration",
+         DialectNeeds::Scales,
+         {"codes of 8 bits only", "operators that ONNX Runtime has on integers only: what is left stays between Q/DQ pairs",
+          "a Relu or Clip only where the codes end where it clips"},
+         writeQOperator,
+         readQdq},
     };
     return kAll;
 }

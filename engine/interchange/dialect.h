@@ -28,6 +28,8 @@ struct ExportSource {
     Preprocess preprocess;
     std::shared_ptr<const Plan> plan;  ///< the scales; null: nothing was calibrated
     EvaluationPtr evaluation;          ///< the numbers; null, or as far as they are known
+    std::vector<AccuracyStep> path;     ///< where the accuracy went (Session::accuracyPath); empty: not measured
+    std::vector<AccuracyStep> history;  ///< what was measured on the way here, oldest first; empty: not known
 };
 
 /// One file of an export: text or a model.

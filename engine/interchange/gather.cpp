@@ -35,6 +35,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& config, co
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;
     fillThresholds(session.graph(), *source.evaluation, source.config);
+    // Reports tell it; pictures and tables of layers do not.
+    const bool quantizes = quantizationOperators(session.graph()) == 0;
+    if (metrics && quantizes && (dialect.name == "html" || dialect.name == "json")) source.path = session.accuracyPath(source.config, cancel);
     const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(config, cancel);
     return source;

@@ -15,6 +15,18 @@ const std::vector<std::string>& reportColumns() {
     return kColumns;
 }
 
+std::string escapedXml(std::string_view text) {
+    std::string result;
+    for (const char c : text) {
+        if (c == '&') result += "&amp;";
+        else if (c == '<') result += "&lt;";
+        else if (c == '>') result += "&gt;";
+        else if (c == '"') result += "&quot;";
+        else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') result += c;
+    }
+    return result;
+}
+
 std::string reportNumber(const std::optional<double>& value) {
     if (!value || std::isnan(*value)) return {};
     if (std::isinf(*value)) return *value > 0 ? "inf" : "-inf";

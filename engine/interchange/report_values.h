@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "interchange/dialect.h"
@@ -15,5 +16,8 @@ const std::vector<std::string>& reportColumns();
 /// One cell a column; a number that is not known is empty, an infinite one "inf".
 std::vector<std::string> reportRow(const ExportSource& source, const LayerResult& layer);
 std::string reportNumber(const std::optional<double>& value);
+
+/// For text and attributes of XML and HTML; control characters are left out.
+std::string escapedXml(std::string_view text);
 
 }  // namespace quantloupe

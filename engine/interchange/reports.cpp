@@ -3,6 +3,7 @@
 
 #include "config/config_json.h"
 #include "interchange/encodings_json.h"
+#include "interchange/report_curves.h"
 #include "interchange/report_values.h"
 #include "interchange/writers.h"
 #include "picture/write_picture.h"
@@ -23,18 +24,6 @@ std::string csvLine(const std::vector<std::string>& cells) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csvCell(cells[i]);
     return line + "\r\n";
-}
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        if (c == '&') result += "&amp;";
-        else if (c == '<') result += "&lt;";
-        else if (c == '>') result += "&gt;";
-        else if (c == '"') result += "&quot;";
-        else if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t') result += c;
-    }
-    return result;
 }
 
 OrderedJson numberOrNull(const std::optional<double>& value) {
@@ -66,6 +55,14 @@ std::string inlineSvg(const ExportSource& source) {
     return start == std::string::npos ? std::string() : svg.substr(start);
 }
 
+/// Comments are what a reader looks for first: they stand by themselves, too, not only in the table.
+std::string commentList(const ExportSource& source) {
+    std::string items;
+    for (const auto& [name, settings] : source.config.layers)
+        if (!settings.comment.empty()) items += fmt::format("<li><b>{}</b>: {}</li>\n", escapedXml(name), escapedXml(settings.comment));
+    return items.empty() ? items : "<h2>Comments</h2>\n<ul>\n" + items + "</ul>\n";
+}
+
 constexpr const char* kStyle = R"(
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #1c2430; background: #fff; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
@@ -93,6 +90,13 @@ ExportResult writeJsonReport(const ExportSource& source) {
     json["float"] = accuracyJson(e.floating);
     json["prepared"] = accuracyJson(e.prepared);
     json["quantized"] = accuracyJson(e.quantized);
+    const auto steps = [](const std::vector<AccuracyStep>& path) {
+        OrderedJson list = OrderedJson::array();
+        for (const AccuracyStep& step : path) list.push_back({{"name", step.name}, {"accuracy", accuracyJson(step.accuracy)}});
+        return list;
+    };
+    json["accuracy_path"] = steps(source.path);
+    json["history"] = steps(source.history);
     json["counts"] = {{"quantized", e.counts.quantized}, {"skipped", e.counts.skipped}, {"float", e.counts.floating},
                       {"folded", e.counts.folded}, {"fused", e.counts.fused}};
     json["layers"] = OrderedJson::array();
@@ -121,7 +125,7 @@ ExportResult writeJsonReport(const ExportSource& source) {
 ExportResult writeHtmlReport(const ExportSource& source) {
     const Evaluation none;
     const Evaluation& e = source.evaluation ? *source.evaluation : none;
-    const std::string title = escaped(source.model.filename().string());
+    const std::string title = escapedXml(source.model.filename().string());
     std::string text = fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>{0}, quantized</title>\n"
                                    "<style>{1}</style>\n</head>\n<body>\n<h1>{0}, quantized</h1>\n",
                                    title, kStyle);
@@ -136,6 +140,13 @@ ExportResult writeHtmlReport(const ExportSource& source) {
     } else {
         text += "<p>Not evaluated: no data was given.</p>\n";
     }
+    const auto plot = [&](const char* heading, const std::string& svg) {
+        if (!svg.empty()) text += fmt::format("<h2>{}</h2>\n{}", heading, svg);
+    };
+    plot("Where the accuracy went", pathPlot(source.path));
+    plot("Accuracy along the history", historyPlot(source.history));
+    plot("Sensitivity along the network", sensitivityPlot(source.layers));
+    text += commentList(source);
     text += "<h2>Network</h2>\n<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
     text += "<h2>Layers</h2>\n<div class=\"scroll\">\n<table>\n<tr>";
     for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
@@ -144,16 +155,16 @@ ExportResult writeHtmlReport(const ExportSource& source) {
         text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
         const auto cells = reportRow(source, layer);
         for (std::size_t i = 0; i < cells.size(); ++i)
-            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "", escaped(cells[i]));
+            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "", escapedXml(cells[i]));
         text += "</tr>\n";
     }
     text += "</table>\n</div>\n";
     if (!e.notices.empty()) {
         text += "<h2>Notices</h2>\n<ul>\n";
-        for (const std::string& notice : e.notices) text += "<li>" + escaped(notice) + "</li>\n";
+        for (const std::string& notice : e.notices) text += "<li>" + escapedXml(notice) + "</li>\n";
         text += "</ul>\n";
     }
-    text += "<h2>Configuration</h2>\n<pre>" + escaped(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
+    text += "<h2>Configuration</h2>\n<pre>" + escapedXml(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
     return {{{"", text, nullptr, false}}, {}};
 }
 

@@ -43,7 +43,8 @@ print(onnxruntime.__version__)
 constexpr std::size_t kChunkBytes = 64u << 20;
 
 [[noreturn]] void failWithoutRuntime(const std::string& why) {
-    failInput("{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then set QUANTLOUPE_PYTHON to ort/bin/python", why);
+    failInput("{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then choose "
+              "ort/bin/python (in the window: Python under Will it hold?; anywhere: QUANTLOUPE_PYTHON)", why);
 }
 
 /// Removed with all that is in it.
@@ -106,8 +107,9 @@ fs::path findPython() {
     return {};
 }
 
-RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data, const std::vector<InputSpec>& inputs, const CancelToken& cancel) {
-    const fs::path python = findPython();
+RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data, const std::vector<InputSpec>& inputs, const CancelToken& cancel,
+                              const fs::path& chosen) {
+    const fs::path python = chosen.empty() ? findPython() : chosen;
     if (python.empty()) failWithoutRuntime("there is no python3 on the PATH, and running the export needs ONNX Runtime");
     const TemporaryFolder folder;
     const fs::path script = folder.path() / "run.py", output = folder.path() / "outputs.npz";

@@ -20,10 +20,10 @@ struct RuntimeOutputs {
 /// The Python to use: QUANTLOUPE_PYTHON, or python3 on the PATH; empty if there is none.
 std::filesystem::path findPython();
 
-/// Runs the model on all samples with ONNX Runtime's own graph optimizations, as it would be deployed. Blocks; writes the inputs to a
-/// folder of its own below the system's temporary one, and removes it. Throws Error: without Python or onnxruntime it says how to get
-/// them; Cancelled.
+/// Runs the model on all samples without ONNX Runtime's graph optimizations, which round in other places. Blocks; writes the inputs to a
+/// folder of its own below the system's temporary one, and removes it. `python` empty: findPython(). Throws Error: without Python or
+/// onnxruntime it says how to get them; Cancelled. Any thread.
 RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data, const std::vector<InputSpec>& inputs,
-                              const CancelToken& cancel = {});
+                              const CancelToken& cancel = {}, const std::filesystem::path& python = {});
 
 }  // namespace quantloupe

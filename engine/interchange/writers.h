@@ -27,6 +27,8 @@ ExportResult writeClikaGraphs(const ExportSource& source);
 ExportResult writeCsvReport(const ExportSource& source);
 ExportResult writeJsonReport(const ExportSource& source);
 ExportResult writeHtmlReport(const ExportSource& source);
+ExportResult writeQdqModel(const ExportSource& source);
+ExportResult writeQOperator(const ExportSource& source);
 ImportResult readQdq(const ImportSource& source);
 
 }  // namespace quantloupe

@@ -47,6 +47,16 @@ GraphPtr special(const char* op) {
         return namedModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[1,2] X) => (float[1,2] Y) <float[2,2] W = {1,2,3,4}> { Y = MatMul(X, W) })",
                           {"do_fusion"});
+    if (name == "nan" || name == "inf" || name == "tiny" || name == "double") {
+        GraphBuilder builder(*stageModel());
+        const auto set = [&](const char* tensor, ConstantPtr value) { builder.setConstant(builder.tensor(tensor), std::move(value)); };
+        constexpr float kInfinity = std::numeric_limits<float>::infinity();
+        if (name == "nan") set("A", Constant::fromFloats({2, 2, 1, 1}, {1, 2, std::nanf(""), 4}));
+        if (name == "inf") set("c", Constant::fromFloats({3}, {0, 1, kInfinity}));
+        if (name == "tiny") set("A", Constant::fromFloats({2, 2, 1, 1}, {1e-40F, 0, 0, 0}));
+        if (name == "double") set("A", Constant::fromBytes(DataType::Float64, {2, 2, 1, 1}, std::vector<std::byte>(32)));
+        return builder.build();
+    }
     return namedModel(R"(<ir_version: 8, opset_import: ["" : 13]>
         net (float[1,2] X) => (float[1,2] Y) <float s = {1}, uint8 z = {0}> { q = QuantizeLinear(X, s, z) Y = DequantizeLinear(q, s, z) })",
                       {"q", "dq"});
@@ -202,6 +212,10 @@ class ReadAmctTest : public QObject {
         row("15 wide MatMul", all("", activation("\"num_bits\": 16")), "num_bits 16 is for Conv and ConvTranspose", "MatMul");
         row("16 reserved name", all("", on), "the layer 'do_fusion' has the name of a key of AMCT's own", "reserved");
         row("17 quantized model", all("", on), "the model is quantized already (QuantizeLinear 'q')", "quantized");
+        row("18 NaN", all("", on), "'A' holds nan, of which no scale can be made, in layer /stem/Conv", "nan");
+        row("18 infinite bias", all("", on, "/head/Gemm"), "'c' holds inf, of which no scale can be made, in layer /head/Gemm", "inf");
+        row("18 no reciprocal", all("", on), "'A' is so small (largest magnitude 9.99995e-41) that its scale has no reciprocal, in layer /stem/Conv", "tiny");
+        row("18 type", all("", on), "'A' is of type float64: AMCT quantizes float16 and float32, in layer /stem/Conv", "double");
         row("retraining", all("", "\"retrain_enable\": true"), "this is a retraining configuration");
         row("tensor type", all("\"tensor_quantize\": [{\"layer_name\": \"/pool\", \"input_index\": 0}]", on), "tensor_quantize takes MaxPool and Add");
         row("6 bits in Gemm", all("", weight("\"num_bits\": 6"), "/head/Gemm"), "num_bits 6 is for two-dimensional Conv only, in layer /head/Gemm");

@@ -99,7 +99,7 @@ class ReportsTest : public QObject {
             if (xml.isCharacters() && xml.text() == QLatin1String("out,\"Conv\" <&>")) named = true;
         }
         QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-        QCOMPARE(drawings, 1);
+        QCOMPARE(drawings, 2);  // and the sensitivities' plot
         QCOMPARE(rows, 1 + 2 + 1 + 11);
         QVERIFY(named);
         QVERIFY(text.find("68.00 %") != std::string::npos);

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// activation_quant_params and weight_quant_params of one layer of AMCT's config.json, with AMCT's defaults.
+
+#include "config/object_reader.h"
+#include "interchange/amct_document.h"
+#include "interchange/amct_layers.h"
+
+namespace quantloupe {
+
+/// Throw Error naming the parameter, the layer and what was expected.
+AmctActivation readAmctActivation(const Json& value, const std::string& layer);
+AmctWeight readAmctWeight(const Json& value, const std::string& layer, const Node& node, const AmctLayer& can);
+
+}  // namespace quantloupe

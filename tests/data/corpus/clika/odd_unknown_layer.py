@@ -1,0 +1,3 @@
+import clika_compression
+settings.set_quantization_settings_for_layer("conv", LayerQuantizationSettings(skip_quantization=True))
+settings.set_quantization_settings_for_layer("conv_7", LayerQuantizationSettings(skip_quantization=True))

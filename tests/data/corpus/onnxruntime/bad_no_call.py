@@ -1,0 +1,2 @@
+import onnxruntime
+# nodes_to_exclude is nowhere

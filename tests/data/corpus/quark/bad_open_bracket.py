@@ -1,0 +1,3 @@
+from quark.onnx import ModelQuantizer
+config = QuantizationConfig(
+    include_cle=True,

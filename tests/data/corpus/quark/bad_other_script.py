@@ -1,0 +1,2 @@
+import quark
+print("hello")

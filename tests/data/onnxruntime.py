@@ -1,0 +1,139 @@
+#!/usr/bin/env python3
+"""Quantizes net.onnx with ONNX Runtime as it was tuned in Quantloupe.
+
+Usage: python net.py [--data DATA] [-o QUANTIZED.onnx]
+DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
+Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+HERE = pathlib.Path(__file__).resolve().parent
+MODEL = HERE / "net.float.onnx"
+DATA = None  # none was given: say --data
+SAMPLES = 256
+
+# Layers that stay in float.
+NODES_TO_EXCLUDE = [
+    "/dw/Conv",
+    "/dw/Relu",
+]
+
+
+def tensor(quant_type, scale, zero_point):
+    return [{"quant_type": quant_type, "scale": np.array(scale, np.float32), "zero_point": np.array(zero_point)}]
+
+
+def channels(quant_type, axis, scales, zero_points):
+    return [{**tensor(quant_type, scale, zero_point)[0], "axis": axis} for scale, zero_point in zip(scales, zero_points)]
+
+
+# Scales as they were found in Quantloupe, where ONNX Runtime would find others.
+TENSOR_QUANT_OVERRIDES = {
+    "A": channels(QuantType.QInt4, 0, [0.2857143, 0.14285715], [0, 0]),
+    "B": channels(QuantType.QInt4, 0, [0.14285715, 0.5714286], [0, 0]),
+    "W": channels(QuantType.QInt4, 0, [0.2857143, 0.5714286, 0.85714287], [0, 0, 0]),
+}
+
+# How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
+COLOR, LAYOUT = "RGB", "NCHW"
+RESIZE, CENTER_CROP = None, None
+SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
+
+
+def image_input(path, dtype):
+    from PIL import Image
+    image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
+    if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
+        image = image.resize((RESIZE[1], RESIZE[0]), Image.BILINEAR)
+    x = np.asarray(image)
+    x = x.reshape(x.shape[0], x.shape[1], -1)
+    if CENTER_CROP:
+        top, left = (round((have - wanted) / 2) for have, wanted in zip(x.shape, CENTER_CROP))
+        x = x[top:top + CENTER_CROP[0], left:left + CENTER_CROP[1]]
+    if COLOR == "BGR":
+        x = x[:, :, ::-1]
+    if dtype != np.uint8:
+        x = (x.astype(np.float32) * np.float32(SCALE) - np.array(MEAN, np.float32)) / np.array(STD, np.float32)
+    return np.ascontiguousarray(x.transpose(2, 0, 1) if LAYOUT == "NCHW" else x)
+
+
+def samples(model, data, most):
+    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+              for value in graph.input if value.name not in constants}
+    first = next(iter(inputs))
+    data = pathlib.Path(data)
+
+    def array(path):
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(path.read_bytes())
+        return onnx.numpy_helper.to_array(tensor)
+
+    if data.suffix == ".npy":
+        arrays = {first: np.load(data)}
+    elif data.suffix == ".npz":
+        arrays = dict(np.load(data))
+    elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
+        sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
+        arrays = {name: np.concatenate([array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
+    elif not data.is_dir():
+        sys.exit(f"{data}: there is no such file or folder; give calibration data with --data")
+    else:
+        images = sorted((p for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png")
+                         and not any(part.startswith(".") for part in p.relative_to(data).parts)),
+                        key=lambda p: p.relative_to(data).as_posix().encode())
+        if not images:
+            sys.exit(f"{data}: no .jpg, .jpeg or .png in it; give calibration data with --data")
+        count = min(most, len(images))
+        for i in range(count):
+            yield {first: image_input(images[i * len(images) // count], inputs[first])[None]}
+        return
+    total = len(arrays[first])
+    count = min(most, total)
+    for i in range(count):
+        row = i * total // count
+        yield {name: arrays[name][row:row + 1].astype(dtype) for name, dtype in inputs.items()}
+
+
+class Reader(CalibrationDataReader):
+    def __init__(self, model, data, most):
+        self.arguments = model, data, most
+        self.rewind()
+
+    def rewind(self):
+        self.samples = samples(*self.arguments)
+
+    def get_next(self):
+        return next(self.samples, None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / "net.quantized.onnx"), help="the quantized model")
+    arguments = parser.parse_args()
+
+    names = {node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}
+    missing = [name for name in NODES_TO_EXCLUDE if name not in names]
+    if missing:
+        sys.exit(f"{MODEL} has no nodes of these names: {missing}; it is not the model that was exported with this script")
+    quantize_static(
+        MODEL, arguments.output, Reader(MODEL, arguments.data, SAMPLES),
+        quant_format=QuantFormat.QDQ, calibrate_method=CalibrationMethod.MinMax,
+        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8, per_channel=True,
+        nodes_to_exclude=NODES_TO_EXCLUDE,
+        extra_options={"TensorQuantOverrides": TENSOR_QUANT_OVERRIDES})
+    print(f"{arguments.output}: {len(NODES_TO_EXCLUDE)} nodes excluded")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports given to the tools they are for. Each tool is large and wants packages of its own versions, so each needs a Python of its own;
+// packaging/foreign-tools says how to get them. Without one the test says skipped.
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <nlohmann/json.hpp>
+
+#include "data/numpy_file.h"
+#include "support/demo.h"
+#include "support/export_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kSkipped = "/features/features.0/features.0.0/Conv";
+
+struct Tool {
+    const char* variable;
+    const char* module;
+    const char* requirements;
+};
+constexpr Tool kAimet = {"QUANTLOUPE_AIMET_PYTHON", "aimet_onnx", "aimet.txt"};
+constexpr Tool kQuark = {"QUANTLOUPE_QUARK_PYTHON", "quark", "quark.txt"};
+constexpr Tool kNncf = {"QUANTLOUPE_NNCF_PYTHON", "nncf", "nncf.txt"};
+
+struct Outcome {
+    int code = -1;
+    std::string out, err;
+};
+Outcome runProcess(const QString& program, const QStringList& arguments, const QString& folder = {}) {
+    QProcess process;
+    process.setWorkingDirectory(folder);  // Quark leaves a table where it runs
+    process.start(program, arguments);
+    if (!process.waitForFinished(1500'000)) return {-1, {}, "does not start, or does not end"};
+    return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
+}
+Outcome runCli(const QStringList& arguments) { return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments); }
+
+/// The Python that was named for the tool, or the general one if it has the tool; empty if neither.
+QString pythonWith(const Tool& tool) {
+    if (qEnvironmentVariableIsSet(tool.variable)) return qEnvironmentVariable(tool.variable);
+    const QString general = qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3"));
+    const QString look = QStringLiteral("import importlib.util, sys; sys.exit(importlib.util.find_spec('%1') is None)").arg(tool.module);
+    return runProcess(general, {"-c", look}).code == 0 ? general : QString();
+}
+
+QByteArray howToGet(const Tool& tool) {
+    return QStringLiteral("no Python with %1: see packaging/foreign-tools/%2, then set %3").arg(tool.module, tool.requirements, tool.variable).toUtf8();
+}
+
+QString script(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/foreign_tools/") + name; }
+QString text(const fs::path& path) { return QString::fromStdString(path.string()); }
+
+std::vector<int> classesOf(const Constant& values) {
+    const std::size_t rows = static_cast<std::size_t>(values.dims()[0]), width = values.floats().size() / rows;
+    std::vector<int> classes;
+    for (std::size_t r = 0; r < rows; ++r) {
+        const auto row = values.floats().subspan(r * width, width);
+        classes.push_back(static_cast<int>(std::max_element(row.begin(), row.end()) - row.begin()));
+    }
+    return classes;
+}
+
+}  // namespace
+
+class ForeignToolsTest : public QObject {
+    Q_OBJECT
+
+  private:
+    QTemporaryDir m_folder;
+    fs::path m_model = demoFolder() / "mobilenetv2_cifar10.onnx";
+    /// The thousand images where they are there: half a point of the demo's five hundred is two of them.
+    fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
+
+    QString file(const QString& name) const { return m_folder.filePath(name); }
+    fs::path evaluation() const { return m_images.empty() ? demoFolder() / "val" : m_images / "val"; }
+    fs::path calibration() const { return m_images.empty() ? demoFolder() / "calibration" : m_images / "calibration"; }
+    QStringList data() const { return {"--data", text(evaluation()), "--calibration-data", text(calibration())}; }
+
+    DatasetPtr images(std::size_t count) const {
+        const DatasetPtr all = openDataset(evaluation(), inputSpecsOf(*loadModel(m_model).graph), loadPreprocess(*preprocessBeside(m_model)));
+        return subset(all, spreadEvenly(all->size(), count));
+    }
+    /// As arrays for the other program; it prepares no image itself.
+    QString inputsOf(const Dataset& samples) const {
+        std::vector<std::byte> bytes;
+        SampleTensor one;
+        for (std::size_t i = 0; i < samples.size(); ++i) {
+            one = samples.sample(i).at(0);
+            bytes.insert(bytes.end(), one.bytes.begin(), one.bytes.end());
+        }
+        Dims dims = one.dims;
+        dims.insert(dims.begin(), static_cast<std::int64_t>(samples.size()));
+        const QString path = file("inputs.npz");
+        saveNpz({{inputSpecsOf(*loadModel(m_model).graph).at(0).name, Constant::fromBytes(one.type, dims, std::move(bytes))}}, path.toStdString());
+        return path;
+    }
+    static double top1(const std::vector<int>& classes, const Dataset& samples) {
+        std::size_t right = 0;
+        for (std::size_t i = 0; i < classes.size(); ++i) right += classes[i] == samples.label(i);
+        return double(right) / double(classes.size());
+    }
+    static double agreement(const std::vector<int>& a, const std::vector<int>& b) {
+        std::size_t same = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b.at(i);
+        return double(same) / double(a.size());
+    }
+    /// Empty where it fails, and the failure is told.
+    std::vector<int> classesOfFile(const QString& path, const char* array = "outputs") const {
+        const auto arrays = loadNpz(path.toStdString());
+        return classesOf(*(array == nullptr ? arrays.begin()->second : arrays.at(array)));
+    }
+    /// What the preview says of the samples.
+    std::vector<int> preview(const QStringList& how, std::size_t samples) {
+        const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples", QString::number(samples), "-o", file("preview.npz")} +
+                                   data() + how);
+        if (run.code != 0) qWarning("%s", run.err.c_str());
+        return run.code == 0 ? classesOfFile(file("preview.npz"), nullptr) : std::vector<int>{};
+    }
+
+  private Q_SLOTS:
+    void aimetLoadsTheEncodings_data() {
+        QTest::addColumn<QString>("ending");
+        QTest::addColumn<QStringList>("how");
+        const QStringList one = {"--preset", "aimet-default", "--skip", kSkipped};
+        QTest::newRow("1.0.0, a layer in float") << QString(".encodings") << one;
+        QTest::newRow("0.6.1, a layer in float") << QString(".0.6.1.encodings") << one;
+        QTest::newRow("2.0.0, a layer in float") << QString(".2.0.0.encodings") << one;
+        QTest::newRow("1.0.0, a stretch in float")
+            << QString(".encodings")
+            << QStringList{"--preset", "aimet-default", "--skip-until", "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to",
+                           "/features/features.3/Add"};
+        QTest::newRow("equalized, tail in float") << QString(".encodings")
+                                                  << QStringList{"--preset", "aimet-tf-enhanced", "--cle", "aimet", "--replace-relu6", "all", "--skip-tail"};
+    }
+    void aimetLoadsTheEncodings() {
+        const QString python = pythonWith(kAimet);
+        if (python.isEmpty()) QSKIP(howToGet(kAimet).constData());
+        QFETCH(QString, ending);
+        QFETCH(QStringList, how);
+        constexpr std::size_t kSamples = 200;
+        const Outcome written = runCli(QStringList{"export", text(m_model), "--to", "aimet", "-o", file("tuned.encodings")} + data() + how);
+        QVERIFY2(written.code == 0, written.err.c_str());
+        const DatasetPtr samples = images(kSamples);
+        const Outcome run = runProcess(
+            python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
+        QVERIFY2(run.code == 0, (run.out + run.err).c_str());
+        // Every tensor with an entry, and no other but those tied to one, has its quantizer on.
+        const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
+        const json entries = json::parse(readFile(file("tuned.encodings").toStdString()));
+        std::set<std::string> wanted;
+        for (const char* key : {"activation_encodings", "param_encodings"})
+            for (const json& entry : entries[key]) wanted.insert(entry["name"].get<std::string>());
+        std::set<std::string> enabled;
+        for (const auto& item : said["enabled"].items()) {
+            enabled.insert(item.key());
+            const bool known = std::any_of(item.value().begin(), item.value().end(), [&](const json& name) { return wanted.contains(name); });
+            QVERIFY2(known, item.key().c_str());
+        }
+        std::vector<std::string> unused;
+        for (const std::string& name : wanted)
+            // It quantizes no Flatten: in 2.0.0 what was given for it is passed over, since its input has the same scale.
+            if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0")) unused.push_back(name);
+        QVERIFY2(unused.empty(), joined(unused).c_str());
+
+        const std::vector<int> theirs = classesOfFile(file("aimet.npz")), ours = preview(how, kSamples);
+        QCOMPARE(ours.size(), kSamples);
+        const double same = agreement(ours, theirs);
+        qInfo("AIMET: %.2f %% of %zu images get the same class; top-1 %.4f here, %.4f there", 100 * same, kSamples, top1(ours, *samples),
+              top1(theirs, *samples));
+        QVERIFY(same >= 0.99);
+    }
+
+    void quarksScriptRuns_data() {
+        QTest::addColumn<QStringList>("how");
+        QTest::newRow("XINT8") << QStringList{"--preset", "quark-xint8"};
+        QTest::newRow("its example of equalization") << QStringList{"--preset", "quark-seed"};
+        QTest::newRow("A8W8") << QStringList{"--preset", "quark-a8w8"};
+        QTest::newRow("A8W8, a layer in float") << QStringList{"--preset", "quark-a8w8", "--skip", kSkipped};
+        QTest::newRow("A8W8, equalized here") << QStringList{"--preset", "quark-a8w8", "--cle", "aimet", "--replace-relu6", "all"};
+    }
+    void quarksScriptRuns() {
+        const QString python = pythonWith(kQuark);
+        if (python.isEmpty()) QSKIP(howToGet(kQuark).constData());
+        QFETCH(QStringList, how);
+        runScript("quark", python, how, 0.01);
+    }
+
+    void nncfsScriptRuns() {
+        const QString python = pythonWith(kNncf);
+        if (python.isEmpty()) QSKIP(howToGet(kNncf).constData());
+        // It finds scales and places of its own: what is compared is that it runs, and what stays in float.
+        runScript("nncf", python, {"--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--skip-until",
+                                   "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to", "/features/features.3/Add"}, 0.02);
+    }
+
+  private:
+    void runScript(const char* dialect, const QString& python, const QStringList& how, double apart) {
+        const Outcome written = runCli(QStringList{"export", text(m_model), "--to", dialect, "-o", file("tuned.py")} + data() + how);
+        QVERIFY2(written.code == 0, written.err.c_str());
+        const Outcome run = runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
+        QVERIFY2(run.code == 0, (run.out + run.err).c_str());
+        const DatasetPtr samples = images(0);
+        const Outcome ran = runProcess(python, {script("run_model.py"), file("tuned.quantized.onnx"), inputsOf(*samples), file("theirs.npz")});
+        QVERIFY2(ran.code == 0, (ran.out + ran.err).c_str());
+        const std::vector<int> theirs = classesOfFile(file("theirs.npz")), ours = preview(how, samples->size());
+        QCOMPARE(ours.size(), samples->size());
+        const double here = top1(ours, *samples), there = top1(theirs, *samples);
+        qInfo("%s: top-1 on %zu images %.4f here, %.4f by the script's model; the same class for %.2f %%", dialect, ours.size(), here, there,
+              100 * agreement(ours, theirs));
+        QVERIFY(std::abs(here - there) <= apart + 1e-9);
+        if (!how.contains("--skip")) return;
+        // The excluded layer is there, in float: its weight is no dequantized constant.
+        const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
+        std::size_t floating = 0;
+        for (const Node& node : quantized->nodes()) {
+            if (node.op != "Conv") continue;
+            const NodeId before = quantized->tensor(node.inputs.at(1)).producer;
+            floating += !before.valid() || quantized->node(before).op.find("DequantizeLinear") == std::string::npos;
+        }
+        qInfo("%zu convolutions in float", floating);
+        QVERIFY(floating >= 1);
+        QVERIFY(floating <= (how.contains("--skip-until") ? 8u : 1u));
+    }
+};
+
+QTEST_GUILESS_MAIN(ForeignToolsTest)
+#include "foreign_tools_test.moc"

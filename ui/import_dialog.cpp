@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "import_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QScrollBar>
+#include <QVBoxLayout>
+
+#include "base/atomic_file.h"
+#include "config/skip_rules.h"
+#include "interchange/guess_dialect.h"
+#include "models/config_difference.h"
+#include "style/theme.h"
+
+namespace quantloupe::ui {
+namespace {
+
+constexpr const char* kOwn = "quantloupe";
+
+QTreeWidgetItem* addGroup(QTreeWidget* tree, const QString& title, const QStringList& lines) {
+    if (lines.isEmpty()) return nullptr;
+    auto* group = new QTreeWidgetItem(tree, {QStringLiteral("%1 (%2)").arg(title).arg(lines.size())});
+    QFont bold = tree->font();
+    bold.setBold(true);
+    group->setFont(0, bold);
+    group->setFlags(Qt::ItemIsEnabled);
+    for (const QString& line : lines) {
+        auto* item = new QTreeWidgetItem(group, {line});
+        item->setToolTip(0, line);
+    }
+    group->setExpanded(true);
+    return group;
+}
+
+QStringList listOf(const std::vector<std::string>& texts) {
+    QStringList list;
+    for (const std::string& text : texts) list.append(sentence(QString::fromStdString(text)));
+    return list;
+}
+
+/// Only the start: a model is no text, and what gives a dialect away stands in the first megabyte.
+std::string beginningOf(const std::filesystem::path& path) {
+    QFile file(QString::fromStdString(path.string()));
+    if (!file.open(QIODevice::ReadOnly)) return {};
+    return file.read(1 << 20).toStdString();
+}
+
+}  // namespace
+
+ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent)
+    : QDialog(parent), m_document(document), m_file(new ElidedLabel({}, Qt::ElideMiddle, this)),
+      m_dialect(new ChoiceBox(QStringLiteral("Dialect"), this)), m_what(makeLabel({}, "muted")), m_status(makeLabel({}, "muted")),
+      m_review(new QTreeWidget(this)), m_thread(QStringLiteral("import")) {
+    setWindowTitle(QStringLiteral("Import from another tool"));
+    resize(720, 560);
+    for (const std::string& name : dialectNames(true)) {
+        const Dialect& dialect = dialectNamed(name, true);
+        m_names.push_back(name);
+        m_dialect->addChoice(QString::fromStdString(dialect.title), QString::fromStdString(dialect.what));
+    }
+    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), this);
+    auto* fileRow = new QWidget(this);
+    auto* fileLayout = new QHBoxLayout(fileRow);
+    fileLayout->setContentsMargins(0, 0, 0, 0);
+    fileLayout->addWidget(m_file, 1);
+    fileLayout->addWidget(choose);
+    m_what->setWordWrap(true);
+    m_status->setWordWrap(true);
+    m_status->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_review->setHeaderHidden(true);
+    m_review->setWordWrap(true);
+    m_review->setUniformRowHeights(false);
+    m_review->setTextElideMode(Qt::ElideNone);
+    m_review->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_review->setAccessibleName(QStringLiteral("What was understood"));
+    auto* buttons = new QDialogButtonBox(this);
+    m_import = buttons->addButton(QStringLiteral("Take over"), QDialogButtonBox::AcceptRole);
+    buttons->addButton(QDialogButtonBox::Cancel);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(makeRow(QStringLiteral("File"), fileRow));
+    layout->addWidget(makeRow(QStringLiteral("Dialect"), m_dialect, QStringLiteral("Guessed from the file; another one can be chosen")));
+    layout->addWidget(m_what);
+    layout->addWidget(m_review, 1);
+    layout->addWidget(m_status);
+    layout->addWidget(buttons);
+    connect(choose, &QPushButton::clicked, this, &ImportDialog::chooseFile);
+    connect(m_dialect, &QComboBox::activated, this, [this] {
+        m_guess.clear();
+        read();
+    });
+    connect(buttons, &QDialogButtonBox::accepted, this, &ImportDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    openFile(path);
+}
+
+void ImportDialog::chooseFile() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, QStringLiteral("Import from another tool"), QString::fromStdString(m_path.parent_path().string()),
+        QStringLiteral("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+    if (!path.isEmpty()) openFile(path.toStdString());
+}
+
+void ImportDialog::openFile(const std::filesystem::path& path) {
+    m_path = path;
+    m_file->setFullText(QString::fromStdString(path.string()));
+    const std::string guess = guessDialect(path, beginningOf(path));
+    const auto found = std::find(m_names.begin(), m_names.end(), guess);
+    if (guess == kOwn) {
+        m_dialect->setCurrentIndex(-1);
+        return refuse(QStringLiteral("This is a configuration of Quantloupe's own: File \u2192 Open configuration opens it."));
+    }
+    if (found == m_names.end()) {
+        m_dialect->setCurrentIndex(-1);
+        return refuse(QStringLiteral("Nothing in the file tells which tool it is for: choose its dialect."));
+    }
+    m_dialect->setCurrentIndex(static_cast<int>(found - m_names.begin()));
+    m_guess = QStringLiteral(" (guessed from the file)");
+    read();
+}
+
+void ImportDialog::read() {
+    const quint64 generation = ++m_generation;
+    m_result.reset();
+    m_import->setEnabled(false);
+    if (m_dialect->currentIndex() < 0) return;
+    const Dialect& dialect = dialectNamed(m_names[static_cast<std::size_t>(m_dialect->currentIndex())], true);
+    m_what->setText(QString::fromStdString(dialect.what) + m_guess);
+    m_review->clear();
+    setRole(m_status, "muted");
+    m_status->setText(QStringLiteral("Reading\u2026"));
+    m_reading = true;
+    m_thread.post([this, generation, &dialect, path = m_path, graph = m_document.graph(), start = m_document.config()] {
+        std::optional<ImportResult> result;
+        QString why;
+        try {
+            result = importFile(dialect, graph, start, path);
+            resolveSkips(*graph, result->config);  // throws for a rule that makes no sense here
+        } catch (const std::exception& error) {
+            result.reset();
+            why = sentence(QString::fromUtf8(error.what()));
+        }
+        m_thread.reply([this, generation, result = std::move(result), why] {
+            if (generation != m_generation) return;
+            if (result) present(*result);
+            else refuse(why);
+        });
+    });
+}
+
+void ImportDialog::present(const ImportResult& result) {
+    m_reading = false;
+    m_result = result;
+    m_review->clear();
+    const Theme& colours = themeOf(palette());
+    addGroup(m_review, QStringLiteral("Understood"), listOf(result.taken));
+    if (auto* left = addGroup(m_review, QStringLiteral("Not taken over"), listOf(result.left))) left->setForeground(0, colours.inFloat);
+    const QStringList changes = configDifference(m_document.config(), result.config);
+    addGroup(m_review, QStringLiteral("Changes here"), changes);
+    const bool same = result.config == m_document.config();
+    m_import->setText(result.left.empty() ? QStringLiteral("Take over") : QStringLiteral("Take over what was understood"));
+    m_import->setEnabled(!same);
+    m_import->setDefault(!same);
+    m_status->setText(same                  ? QStringLiteral("It says what is set here already: nothing would change.")
+                      : result.left.empty() ? QStringLiteral("All of it can be taken over.")
+                                            : QStringLiteral("A part of it has no counterpart here, or does not fit this model: the list says "
+                                                             "what. The rest can be taken over."));
+    Q_EMIT reviewed();
+}
+
+void ImportDialog::refuse(const QString& why) {
+    ++m_generation;
+    m_reading = false;
+    m_result.reset();
+    m_review->clear();
+    m_import->setEnabled(false);
+    setRole(m_status, "bad");
+    m_status->setText(why);
+    Q_EMIT reviewed();
+}
+
+void ImportDialog::accept() {
+    if (!m_result) return;
+    const QString text = QStringLiteral("Import %1").arg(QString::fromStdString(m_path.filename().string()));
+    if (m_document.edit({m_result->config, text, {}, -1})) QDialog::accept();
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// A configuration of another tool, before it becomes the current one: which dialect it is in, what was understood, what was not, and
+// what would change. Nothing changes until it is taken over, in one step that can be undone.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTreeWidget>
+#include <optional>
+
+#include "document.h"
+#include "interchange/dialect.h"
+#include "jobs/worker_thread.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class ImportDialog : public QDialog {
+    Q_OBJECT
+  public:
+    ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent = nullptr);
+
+    ChoiceBox* dialectBox() const { return m_dialect; }
+    QTreeWidget* review() const { return m_review; }
+    QPushButton* importButton() const { return m_import; }
+    QString status() const { return m_status->text(); }
+    bool reading() const { return m_reading; }
+    void openFile(const std::filesystem::path& path);
+
+    void accept() override;  ///< takes it over
+
+  Q_SIGNALS:
+    void reviewed();  ///< read, or refused
+
+  private:
+    void chooseFile();
+    void read();
+    void present(const ImportResult& result);
+    void refuse(const QString& why);
+
+    Document& m_document;
+    std::filesystem::path m_path;
+    std::vector<std::string> m_names;  ///< of the dialects in the box
+    std::optional<ImportResult> m_result;
+    QString m_guess;
+    ElidedLabel* m_file;
+    ChoiceBox* m_dialect;
+    QLabel *m_what, *m_status;
+    QTreeWidget* m_review;
+    QPushButton* m_import;
+    WorkerThread m_thread;  ///< reads: a model takes its time
+    quint64 m_generation = 0;
+    bool m_reading = false;
+};
+
+}  // namespace quantloupe::ui

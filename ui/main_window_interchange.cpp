@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Other tools' configurations in, several exports out, and what runs there beside the preview.
+#include <QFileDialog>
+
+#include "batch_export_dialog.h"
+#include "import_dialog.h"
+#include "interchange/guess_dialect.h"
+#include "main_window.h"
+#include "verify_dialog.h"
+
+namespace quantloupe::ui {
+
+void MainWindow::chooseImport() {
+    const QString path = QFileDialog::getOpenFileName(
+        this, QStringLiteral("Import from another tool"), {},
+        QStringLiteral("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+    if (!path.isEmpty()) importFrom(path.toStdString());
+}
+
+void MainWindow::importFrom(const std::filesystem::path& path) {
+    if (path.extension() == ".json") {
+        QFile file(QString::fromStdString(path.string()));
+        const std::string text = file.open(QIODevice::ReadOnly) ? file.read(1 << 20).toStdString() : std::string();
+        const std::string guess = guessDialect(path, text);
+        if (guess.empty() || guess == "quantloupe") {  // ours, or so wrong that our reader says it best
+            m_document.openConfig(path);
+            return;
+        }
+    }
+    auto* dialog = new ImportDialog(m_document, path, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::exportSeveral() {
+    auto* dialog = new BatchExportDialog(m_document, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::verifyExport() {
+    if (!m_verify) m_verify = new VerifyDialog(m_document, this);
+    m_verify->show();
+    m_verify->raise();
+    if (!m_verify->job()->running()) m_verify->start();
+}
+
+}  // namespace quantloupe::ui
