@@ -67,7 +67,7 @@ void MainWindow::buildFileMenu() {
     m_needModel << addAction(file, QStringLiteral("Save configura&tion as\u2026"), {}, {},
                              [this] { saveConfig(true); });
     file->addSeparator();
-    m_needModel << addAction(file, QStringLiteral("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+R")),
+    m_needModel << addAction(file, QStringLiteral("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+Shift+R")),
                              QStringLiteral("Reads the file again and carries the tuning over"), [this] { m_document.reload(); });
     file->addSeparator();
     addAction(file, QStringLiteral("C&lose window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });

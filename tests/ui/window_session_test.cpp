@@ -3,6 +3,7 @@
 // changes on disk, and the word on the desktop.
 #include <QApplication>
 #include <QMenuBar>
+#include <map>
 #include <set>
 
 #include "config/presets.h"
@@ -31,6 +32,12 @@ class WindowSessionTest : public QObject {
             if ((*item)->parent())
                 QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second, qPrintable((*item)->text(0)));
         QVERIFY(names.size() > 60);
+        std::map<QString, QString> holders;
+        for (const QAction* action : actions())
+            for (const QKeySequence& keys : action->shortcuts()) {
+                const auto [holder, first] = holders.emplace(keys.toString(), action->text());
+                QVERIFY2(first, qPrintable(keys.toString() + " of " + action->text() + " and " + holder->second));
+            }
     }
 
     void keysAreChangedAndKept() {
