@@ -225,6 +225,10 @@ void OptionReader::addConfiguration() {
            [](QuantizationConfig& c, bool on) { c.quantization.weight.perChannel = on; });
     toggle("symmetric", "Activations with zero point 0",
            [](QuantizationConfig& c, bool on) { c.quantization.activation.symmetric = on; });
+    toggle("float-weights", "Write weights in float with Q/DQ behind them, not as integers",
+           [](QuantizationConfig& c, bool on) { c.exports.floatWeights = on; });
+    toggle("four-bit-types", "Write up to 4 bits as int4 and uint4 (opset 21), not in 8 bits",
+           [](QuantizationConfig& c, bool on) { c.exports.fourBitTypes = on; });
     std::vector<std::string> methods;
     for (const auto& [name, method] : kCalibrationMethods.available) methods.emplace_back(name);
     choice("--calibration", methods, "How activation ranges are found; --set calibration.parameters.KEY=VALUE for more",

@@ -34,8 +34,14 @@ inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
 inline const Choices<Placement> kPlacements = {
     {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}, {}};
 
-inline const Choices<WeightMethod> kWeightMethods = {
-    {{"min_max", WeightMethod::MinMax}, {"arq", WeightMethod::Arq}, {"mse", WeightMethod::Mse}}, {}};
+inline const Choices<OperatorSet> kOperatorSets = {
+    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"quark", OperatorSet::Quark}}, {}};
+
+inline const Choices<WeightMethod> kWeightMethods = {{{"min_max", WeightMethod::MinMax},
+                                                      {"arq", WeightMethod::Arq},
+                                                      {"mse", WeightMethod::Mse},
+                                                      {"full_span", WeightMethod::FullSpan}},
+                                                     {}};
 
 inline const Choices<BiasCorrection> kBiasCorrections = {
     {{"off", BiasCorrection::Off}, {"empirical", BiasCorrection::Empirical}, {"analytic", BiasCorrection::Analytic}}, {}};

@@ -15,6 +15,11 @@ struct Preset {
 
 void quantizeAll(QuantizationConfig& config) { config.skipTail = false; }
 
+void onnxRuntime(QuantizationConfig& config) {
+    quantizeAll(config);
+    config.quantization.operators = OperatorSet::OnnxRuntime;
+}
+
 /// As Quark's configurations equalize unless they are told not to. Layers that it excludes take no part.
 void quarkEqualization(QuantizationConfig& c) {
     c.transforms.equalization.excludeSkipped = true;
@@ -22,9 +27,26 @@ void quarkEqualization(QuantizationConfig& c) {
     c.transforms.equalization.appendBias = true;
 }
 
+/// What enable_npu_cnn does beside: SimulateDPU and NPULimitationCheck.
+void quarkNpu(QuantizationConfig& c) {
+    c.transforms.npuOperators = {.averagePool = true, .leakyRelu = true, .sigmoid = true};
+    c.quantization.npuPositions = {.alignConcat = true,
+                                   .alignPool = true,
+                                   .alignPad = true,
+                                   .alignSlice = true,
+                                   .adjustShiftRead = true,
+                                   .adjustShiftWrite = true,
+                                   .adjustShiftCut = true,
+                                   .adjustShiftBias = true,
+                                   .adjustHardSigmoid = true,
+                                   .adjustShiftSwish = true};
+}
+
 void quarkXint8(QuantizationConfig& c) {
     quantizeAll(c);
     quarkEqualization(c);
+    quarkNpu(c);
+    c.quantization.operators = OperatorSet::Quark;
     c.quantization.activation.isSigned = false;
     c.quantization.activation.symmetric = true;
     c.quantization.weight.powerOfTwo = true;
@@ -50,19 +72,26 @@ const std::vector<Preset>& all() {
              quantizeAll(c);
              c.quantization.weight.bits = 4;
          }},
-        {{"onnxruntime-s8s8", "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"}, quantizeAll},
+        {{"onnxruntime-s8s8", "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"}, onnxRuntime},
         {{"onnxruntime-u8s8", "ONNX Runtime's quantize_static: uint8 affine activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
-             quantizeAll(c);
+             onnxRuntime(c);
              c.quantization.activation.isSigned = false;
          }},
+        {{"onnxruntime-w4s8",
+          "ONNX Runtime's quantize_static with QInt4 weights: all codes -8 to 7 at 2 absmax / 15, int8 affine activations, min_max"},
+         [](QuantizationConfig& c) {
+             onnxRuntime(c);
+             c.quantization.weight.bits = 4;
+             c.quantization.weight.method = WeightMethod::FullSpan;
+         }},
         {{"quark-xint8",
-          "Quark's XINT8 without its model of the DPU: equalization, powers of two, uint8 symmetric activations by min-MSE, int8 "
-          "weights and biases"},
+          "Quark's XINT8 for the NPU: equalization, powers of two, uint8 symmetric activations by min-MSE, int8 weights and biases, the "
+          "NPU's operators and limits of positions"},
          quarkXint8},
         {{"quark-seed",
           "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once over all pairs with biases "
-          "counted, without its model of the DPU"},
+          "counted"},
          [](QuantizationConfig& c) {
              quarkXint8(c);
              c.transforms.replaceRelu6 = ReplaceRelu6::All;
@@ -71,6 +100,7 @@ const std::vector<Preset>& all() {
          [](QuantizationConfig& c) {
              quantizeAll(c);
              quarkEqualization(c);
+             c.quantization.operators = OperatorSet::Quark;
              c.quantization.activation.symmetric = true;
          }},
         {{"amct-default",

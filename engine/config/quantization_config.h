@@ -28,6 +28,15 @@ struct EqualizationOptions {
     bool operator==(const EqualizationOptions&) const = default;
 };
 
+/// What AMD's NPU computes otherwise than ONNX says, as Quark's SimulateDPU writes it into the model: done to the float network, too,
+/// so that the drift is seen.
+struct NpuOperators {
+    bool averagePool = false;  ///< AveragePool, GlobalAveragePool, ReduceMean: the divisor is k / 2^n
+    bool leakyRelu = false;    ///< the slope is a multiple of 1/256
+    bool sigmoid = false;      ///< Sigmoid becomes HardSigmoid(1/6, 1/2), and that one's slope 2731/16384
+    bool operator==(const NpuOperators&) const = default;
+};
+
 struct TransformOptions {
     bool simplify = false;  ///< constants folded, operators that do nothing and dead code removed, before all else
     bool foldBatchNorm = true;
@@ -35,6 +44,7 @@ struct TransformOptions {
     ReplaceRelu6 replaceRelu6 = ReplaceRelu6::None;
     EqualizationOptions equalization;
     bool highBiasFold = false;
+    NpuOperators npuOperators;
     bool operator==(const TransformOptions&) const = default;
 };
 
@@ -50,6 +60,7 @@ enum class WeightMethod {
     MinMax,  ///< symmetric: absmax over the largest code; affine: the range that holds 0
     Arq,     ///< AMCT's: absmax / 2^(bits-1) where the smallest weight has the larger magnitude
     Mse,     ///< the scale, of 100 below MinMax's, with the smallest squared error
+    FullSpan,  ///< symmetric: 2 absmax / (2^bits - 1), ONNX Runtime's of 4 bits; affine: as MinMax
 };
 
 struct WeightScheme {
@@ -74,11 +85,29 @@ enum class Placement {
     WeightedInputs,    ///< what a layer with weights (or an AveragePool) reads, for that layer alone: AMCT
 };
 
+/// Which operators are quantized, and which of them choose a scale of their own (quantize/units.h).
+enum class OperatorSet {
+    Layers,       ///< layers with weights, sums, products, pools, and what moves values about
+    OnnxRuntime,  ///< also LayerNormalization, Softmax, Sigmoid..., products of two activations, constant operands
+    Quark,        ///< those, and scales of their own for AveragePool, Flatten and what else Quark's quantizer gives them
+};
+
+/// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck (quantize/npu_positions.h).
+struct NpuPositions {
+    bool alignConcat = false, alignPool = false, alignPad = false, alignSlice = false;
+    bool adjustShiftRead = false, adjustShiftWrite = false, adjustShiftCut = false, adjustShiftBias = false;
+    bool adjustHardSigmoid = false, adjustShiftSwish = false;
+    int maxLoops = 5;
+    bool operator==(const NpuPositions&) const = default;
+};
+
 struct QuantizationOptions {
     Placement placement = Placement::InputsAndOutputs;
+    OperatorSet operators = OperatorSet::Layers;
     ActivationScheme activation;
     WeightScheme weight;
     int biasBits = 32;  ///< 8, 16, 32 or kFloatBias
+    NpuPositions npuPositions;
     bool operator==(const QuantizationOptions&) const = default;
 };
 
@@ -146,12 +175,20 @@ struct RefineOptions {
     bool operator==(const RefineOptions&) const = default;
 };
 
+/// How the quantized model is written; no result depends on it.
+struct ExportOptions {
+    bool floatWeights = false;  ///< weights and biases in float with Q/DQ behind them, instead of integers with DQ
+    bool fourBitTypes = true;   ///< up to 4 bits as int4 and uint4, which need opset 21; otherwise in 8 bits
+    bool operator==(const ExportOptions&) const = default;
+};
+
 struct QuantizationConfig {
     std::string preset = "default";
     TransformOptions transforms;
     QuantizationOptions quantization;
     CalibrationOptions calibration;
     RefineOptions refine;
+    ExportOptions exports;
     bool skipTail = true;
     std::vector<SkipRule> rules;
     std::map<std::string, LayerSettings> layers;

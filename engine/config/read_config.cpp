@@ -36,6 +36,11 @@ void readTransforms(ObjectReader reader, TransformOptions& options) {
     reader.choice("replace_relu6", options.replaceRelu6, kReplaceRelu6);
     readEqualization(reader.object("equalization"), options.equalization, allKeys());
     reader.boolean("high_bias_fold", options.highBiasFold);
+    ObjectReader npu = reader.object("npu_operators");
+    npu.boolean("average_pool", options.npuOperators.averagePool);
+    npu.boolean("leaky_relu", options.npuOperators.leakyRelu);
+    npu.boolean("sigmoid", options.npuOperators.sigmoid);
+    npu.finish();
     reader.finish();
 }
 
@@ -49,8 +54,25 @@ void readBiasBits(ObjectReader& reader, int& bits) {
     else failInput("{}: must be 8, 16, 32 or 'float', not {}", reader.pathOf("bias_bits"), describeValue(*value));
 }
 
+void readNpuPositions(ObjectReader reader, NpuPositions& npu) {
+    reader.boolean("align_concat", npu.alignConcat);
+    reader.boolean("align_pool", npu.alignPool);
+    reader.boolean("align_pad", npu.alignPad);
+    reader.boolean("align_slice", npu.alignSlice);
+    reader.boolean("adjust_shift_read", npu.adjustShiftRead);
+    reader.boolean("adjust_shift_write", npu.adjustShiftWrite);
+    reader.boolean("adjust_shift_cut", npu.adjustShiftCut);
+    reader.boolean("adjust_shift_bias", npu.adjustShiftBias);
+    reader.boolean("adjust_hard_sigmoid", npu.adjustHardSigmoid);
+    reader.boolean("adjust_shift_swish", npu.adjustShiftSwish);
+    reader.integer("max_loops", npu.maxLoops, 1, 100);
+    reader.finish();
+}
+
 void readQuantization(ObjectReader reader, QuantizationOptions& options) {
     reader.choice("placement", options.placement, kPlacements);
+    reader.choice("operators", options.operators, kOperatorSets);
+    readNpuPositions(reader.object("npu_positions"), options.npuPositions);
     readBiasBits(reader, options.biasBits);
     ObjectReader activation = reader.object("activation");
     readBits(activation, "bits", options.activation.bits);
@@ -239,6 +261,10 @@ QuantizationConfig configFromJson(std::string_view text) {
     refine.choice("rounding", config.refine.rounding, kRoundings);
     refine.only("migration", 0.0);
     refine.finish();
+    ObjectReader exports = reader.object("export");
+    exports.boolean("float_weights", config.exports.floatWeights);
+    exports.boolean("four_bit_types", config.exports.fourBitTypes);
+    exports.finish();
     readSkip(reader.object("skip"), config);
     if (const Json* layers = reader.find("layers")) readLayers(*layers, config.layers);
     reader.finish();

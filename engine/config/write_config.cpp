@@ -22,13 +22,32 @@ OrderedJson transformsJson(const TransformOptions& options) {
             {"skip_folding", options.skipFolding},
             {"replace_relu6", choiceName(kReplaceRelu6, options.replaceRelu6)},
             {"equalization", equalizationJson(options.equalization)},
-            {"high_bias_fold", options.highBiasFold}};
+            {"high_bias_fold", options.highBiasFold},
+            {"npu_operators",
+             {{"average_pool", options.npuOperators.averagePool},
+              {"leaky_relu", options.npuOperators.leakyRelu},
+              {"sigmoid", options.npuOperators.sigmoid}}}};
 }
 
 OrderedJson biasBitsJson(int bits) { return bits == kFloatBias ? OrderedJson("float") : OrderedJson(bits); }
 
+OrderedJson npuPositionsJson(const NpuPositions& npu) {
+    return {{"align_concat", npu.alignConcat},
+            {"align_pool", npu.alignPool},
+            {"align_pad", npu.alignPad},
+            {"align_slice", npu.alignSlice},
+            {"adjust_shift_read", npu.adjustShiftRead},
+            {"adjust_shift_write", npu.adjustShiftWrite},
+            {"adjust_shift_cut", npu.adjustShiftCut},
+            {"adjust_shift_bias", npu.adjustShiftBias},
+            {"adjust_hard_sigmoid", npu.adjustHardSigmoid},
+            {"adjust_shift_swish", npu.adjustShiftSwish},
+            {"max_loops", npu.maxLoops}};
+}
+
 OrderedJson quantizationJson(const QuantizationOptions& options) {
     return {{"placement", choiceName(kPlacements, options.placement)},
+            {"operators", choiceName(kOperatorSets, options.operators)},
             {"bias_bits", biasBitsJson(options.biasBits)},
             {"activation",
              {{"bits", options.activation.bits},
@@ -43,7 +62,8 @@ OrderedJson quantizationJson(const QuantizationOptions& options) {
               {"per_channel", options.weight.perChannel},
               {"per_channel_products", options.weight.perChannelProducts},
               {"power_of_two", options.weight.powerOfTwo},
-              {"method", choiceName(kWeightMethods, options.weight.method)}}}};
+              {"method", choiceName(kWeightMethods, options.weight.method)}}},
+            {"npu_positions", npuPositionsJson(options.npuPositions)}};
 }
 
 OrderedJson ruleJson(const SkipRule& rule) {
@@ -121,6 +141,7 @@ std::string configToJson(const QuantizationConfig& config) {
     json["refine"] = {{"bias_correction", choiceName(kBiasCorrections, config.refine.biasCorrection)},
                       {"rounding", choiceName(kRoundings, config.refine.rounding)},
                       {"migration", 0.0}};
+    json["export"] = {{"float_weights", config.exports.floatWeights}, {"four_bit_types", config.exports.fourBitTypes}};
     json["skip"]["tail"] = config.skipTail;
     json["skip"]["rules"] = std::move(rules);
     json["layers"] = std::move(layers);

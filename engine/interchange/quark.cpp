@@ -6,6 +6,9 @@
 // include_cle is always written: its default has changed between versions. Exclusions hold a node's name and its output tensor's, see
 // quark_settings.cpp.
 
+#include <algorithm>
+#include <functional>
+
 #include "base/error.h"
 #include "interchange/python_text.h"
 #include "interchange/quark_settings.h"
@@ -19,6 +22,32 @@ std::string typeName(bool isSigned, int bits) {
     return fmt::format("{}.Q{}Int{}", bits == 8 ? "QuantType" : "ExtendedQuantType", isSigned ? "" : "U", bits);
 }
 
+/// Only what is off: with enable_npu_cnn Quark does all of it. A transformed model has the NPU's operators in it already.
+void npuOptions(const QuantizationConfig& config, const QuarkSettings& s, const std::function<void(const char*, bool)>& flag) {
+    const NpuOperators& ops = config.transforms.npuOperators;
+    if (!s.ownTransforms || ops == NpuOperators{}) {
+        flag("SimulateDPU", false);
+    } else {
+        const auto off = [&](bool on, std::initializer_list<const char*> keys) {
+            if (!on)
+                for (const char* key : keys) flag(key, false);
+        };
+        off(ops.averagePool, {"ConvertAvgPoolToDPUVersion", "ConvertReduceMeanToDPUVersion"});
+        off(ops.leakyRelu, {"ConvertLeakyReluToDPUVersion"});
+        off(ops.sigmoid, {"ConvertSigmoidToHardSigmoid", "ConvertHardSigmoidToDPUVersion"});
+    }
+    const NpuPositions& npu = config.quantization.npuPositions;
+    const std::pair<const char*, bool> rules[] = {
+        {"AlignConcat", npu.alignConcat},         {"AlignPool", npu.alignPool},
+        {"AlignPad", npu.alignPad},               {"AlignSlice", npu.alignSlice},
+        {"AdjustShiftRead", npu.adjustShiftRead}, {"AdjustShiftWrite", npu.adjustShiftWrite},
+        {"AdjustShiftCut", npu.adjustShiftCut},   {"AdjustShiftBias", npu.adjustShiftBias},
+        {"AdjustHardSigmoid", npu.adjustHardSigmoid}, {"AdjustShiftSwish", npu.adjustShiftSwish}};
+    if (std::none_of(std::begin(rules), std::end(rules), [](const auto& rule) { return rule.second; })) return flag("NPULimitationCheck", false);
+    for (const auto& [key, on] : rules)
+        if (!on) flag(key, false);
+}
+
 std::vector<std::string> extraOptions(const QuantizationConfig& config, const QuarkSettings& s) {
     std::vector<std::string> options;
     const auto add = [&](const char* key, const std::string& value) { options.push_back(fmt::format("\"{}\": {}", key, value)); };
@@ -30,6 +59,7 @@ std::vector<std::string> extraOptions(const QuantizationConfig& config, const Qu
     if (config.quantization.biasBits == kFloatBias) flag("QuantizeBias", false);
     if (s.npu && config.quantization.biasBits == 32) flag("Int32Bias", true);
     if (s.npu && config.quantization.biasBits == 16) flag("Int16Bias", true);
+    if (s.npu) npuOptions(config, s, flag);
     if (s.includeCle) {
         const EqualizationOptions& e = config.transforms.equalization;
         flag("ReplaceClip6Relu", s.replaceClip6);

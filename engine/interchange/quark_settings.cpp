@@ -92,8 +92,6 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
                                         counted(own, "layer")));
     if (!config.quantization.weight.restricted && config.quantization.weight.symmetric)
         s.notices.emplace_back("Quark's symmetric weights do not use the lowest code (-128 with 8 bits), while the preview's do");
-    if (s.npu)
-        s.notices.emplace_back("for the NPU Quark also rounds pooling and limits shifts as the DPU does, which the preview does not");
     if (!s.npu && config.quantization.biasBits != 32 && config.quantization.biasBits != kFloatBias)
         s.notices.push_back(fmt::format("biases of {} bits belong to Quark's NPU mode; here they become 32", config.quantization.biasBits));
     const auto changes = otherTransforms(config.transforms);

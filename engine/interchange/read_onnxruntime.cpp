@@ -42,6 +42,7 @@ class ScriptReader {
   private:
     void types() {
         auto& q = m_result.config.quantization;
+        q.operators = OperatorSet::OnnxRuntime;
         const auto type = [&](const char* key, bool& isSigned, int& bits) {
             const PythonValue* value = m_script.find(key);
             if (value == nullptr) return;

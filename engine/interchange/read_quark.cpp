@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "config/presets.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -27,6 +28,36 @@ void takeQuarkExclusions(const Graph& graph, const std::vector<std::string>& nam
         if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     }
     takeSkips(knownLayers(graph, nodes, result.left), result);
+}
+
+void takeQuarkNpu(bool npu, QuantizationConfig& config) {
+    const QuantizationConfig quark = presetConfig("quark-xint8");
+    config.quantization.operators = OperatorSet::Quark;
+    config.quantization.npuPositions = npu ? quark.quantization.npuPositions : NpuPositions{};
+    config.transforms.npuOperators = npu ? quark.transforms.npuOperators : NpuOperators{};
+}
+
+bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
+    NpuPositions& npu = config.quantization.npuPositions;
+    NpuOperators& ops = config.transforms.npuOperators;
+    const std::pair<std::string_view, bool*> flags[] = {{"AlignConcat", &npu.alignConcat},
+                                                        {"AlignPool", &npu.alignPool},
+                                                        {"AlignPad", &npu.alignPad},
+                                                        {"AlignSlice", &npu.alignSlice},
+                                                        {"AdjustShiftRead", &npu.adjustShiftRead},
+                                                        {"AdjustShiftWrite", &npu.adjustShiftWrite},
+                                                        {"AdjustShiftCut", &npu.adjustShiftCut},
+                                                        {"AdjustShiftBias", &npu.adjustShiftBias},
+                                                        {"AdjustHardSigmoid", &npu.adjustHardSigmoid},
+                                                        {"AdjustShiftSwish", &npu.adjustShiftSwish},
+                                                        {"ConvertAvgPoolToDPUVersion", &ops.averagePool},
+                                                        {"ConvertReduceMeanToDPUVersion", &ops.averagePool},
+                                                        {"ConvertLeakyReluToDPUVersion", &ops.leakyRelu},
+                                                        {"ConvertSigmoidToHardSigmoid", &ops.sigmoid},
+                                                        {"ConvertHardSigmoidToDPUVersion", &ops.sigmoid}};
+    for (const auto& [name, flag] : flags)
+        if (name == option) return flag;
+    return nullptr;
 }
 
 void takeQuarkSubgraph(const Graph& graph, const std::vector<std::string>& starts, const std::vector<std::string>& ends,

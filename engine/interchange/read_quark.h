@@ -19,6 +19,10 @@ void takeQuarkSubgraph(const Graph& graph, const std::vector<std::string>& start
 bool takeIntegerType(std::string_view name, int& bits, bool& isSigned);
 /// "MinMSE", "MinMax", with or without powers of two. False for a method that there is not.
 bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig& config);
+/// Which operators Quark quantizes, and, in its NPU mode, how the NPU computes and what it asks of positions.
+void takeQuarkNpu(bool npu, QuantizationConfig& config);
+/// The rule or conversion of the NPU mode that an extra option turns off; null for other options.
+bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config);
 ImportResult readQuarkScript(const ImportSource& source);
 ImportResult readQuarkJson(const ImportSource& source);
 

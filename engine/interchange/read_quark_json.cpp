@@ -125,6 +125,7 @@ class Reader {
             m_power = m_power && w->powerOfTwo;
         }
         q.biasBits = m_power ? 8 : 32;  // powers of two on both turn Quark's NPU mode on
+        takeQuarkNpu(m_power, m_result.config);
     }
 
     void exclude() {

@@ -46,6 +46,7 @@ class Reader {
         bool npu = false, cle = true;
         flag("enable_npu_cnn", npu);
         m_result.config.quantization.biasBits = npu ? 8 : 32;
+        takeQuarkNpu(npu, m_result.config);
         if (find("include_cle") == nullptr)
             m_result.taken.emplace_back("include_cle is not given: Quark equalizes by default, and so does this configuration");
         flag("include_cle", cle);
@@ -153,6 +154,12 @@ class Reader {
                 const double percent = positive(value, key);
                 if (percent <= 50 || percent > 100) failInput("line {}: Percentile must lie above 50 and at most at 100", value.line);
                 m_result.config.calibration.parameters.percentile = percent / 100;
+            } else if (key == "SimulateDPU") {
+                if (!truth(value, key)) t.npuOperators = {};
+            } else if (key == "NPULimitationCheck") {
+                if (!truth(value, key)) q.npuPositions = {};
+            } else if (bool* rule = quarkNpuFlag(key, m_result.config)) {
+                *rule = *rule && truth(value, key);
             } else if (key == "ReplaceClip6Relu") {
                 if (truth(value, key) && cle) t.replaceRelu6 = ReplaceRelu6::All;
             } else if (key == "CLESteps") e.steps = wholeNumber(value, key, -1, 1000);

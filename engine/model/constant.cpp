@@ -43,7 +43,9 @@ void forEachElement(DataType type, std::span<const std::byte> bytes, F&& f) {
     switch (type) {
         case DataType::Float32: return visit(float{});
         case DataType::Float64: return visit(double{});
+        case DataType::Int4:
         case DataType::Int8: return visit(std::int8_t{});
+        case DataType::UInt4:
         case DataType::UInt8:
         case DataType::Bool: return visit(std::uint8_t{});
         case DataType::Int16: return visit(std::int16_t{});

@@ -5,6 +5,8 @@ namespace quantloupe {
 
 std::size_t elementSize(DataType type) {
     switch (type) {
+        case DataType::UInt4:
+        case DataType::Int4:
         case DataType::UInt8:
         case DataType::Int8:
         case DataType::Bool: return 1;
@@ -41,6 +43,8 @@ std::string_view dataTypeName(DataType type) {
         case DataType::UInt32: return "uint32";
         case DataType::UInt64: return "uint64";
         case DataType::BFloat16: return "bfloat16";
+        case DataType::UInt4: return "uint4";
+        case DataType::Int4: return "int4";
     }
     return "unknown type";
 }

@@ -24,6 +24,8 @@ enum class DataType : std::int32_t {
     UInt32 = 12,
     UInt64 = 13,
     BFloat16 = 16,
+    UInt4 = 21,  ///< in memory one a byte; in files two
+    Int4 = 22,   ///< likewise
 };
 
 /// Bytes of one element; 0 for strings and types of no fixed size.

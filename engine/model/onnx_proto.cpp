@@ -71,7 +71,7 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 
-/// Integers of 4 bits, two a byte, the first in the low half; widened to 8 bits.
+/// Integers of 4 bits, two a byte, the first in the low half; in memory one a byte.
 ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims dims) {
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
         fail(ErrorKind::Unsupported, "integers of 4 bits in an external file are not supported");
@@ -87,7 +87,7 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
         const int code = static_cast<int>((i % 2 == 0 ? pair : pair >> 4) & 15u);
         bytes[i] = static_cast<std::byte>(isSigned && code > 7 ? code - 16 : code);
     }
-    return Constant::fromBytes(isSigned ? DataType::Int8 : DataType::UInt8, std::move(dims), std::move(bytes));
+    return Constant::fromBytes(isSigned ? DataType::Int4 : DataType::UInt4, std::move(dims), std::move(bytes));
 }
 
 }  // namespace
@@ -98,9 +98,7 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
     Dims dims = dimsOf(tensor);
     elementCount(dims);
     if (tensor.has_segment()) fail(ErrorKind::Unsupported, "segmented tensors are not supported");
-    constexpr int kUInt4 = 21, kInt4 = 22;  // newer than Debian's onnx
-    if (tensor.data_type() == kUInt4 || tensor.data_type() == kInt4)
-        return fromHalfBytes(tensor, tensor.data_type() == kInt4, std::move(dims));
+    if (type == DataType::UInt4 || type == DataType::Int4) return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims));
     if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
     if (elementSize(type) == 0)
         fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));
@@ -157,6 +155,15 @@ AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const 
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor) {
     tensor.set_data_type(static_cast<int>(constant.type()));
     for (const std::int64_t dim : constant.dims()) tensor.add_dims(dim);
+    if (constant.type() == DataType::UInt4 || constant.type() == DataType::Int4) {
+        std::string pairs((constant.bytes().size() + 1) / 2, '\0');
+        for (std::size_t i = 0; i < constant.bytes().size(); ++i) {
+            const unsigned code = std::to_integer<unsigned>(constant.bytes()[i]) & 15u;
+            pairs[i / 2] = static_cast<char>(static_cast<unsigned char>(pairs[i / 2]) | (i % 2 == 0 ? code : code << 4));
+        }
+        tensor.set_raw_data(std::move(pairs));
+        return;
+    }
     tensor.set_raw_data(constant.bytes().data(), constant.bytes().size());
 }
 

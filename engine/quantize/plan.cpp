@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "quantize/npu_moves.h"
+#include "quantize/npu_positions.h"
 
 namespace quantloupe {
 namespace {
@@ -36,6 +38,13 @@ class PlanResolver {
             if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
                 m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
+        if (anyRule(m_config.quantization.npuPositions) && moveToNpuPositions()) {
+            m_plan.quantizers.clear();
+            m_plan.tensors.clear();
+            m_plan.notices.clear();
+            for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
+        }
+        m_plan.notices.insert(m_plan.notices.end(), m_npuNotices.begin(), m_npuNotices.end());
         tellOfCalibration();
         VersionBuilder builder;
         builder.add(m_plan.prepared->version);
@@ -54,10 +63,55 @@ class PlanResolver {
         if (range == m_statistics.end())
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
         const auto own = m_settings.find(tensor);
-        const CalibrationResult& result =
-            m_results.emplace(tensor, m_cache.activation(range->second, tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second)))
-                .first->second;
+        const TensorCalibration how = tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second);
+        const CalibrationResult& result = m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
+        const bool power = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
+        if (m_unitRanges.contains(tensor) && !power) return m_known.emplace(tensor, quantizerForRange(0, 1, how.scheme)).first->second;
         return m_known.emplace(tensor, result.quantizer).first->second;
+    }
+
+    static bool isPowerOfTwo(CalibrationMethod method) {
+        return method == CalibrationMethod::PowerOfTwoMinMse || method == CalibrationMethod::PowerOfTwoNonOverflow;
+    }
+
+    std::shared_ptr<const ConstantQuantizer> constantQuantizer(const Unit& unit, const UnitConstant& constant,
+                                                               const UnitQuantizers& known) {
+        const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
+        const Constant& values = *m_plan.prepared->graph->constantOf(constant.tensor);
+        if (constant.role == ConstantRole::NormBias) {
+            const int bits = biasBitsOf(m_config, settings);
+            if (bits == kFloatBias || known.constants.empty()) return nullptr;
+            return std::make_shared<const ConstantQuantizer>(quantizeBias(values, bits, known.inputs[0].scale, known.constants[0]->scales));
+        }
+        WeightScheme scheme;
+        if (constant.role == ConstantRole::NormScale || m_plan.prepared->operators == OperatorSet::Quark) {
+            scheme = weightSchemeOf(m_config, settings, m_plan.prepared->graph->node(unit.layer));
+        } else {
+            const TensorCalibration how = tensorCalibrationOf(m_config, settings);
+            scheme.bits = how.scheme.bits;
+            scheme.isSigned = how.scheme.isSigned;
+            scheme.symmetric = how.scheme.symmetric;
+            scheme.powerOfTwo = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
+            if (how.method == CalibrationMethod::PowerOfTwoMinMse) scheme.method = WeightMethod::Mse;
+        }
+        scheme.perChannel = false;
+        return m_cache.weight(values, scheme, 0);
+    }
+
+    /// Whether something moved.
+    bool moveToNpuPositions() {
+        NpuMoves moves = npuMoves(m_plan, m_config.quantization.npuPositions);
+        m_npuNotices = std::move(moves.notices);
+        for (const auto& [tensor, scale] : moves.activations) m_known.at(tensor).scale = scale;
+        m_constantScales = std::move(moves.constants);
+        return !moves.activations.empty() || !m_constantScales.empty();
+    }
+
+    /// `quantizer`, or its codes at the scale that the NPU's rules ask for.
+    std::shared_ptr<const ConstantQuantizer> moved(TensorId tensor, std::shared_ptr<const ConstantQuantizer> quantizer) const {
+        const auto wanted = m_constantScales.find(tensor);
+        if (wanted == m_constantScales.end() || !quantizer) return quantizer;
+        return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, wanted->second));
     }
 
     void resolveUnit(const Unit& unit) {
@@ -65,11 +119,15 @@ class PlanResolver {
         const Node& node = graph.node(unit.layer);
         UnitQuantizers quantizers;
         VersionBuilder builder;
+        if (unit.unitRange) m_unitRanges.insert(unit.output);
         for (const TensorId input : unit.inputs) {
             quantizers.inputs.push_back(quantizerOf(input));
             addTo(builder, quantizers.inputs.back());
         }
-        if (unit.kind == UnitKind::PassesScale && unit.quantized) m_known[unit.output] = quantizers.inputs[0];
+        if (unit.kind == UnitKind::PassesScale && unit.quantized) {
+            m_known[unit.output] = quantizers.inputs[0];
+            for (const TensorId other : unit.otherOutputs) m_known[other] = quantizers.inputs[0];
+        }
         if (unit.quantizesOutput) {
             quantizers.output = unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
             addTo(builder, quantizers.output);
@@ -85,17 +143,19 @@ class PlanResolver {
                 quantizers.weight = learned != m_refinements.weights.end()
                                         ? learned->second
                                         : m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
+                quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
                 if (unit.bias.valid() && biasBits != kFloatBias)
                     quantizers.bias = std::make_shared<const ConstantQuantizer>(
                         quantizeBias(quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias), biasBits,
                                      quantizers.inputs[0].scale, quantizers.weight->scales));
+                quantizers.bias = moved(unit.bias, std::move(quantizers.bias));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
             }
             builder.add(graph.constantOf(unit.weight)->version());
             quantloupe::addTo(builder, scheme);
-            builder.add(biasBits);
+            builder.add(biasBits).add(quantizers.weight->scales[0]);
             if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
             if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
             if (quantizers.weight->vanished && unit.quantized)
@@ -103,18 +163,28 @@ class PlanResolver {
                                                      "channel, or keep it in float",
                                                      node.name, scheme.bits));
             if (quantizers.bias) {
-                builder.add(graph.constantOf(unit.bias)->version());
+                builder.add(graph.constantOf(unit.bias)->version()).add(quantizers.bias->scales[0]);
                 if (quantizers.bias->saturated > 0 && unit.quantized)
                     m_plan.notices.push_back(
                         fmt::format("layer '{}': {} bias values do not fit int32 and are clipped; keep it in float",
                                     node.name, quantizers.bias->saturated));
             }
         }
+        for (const UnitConstant& constant : unit.constants) {
+            try {
+                quantizers.constants.push_back(moved(constant.tensor, constantQuantizer(unit, constant, quantizers)));
+            } catch (Error& error) {
+                error.addContext(fmt::format("layer '{}'", node.name));
+                throw;
+            }
+            if (quantizers.constants.back()) builder.add(quantizers.constants.back()->dequantized->version());
+        }
         builder.add(std::string_view(node.name)).add(unit.activation.valid());
         quantizers.version = builder.finish();
         if (unit.quantized) {
             for (std::size_t i = 0; i < unit.inputs.size(); ++i) m_plan.tensors[unit.inputs[i]] = quantizers.inputs[i];
             if (unit.quantizesOutput) m_plan.tensors[unit.output] = quantizers.output;
+            for (const TensorId other : unit.otherOutputs) m_plan.tensors[other] = quantizers.output;
         }
         m_plan.quantizers.push_back(std::move(quantizers));
     }
@@ -148,6 +218,9 @@ class PlanResolver {
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::map<TensorId, CalibrationResult> m_results;
     std::unordered_map<TensorId, const LayerSettings*> m_settings;
+    std::set<TensorId> m_unitRanges;                      ///< made by a Softmax
+    std::unordered_map<TensorId, float> m_constantScales;  ///< that the NPU's rules moved
+    std::vector<std::string> m_npuNotices;
 };
 
 }  // namespace
@@ -167,6 +240,7 @@ std::vector<TensorId> calibratedTensors(const UnitList& units) {
     std::set<TensorId> tensors;
     for (const Unit& unit : units.units) {
         tensors.insert(unit.inputs.begin(), unit.inputs.end());
+        tensors.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
         if (unit.quantizesOutput) tensors.insert(unit.output);
     }
     return {tensors.begin(), tensors.end()};
@@ -185,6 +259,8 @@ void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own
         // In a scale of its own the integer kernels cannot add it: without codes they leave the unit to the float simulation.
         if (own.bias->inProductScale) spec.codes[unit.bias] = own.bias;
     }
+    for (std::size_t i = 0; i < unit.constants.size(); ++i)
+        if (own.constants[i]) spec.constants[unit.constants[i].tensor] = own.constants[i]->dequantized;
 }
 
 }  // namespace

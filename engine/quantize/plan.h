@@ -20,6 +20,7 @@ struct UnitQuantizers {
     TensorQuantizer output;  ///< without meaning where the unit does not quantize its output
     std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
     std::shared_ptr<const ConstantQuantizer> bias;  ///< likewise
+    std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< of the unit's further constants
     ConstantPtr correctedBias;                      ///< null: the graph's
     Version version;  ///< of all of these
 };

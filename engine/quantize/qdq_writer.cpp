@@ -2,6 +2,7 @@
 #include "quantize/qdq_writer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -25,7 +26,9 @@ ConstantPtr packed(DataType type, const Dims& dims, const std::vector<std::int32
 
 ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int32_t>& codes) {
     switch (type) {
+        case DataType::Int4:
         case DataType::Int8: return packed<std::int8_t>(type, dims, codes);
+        case DataType::UInt4:
         case DataType::UInt8: return packed<std::uint8_t>(type, dims, codes);
         case DataType::Int16: return packed<std::int16_t>(type, dims, codes);
         case DataType::UInt16: return packed<std::uint16_t>(type, dims, codes);
@@ -33,21 +36,26 @@ ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int
     }
 }
 
-/// The smallest type that holds the codes.
-DataType typeFor(int quantMin, int quantMax) {
+/// The smallest type that holds the codes, of 4 bits if that is wanted.
+DataType typeFor(int quantMin, int quantMax, bool four) {
+    if (four && quantMin >= 0 && quantMax <= 15) return DataType::UInt4;
+    if (four && quantMin >= -8 && quantMax <= 7) return DataType::Int4;
     if (quantMin >= 0) return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
     if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
     return quantMin >= -32768 && quantMax <= 32767 ? DataType::Int16 : DataType::Int32;
 }
 
 bool is16(DataType type) { return type == DataType::Int16 || type == DataType::UInt16; }
+bool is4(DataType type) { return type == DataType::Int4 || type == DataType::UInt4; }
+int codesOf(DataType type) { return is16(type) ? 65536 : is4(type) ? 16 : 256; }
 
-/// Integers of 16 bits have a domain of their own before ONNX has them.
-constexpr std::int64_t kOpset16Bits = 21, kOpsetPerChannel = 13, kOpsetPlain = 10;
+/// Before, integers of 4 and 16 bits had only a domain of ONNX Runtime's own.
+constexpr std::int64_t kOpsetOtherBits = 21, kOpsetPerChannel = 13, kOpsetPlain = 10;
 
 class QdqWriter {
   public:
-    explicit QdqWriter(const Plan& plan) : m_plan(plan), m_graph(*plan.prepared->graph), m_builder(m_graph) {
+    QdqWriter(const Plan& plan, const ExportOptions& options)
+        : m_plan(plan), m_four(options.fourBitTypes), m_floatWeights(options.floatWeights), m_graph(*plan.prepared->graph), m_builder(m_graph) {
         for (const Node& node : m_graph.nodes()) m_names.insert(node.name);
     }
 
@@ -61,8 +69,11 @@ class QdqWriter {
             if (quantizers.weight) addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
             // A bias of 16 bits goes into int32, too, which every opset dequantizes.
             if (quantizers.correctedBias) m_builder.setConstant(unit.bias, quantizers.correctedBias);
-            if (quantizers.bias)
-                addConstant(unit, unit.bias, *quantizers.bias, quantizers.bias->bits == 8 ? DataType::Int8 : DataType::Int32);
+            if (quantizers.bias) addConstant(unit, unit.bias, *quantizers.bias, biasType(*quantizers.bias));
+            for (std::size_t i = 0; i < unit.constants.size(); ++i)
+                if (const auto& own = quantizers.constants[i])
+                    addConstant(unit, unit.constants[i].tensor, *own,
+                                unit.constants[i].role == ConstantRole::NormBias ? biasType(*own) : typeOf(*own));
         }
         // In the order of the tensors, so that the file is the same every time.
         std::vector<TensorId> tensors;
@@ -80,21 +91,35 @@ class QdqWriter {
     }
 
   private:
-    static DataType typeOf(const ConstantQuantizer& quantizer) { return typeFor(quantizer.quantMin, quantizer.quantMax); }
+    DataType typeOf(const ConstantQuantizer& quantizer) const {
+        return typeFor(quantizer.quantMin, quantizer.quantMax, m_four);
+    }
+    DataType typeOf(const TensorQuantizer& quantizer) const {
+        return typeFor(quantizer.quantMin, quantizer.quantMax, m_four);
+    }
+    static DataType biasType(const ConstantQuantizer& quantizer) { return quantizer.bits == 8 ? DataType::Int8 : DataType::Int32; }
 
     void raiseOpset() {
         std::int64_t needed = kOpsetPlain;
         const char* why = "";
+        OtherTypes types;
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
-            const auto& weight = m_plan.quantizers[u].weight;
-            if (!m_plan.units.units[u].quantized || !weight) continue;
-            if (is16(typeOf(*weight))) needed = kOpset16Bits;
-            else if (weight->axis >= 0) needed = std::max(needed, kOpsetPerChannel);
+            const UnitQuantizers& own = m_plan.quantizers[u];
+            if (!m_plan.units.units[u].quantized) continue;
+            if (own.weight) look(typeOf(*own.weight), types);
+            if (own.weight && own.weight->axis >= 0) needed = kOpsetPerChannel;
+            for (std::size_t i = 0; i < own.constants.size(); ++i)
+                if (own.constants[i] && m_plan.units.units[u].constants[i].role != ConstantRole::NormBias) look(typeOf(*own.constants[i]), types);
         }
-        for (const auto& [tensor, quantizer] : m_plan.tensors)
-            if (is16(typeFor(quantizer.quantMin, quantizer.quantMax))) needed = kOpset16Bits;
-        if (needed == kOpset16Bits) why = " of 16 bits";
-        else if (needed == kOpsetPerChannel) why = " per channel";
+        for (const auto& [tensor, quantizer] : m_plan.tensors) look(typeOf(quantizer), types);
+        if (types.four && !types.sixteen && m_graph.opset() < kOpsetOtherBits && !canRaise(kOpsetOtherBits)) {
+            m_four = types.four = false;
+        }
+        if (needed == kOpsetPerChannel) why = " per channel";
+        if (types.four || types.sixteen) {
+            needed = kOpsetOtherBits;
+            why = types.sixteen ? " of 16 bits" : " of 4 bits";
+        }
         if (m_graph.opset() >= needed) return;
         try {
             quantloupe::raiseOpset(m_builder, m_graph, needed);
@@ -102,6 +127,25 @@ class QdqWriter {
             error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{} came with opset {}", m_graph.opset(), why, needed));
             throw;
         }
+    }
+
+    struct OtherTypes {
+        bool four = false, sixteen = false;
+    };
+    static void look(DataType type, OtherTypes& types) {
+        types.four = types.four || is4(type);
+        types.sixteen = types.sixteen || is16(type);
+    }
+
+    /// What fits 4 bits fits 8, too: no reason to refuse a model whose opset cannot be raised.
+    bool canRaise(std::int64_t opset) const {
+        GraphBuilder trial(m_graph);
+        try {
+            quantloupe::raiseOpset(trial, m_graph, opset);
+        } catch (const Error&) {
+            return false;
+        }
+        return true;
     }
 
     std::string uniqueNode(std::string name) {
@@ -115,6 +159,7 @@ class QdqWriter {
     }
 
     void addConstant(const Unit& unit, TensorId tensor, const ConstantQuantizer& quantizer, DataType type) {
+        if (!m_done.insert(tensor).second) return;  // an operand that several layers read
         const std::string name = m_graph.tensor(tensor).name;
         const Dims& dims = m_graph.constantOf(tensor)->dims();
         const bool perChannel = quantizer.axis >= 0;
@@ -122,23 +167,55 @@ class QdqWriter {
         std::vector<std::int32_t> stored(quantizer.codes.size());
         const ChannelWalk walk(dims, quantizer.axis);
         walk.forEach([&](std::size_t i, std::size_t c) { stored[i] = quantizer.codes[i] + quantizer.zeroPoints[perChannel ? c : 0]; });
+        const TensorId scale = newConstant(name + "_scale", Constant::fromFloats(scaleDims, quantizer.scales));
+        const TensorId zeroPoint = newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints));
+        TensorId codes;
+        if (m_floatWeights && type != DataType::Int32) {
+            Node quantize;
+            quantize.name = uniqueNode(name + "_QuantizeLinear");
+            quantize.op = "QuantizeLinear";
+            quantize.inputs = {newConstant(name + "_float", floatsFor(tensor, quantizer, walk, type)), scale, zeroPoint};
+            quantize.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_quantized"))};
+            if (perChannel) quantize.attributes.set("axis", std::int64_t{quantizer.axis});
+            codes = quantize.outputs[0];
+            m_builder.addNode(std::move(quantize));
+        } else {
+            codes = newConstant(name + "_quantized", integers(type, dims, stored));
+        }
         Node node;
         node.name = uniqueNode(name + "_DequantizeLinear");
         node.op = "DequantizeLinear";
-        node.inputs = {newConstant(name + "_quantized", integers(type, dims, stored)),
-                       newConstant(name + "_scale", Constant::fromFloats(scaleDims, quantizer.scales)),
-                       newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints))};
+        node.inputs = {codes, scale, zeroPoint};
         node.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_dequantized"))};
         if (perChannel) node.attributes.set("axis", std::int64_t{quantizer.axis});
         const TensorId dequantized = node.outputs[0];
         m_builder.addNode(std::move(node));
-        Node& layer = m_builder.node(unit.layer);
-        std::replace(layer.inputs.begin(), layer.inputs.end(), tensor, dequantized);
+        for (const NodeId reader : m_graph.tensor(tensor).consumers) {
+            if (tensor == unit.weight && reader != unit.layer) continue;
+            auto& inputs = m_builder.node(reader).inputs;
+            std::replace(inputs.begin(), inputs.end(), tensor, dequantized);
+        }
+    }
+
+    /// The model's own values where QuantizeLinear makes our codes of them (not where rounding was learned, nor where the codes end before
+    /// the type does); otherwise the values of the codes.
+    ConstantPtr floatsFor(TensorId tensor, const ConstantQuantizer& quantizer, const ChannelWalk& walk, DataType type) const {
+        const ConstantPtr& own = m_graph.tensor(tensor).constant;
+        const std::span<const float> values = own->floats();
+        const bool isSigned = type == DataType::Int4 || type == DataType::Int8 || type == DataType::Int16;
+        const int low = isSigned ? -codesOf(type) / 2 : 0, high = low + codesOf(type) - 1;
+        bool same = true;
+        walk.forEach([&](std::size_t i, std::size_t c) {
+            const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]), static_cast<float>(low - quantizer.zeroPoints[c]),
+                                          static_cast<float>(high - quantizer.zeroPoints[c]));
+            same = same && static_cast<std::int32_t>(code) == quantizer.codes[i];
+        });
+        return same ? own : quantizer.dequantized;
     }
 
     void addPair(TensorId tensor, const TensorQuantizer& quantizer, std::size_t originalNodes) {
         const TensorInfo info = m_graph.tensor(tensor);
-        const DataType type = typeFor(quantizer.quantMin, quantizer.quantMax);
+        const DataType type = typeOf(quantizer);
         const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
         const TensorId zeroPoint = newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
         const auto fresh = [&](const char* suffix) { return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix)); };
@@ -178,7 +255,7 @@ class QdqWriter {
     /// The type saturates at its own ends; where the codes end earlier, a Clip in front does it. Returns what to quantize.
     TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer, DataType type) {
         const int codes = quantizer.quantMax - quantizer.quantMin + 1;
-        if (codes == (is16(type) ? 65536 : 256)) return before;
+        if (codes == codesOf(type)) return before;
         const FakeQuant range = quantizer.fakeQuant();
         Node clip;
         clip.name = uniqueNode(name + "_Clip");
@@ -198,6 +275,8 @@ class QdqWriter {
     }
 
     const Plan& m_plan;
+    bool m_four, m_floatWeights;
+    std::set<TensorId> m_done;  ///< constants with their DequantizeLinear
     const Graph& m_graph;
     GraphBuilder m_builder;
     std::set<std::string> m_names;
@@ -205,6 +284,8 @@ class QdqWriter {
 
 }  // namespace
 
-GraphPtr writeQdq(const Plan& plan, const std::string& configJson) { return QdqWriter(plan).write(configJson); }
+GraphPtr writeQdq(const Plan& plan, const std::string& configJson, const ExportOptions& options) {
+    return QdqWriter(plan, options).write(configJson);
+}
 
 }  // namespace quantloupe

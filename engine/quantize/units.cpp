@@ -21,7 +21,8 @@ bool floatConstant(const Graph& graph, TensorId tensor) {
 class UnitFinder {
   public:
     UnitFinder(const Prepared& prepared, const SkipDecisions& skips)
-        : m_prepared(prepared), m_graph(*prepared.graph), m_skips(skips) {}
+        : m_prepared(prepared), m_graph(*prepared.graph), m_skips(skips), 
+          m_all(prepared.operators != OperatorSet::Layers && prepared.placement == Placement::InputsAndOutputs) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
@@ -53,11 +54,16 @@ class UnitFinder {
             reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
             return;
         }
-        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
+        if (isFactor(id)) {
+            reason = "it belongs to a layer that stays in float";
+            return;
+        }
+        if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr) reason = arithmetic(node, unit);
+        else if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
         else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
-        else if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) reason = arithmetic(node, unit);
-        else if (isOneOf(node.op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
-            reason = passing(node, unit);
+        else if (hasOwnScale(node)) reason = arithmetic(node, unit);
+        else if (passesScale(node.op)) reason = passing(node, unit);
+        else if (m_all && node.op == "LayerNormalization") reason = normalization(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
             reason = "an activation that does not directly follow a quantized layer stays in float";
         else if (node.op == "BatchNormalization")
@@ -75,8 +81,8 @@ class UnitFinder {
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (unit.kind != UnitKind::PassesScale && !isOneOf(node.op, {"Concat", "GlobalAveragePool", "AveragePool"}))
-            fuseActivation(unit);
+        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul"})) fuseActivation(unit);
+        else fuseFactor(unit);
         const std::size_t index = m_list.units.size();
         m_list.unitOf[id.index()] = index;
         if (unit.activation.valid()) m_list.unitOf[unit.activation.index()] = index;
@@ -87,11 +93,42 @@ class UnitFinder {
         const NodeId next = m_graph.onlyConsumer(unit.output);
         if (!next.valid() || (unit.quantized && skipped(next))) return;
         const Node& node = m_graph.node(next);
-        if (!node.domain.empty() || !isOneOf(node.op, {"Relu", "Clip"}) || node.input(0) != unit.output) return;
+        const bool leaky = m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
+        if (!node.domain.empty() || (!leaky && !isOneOf(node.op, {"Relu", "Clip"})) || node.input(0) != unit.output) return;
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         unit.activation = next;
         unit.output = node.output();
+    }
+
+    /// Behind a layer that is no unit: those of units are part of them.
+    bool isFactor(NodeId id) const {
+        const Node& node = m_graph.node(id);
+        const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
+        return node.op == "Mul" && maker.valid() && m_prepared.sourceOf[maker.index()] == m_prepared.sourceOf[id.index()];
+    }
+
+    /// What the NPU multiplies a mean or a HardSigmoid by is part of its layer (transform/npu_operators.h).
+    void fuseFactor(Unit& unit) {
+        const NodeId next = m_graph.onlyConsumer(unit.output);
+        if (!next.valid() || m_prepared.sourceOf[next.index()] != m_prepared.sourceOf[unit.layer.index()]) return;
+        unit.activation = next;
+        unit.output = m_graph.node(next).output();
+    }
+
+    bool hasOwnScale(const Node& node) const {
+        if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) return true;
+        if (!m_all) return false;
+        if (isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu"})) return true;
+        if (node.op == "Pad") return m_prepared.operators == OperatorSet::Quark || node.attributes.text("mode", "constant") == "constant";
+        return m_prepared.operators == OperatorSet::Quark &&
+               isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu", "PRelu", "Sub", "Div", "Min", "Max",
+                                 "ReduceMean", "DepthToSpace", "SpaceToDepth", "LpNormalization"});
+    }
+
+    bool passesScale(const std::string& op) const {
+        if (isOneOf(op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"})) return true;
+        return m_all && isOneOf(op, {"Slice", "Split", "Gather", "Resize", "Pad"});
     }
 
     std::string weighted(const Node& node, Unit& unit) {
@@ -128,9 +165,30 @@ class UnitFinder {
 
     std::string arithmetic(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
-        for (const TensorId in : node.inputs) {
-            if (!in.valid() || m_graph.constantOf(in) != nullptr) return "one of its operands is constant";
-            unit.inputs.push_back(in);
+        // Of the others, only the first input is an activation; what follows says how.
+        const bool several = isOneOf(node.op, {"Add", "Mul", "Sub", "Div", "Min", "Max", "Concat", "MatMul"});
+        for (std::size_t i = 0; i < (several ? node.inputs.size() : 1); ++i) {
+            const TensorId in = node.input(i);
+            if (!in.valid()) return "one of its operands is missing";
+            if (m_graph.constantOf(in) == nullptr) unit.inputs.push_back(in);
+            else if (!m_all) return "one of its operands is constant";
+            else if (!floatConstant(m_graph, in)) return "one of its operands is a constant, and not of float32";
+            else unit.constants.push_back({in, ConstantRole::Operand});
+        }
+        if (unit.inputs.empty()) return "its operands are constant";
+        unit.unitRange = node.op == "Softmax";
+        return {};
+    }
+
+    std::string normalization(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::Arithmetic;
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        unit.inputs = {node.input(0)};
+        for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
+            if (!node.input(i).valid()) continue;
+            if (!floatConstant(m_graph, node.input(i))) return "its scale or bias is not a constant float32 tensor";
+            if (m_graph.tensor(node.input(i)).consumers.size() > 1) return "its scale or bias is shared with another layer";
+            unit.constants.push_back({node.input(i), i == 1 ? ConstantRole::NormScale : ConstantRole::NormBias});
         }
         return {};
     }
@@ -148,6 +206,8 @@ class UnitFinder {
         unit.kind = UnitKind::PassesScale;
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         unit.inputs = {node.input(0)};
+        for (std::size_t o = 1; o < node.outputs.size(); ++o)
+            if (node.outputs[o].valid()) unit.otherOutputs.push_back(node.outputs[o]);
         return {};
     }
 
@@ -163,6 +223,7 @@ class UnitFinder {
             if (unit.kind != UnitKind::PassesScale || !unit.quantized) continue;
             if (quantized.contains(unit.inputs[0])) {
                 quantized.insert(unit.output);
+                quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
             }
             unit.quantized = false;
@@ -173,6 +234,7 @@ class UnitFinder {
     const Prepared& m_prepared;
     const Graph& m_graph;
     const SkipDecisions& m_skips;
+    const bool m_all;  ///< more than OperatorSet::Layers
     UnitList m_list;
 };
 
@@ -188,7 +250,12 @@ std::vector<std::size_t> scaleOwners(const UnitList& list) {
         std::size_t owner = u;
         if (unit.quantized && unit.kind == UnitKind::PassesScale)
             if (const auto maker = makers.find(unit.inputs[0]); maker != makers.end()) owner = maker->second;
-        if (unit.quantized) makers[unit.output] = owner;
+        if (!unit.quantized) {
+            owners.push_back(owner);
+            continue;
+        }
+        makers[unit.output] = owner;
+        for (const TensorId other : unit.otherOutputs) makers[other] = owner;
         owners.push_back(owner);
     }
     return owners;

@@ -14,19 +14,34 @@ namespace quantloupe {
 
 enum class UnitKind {
     Weighted,      ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
-    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool...: own range for the output
-    PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape...: the output has its input's quantizer;
+    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: own range for the output
+    PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape, Split...: the output has its input's quantizer;
                    ///< quantized only if its input is (as ONNX Runtime's quantizer does it)
+};
+
+/// How a constant that is no layer's weight is quantized.
+enum class ConstantRole {
+    Operand,   ///< of an Add, a Mul: as an activation, from its own range
+    NormScale, ///< of a LayerNormalization: as a weight, per tensor
+    NormBias,  ///< likewise: as a bias
+};
+
+struct UnitConstant {
+    TensorId tensor;
+    ConstantRole role = ConstantRole::Operand;
 };
 
 struct Unit {
     UnitKind kind = UnitKind::Arithmetic;
     NodeId layer;                   ///< in the prepared graph
-    NodeId activation;              ///< a Relu or Clip that runs inside; invalid if there is none
+    NodeId activation;              ///< a Relu, Clip or the NPU's factor that runs inside; invalid if there is none
     std::vector<TensorId> inputs;   ///< activations that it reads
     TensorId weight, bias;          ///< constants; invalid if there are none
     int weightAxis = 0;             ///< of the output channels
     TensorId output;                ///< behind the activation
+    std::vector<TensorId> otherOutputs;   ///< of a Split: they have the scale of `output`
+    std::vector<UnitConstant> constants;  ///< further constants that are quantized
+    bool unitRange = false;               ///< the output's range is 0 to 1, whatever was calibrated (Softmax)
     bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs)
     bool skipped = false;           ///< by a rule or a setting
     bool quantized = false;

@@ -4,6 +4,7 @@
 //              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits - 1), the range widened to
 //              hold 0
 //     arq      AMCT: as min_max, but absmax / 2^(bits-1) where the smallest weight has the larger magnitude
+//     full_span  symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped; affine: min_max
 //     mse      of the min_max scale times 1.00, 0.99 ... 0.01 the one with the smallest sum of squared errors, the larger of equals
 // With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it, arq rounds its own.
 // Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq), AMD Quark (powers of two, checked with its XINT8 models).
@@ -37,7 +38,7 @@ class ScaleFinder {
         if (m_min == 0 && m_max == 0) return plain(1);
         if (m_scheme.method == WeightMethod::Arq) return arq();
         if (m_scheme.powerOfTwo) return powerOfTwo();
-        if (m_scheme.method == WeightMethod::MinMax) return plain(1);
+        if (m_scheme.method == WeightMethod::MinMax || m_scheme.method == WeightMethod::FullSpan) return plain(1);
         WeightScale best = plain(1);
         double least = errorOf(best);
         for (int i = kMseSteps - 1; i >= 1; --i) {
@@ -57,6 +58,10 @@ class ScaleFinder {
             const TensorQuantizer q = quantizerForRange(ratio * m_min, ratio * m_max, {m_scheme.bits, m_scheme.isSigned});
             return {q.scale, q.zeroPoint};
         }
+        if (m_scheme.method == WeightMethod::FullSpan) {
+            const double span = 2.0 * static_cast<double>(std::max(m_max, -m_min)) / ((1 << m_scheme.bits) - 1);
+            return {span < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(span), m_middle};
+        }
         const int largest = (1 << (m_scheme.bits - 1)) - 1;
         double scale = static_cast<double>(ratio * std::max(m_max, -m_min)) / largest;
         if (!m_scheme.restricted)
@@ -75,7 +80,7 @@ class ScaleFinder {
     WeightScale powerOfTwo() const {
         const ActivationScheme codes{m_scheme.bits, m_scheme.isSigned, m_scheme.symmetric};
         const int base = basePosition(m_min, m_max, codes);
-        if (m_scheme.method == WeightMethod::MinMax) return atPosition(base);
+        if (m_scheme.method != WeightMethod::Mse) return atPosition(base);
         WeightScale best;
         double least = -1;
         for (int i = 0; i < kPositionsTried; ++i) {
@@ -116,7 +121,7 @@ class ScaleFinder {
 
 std::pair<int, int> weightCodes(const WeightScheme& scheme) {
     const int half = 1 << (scheme.bits - 1);
-    const bool restricted = scheme.symmetric && scheme.restricted && scheme.method != WeightMethod::Arq;
+    const bool restricted = scheme.symmetric && scheme.restricted && scheme.method != WeightMethod::Arq && scheme.method != WeightMethod::FullSpan;
     const int low = (scheme.isSigned ? -half : 0) + (restricted ? 1 : 0);
     return {low, scheme.isSigned ? half - 1 : 2 * half - 1};
 }

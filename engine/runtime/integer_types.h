@@ -13,11 +13,13 @@
 
 namespace quantloupe {
 
-/// Calls use(T{}) for the integers of 8, 16 and 32 bits; throws Error naming `what` for others.
+/// Calls use(T{}) for the integers of 4, 8, 16 and 32 bits, those of 4 in 8; throws Error naming `what` for others.
 template <typename F>
 auto withIntegerType(DataType type, std::string_view what, F use) {
     switch (type) {
+        case DataType::UInt4:
         case DataType::UInt8: return use(std::uint8_t{});
+        case DataType::Int4:
         case DataType::Int8: return use(std::int8_t{});
         case DataType::UInt16: return use(std::uint16_t{});
         case DataType::Int16: return use(std::int16_t{});

@@ -58,12 +58,16 @@ CompiledNode compileQuantize(const NodeContext& context) {
     const TensorDesc output{quantizedType(context), input.dims, input.layout};
     return withIntegerType(output.type, "QuantizeLinear", [&](auto zero) -> CompiledNode {
         using T = decltype(zero);
-        return {{output}, makeKernel([affine = affineOf(context), count = input.count()](const KernelArguments& a) {
+        // Integers of 4 bits lie in bytes.
+        const bool four = output.type == DataType::Int4 || output.type == DataType::UInt4;
+        const T low = four ? (output.type == DataType::Int4 ? T(-8) : T(0)) : std::numeric_limits<T>::min();
+        const T high = four ? (output.type == DataType::Int4 ? T(7) : T(15)) : std::numeric_limits<T>::max();
+        return {{output}, makeKernel([affine = affineOf(context), count = input.count(), low, high](const KernelArguments& a) {
                     const auto* x = static_cast<const float*>(a.inputs[0]);
                     auto* y = static_cast<T*>(a.outputs[0]);
                     for (std::size_t i = 0; i < count; ++i) {
                         const std::size_t c = affine.channel(i);
-                        y[i] = saturated<T>(x[i] / affine.scales[c], affine.zeroPoints[c]);
+                        y[i] = std::clamp(saturated<T>(x[i] / affine.scales[c], affine.zeroPoints[c]), low, high);
                     }
                 })};
     });

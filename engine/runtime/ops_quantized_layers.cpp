@@ -6,6 +6,7 @@
 
 #include "runtime/integer_types.h"
 #include "runtime/operators.h"
+#include "runtime/ops_quantized_pointwise.h"
 #include "runtime/window.h"
 
 namespace quantloupe {
@@ -106,14 +107,20 @@ void IntegerConvolution::run(const void* source, void* target) const {
                 for (std::int64_t ky = 0; ky < weightDims[2]; ++ky)
                     for (std::int64_t kx = 0; kx < weightDims[3]; ++kx) {
                         const std::int32_t w = weight[static_cast<std::size_t>(((o * perGroup + i) * weightDims[2] + ky) * weightDims[3] + kx)];
+                        // Columns start + stride * x that lie inside: a plain run, which compilers turn into vectors.
+                        const std::int64_t stride = window.strides[1], start = kx * window.dilations[1] - window.padBegin[1];
+                        const std::int64_t from = start >= 0 ? 0 : (-start + stride - 1) / stride;
+                        const std::int64_t to = start >= width ? 0 : std::min(outWidth, (width - 1 - start) / stride + 1);
+                        if (w == 0) continue;
                         for (std::int64_t y = 0; y < outHeight; ++y) {
                             const std::int64_t row = y * window.strides[0] - window.padBegin[0] + ky * window.dilations[0];
                             if (row < 0 || row >= height) continue;
-                            for (std::int64_t x = 0; x < outWidth; ++x) {
-                                const std::int64_t column = x * window.strides[1] - window.padBegin[1] + kx * window.dilations[1];
-                                if (column >= 0 && column < width)
-                                    sums[static_cast<std::size_t>(y * outWidth + x)] += w * plane[row * width + column];
-                            }
+                            std::int32_t* sum = sums.data() + y * outWidth;
+                            const std::int32_t* values = plane + row * width + start;
+                            if (stride == 1)
+                                for (std::int64_t x = from; x < to; ++x) sum[x] += w * values[x];
+                            else
+                                for (std::int64_t x = from; x < to; ++x) sum[x] += w * values[x * stride];
                         }
                     }
             }
@@ -298,6 +305,7 @@ void addQuantizedLayers(OperatorTable& table) {
     table["com.microsoft.QLinearMul"] = {
         [](const NodeContext& c) { return elementwise(c, [](float a, float b) { return a * b; }); }, LayoutPolicy::Plain, false};
     table["com.microsoft.QLinearGlobalAveragePool"] = {compileQLinearGlobalAveragePool, LayoutPolicy::Plain, false};
+    addQuantizedPointwise(table);
 }
 
 }  // namespace quantloupe

@@ -8,9 +8,6 @@
 namespace quantloupe {
 namespace {
 
-/// Decoded samples kept in memory; beyond it they are decoded again for every pass.
-constexpr std::size_t kCacheBytes = std::size_t{1} << 30;
-
 TensorDesc batchDesc(const TensorInfo& info, const SampleTensor& sample, std::size_t& batch) {
     TensorDesc desc{sample.type, sample.dims, Layout::Plain};
     if (sample.type != info.type && info.type != DataType::Undefined)
@@ -34,7 +31,7 @@ TensorDesc batchDesc(const TensorInfo& info, const SampleTensor& sample, std::si
 
 }  // namespace
 
-SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t batch)
+SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t batch, std::size_t keptBytes)
     : m_dataset(std::move(dataset)), m_batch(batch) {
     if (m_dataset->size() == 0) failInput("the data is empty");
     const std::vector<SampleTensor> first = m_dataset->sample(0);
@@ -45,7 +42,7 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
         for (std::size_t i = 0; i < first.size(); ++i)
             m_inputs[i] = batchDesc(graph.tensor(graph.inputs()[i]), first[i], m_batch);
     for (const SampleTensor& tensor : first) m_sampleBytes += tensor.bytes.size();
-    if (m_sampleBytes * m_dataset->size() <= kCacheBytes) m_cache.resize(m_dataset->size());
+    m_cache.resize(std::min(m_dataset->size(), keptBytes / std::max<std::size_t>(m_sampleBytes, 1)));
 }
 
 std::map<TensorId, TensorDesc> SampleBatches::inputsOf(const Graph& graph) const {
@@ -55,7 +52,7 @@ std::map<TensorId, TensorDesc> SampleBatches::inputsOf(const Graph& graph) const
 }
 
 SampleBatches::Sample SampleBatches::sample(std::size_t index) const {
-    if (!m_cache.empty()) {
+    if (index < m_cache.size()) {
         const std::lock_guard lock(m_mutex);
         if (m_cache[index]) return m_cache[index];
     }
@@ -69,7 +66,7 @@ SampleBatches::Sample SampleBatches::sample(std::size_t index) const {
                       m_dataset->sampleName(index), toString(tensor.dims),
                       toString(Dims(desc.dims.begin() + 1, desc.dims.end())));
     }
-    if (!m_cache.empty()) {
+    if (index < m_cache.size()) {
         const std::lock_guard lock(m_mutex);
         m_cache[index] = decoded;
     }

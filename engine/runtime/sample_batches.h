@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Samples of a dataset as batches that a Program can read, decoded once if they fit a memory limit.
+// Samples of a dataset as batches that a Program can read; as many as fit a memory limit are decoded once.
 
 #include <atomic>
 #include <map>
@@ -16,8 +16,9 @@ namespace quantloupe {
 class SampleBatches {
   public:
     /// Decodes the first sample and checks it against the graph's inputs. `batch` is used unless the model fixes its own batch
-    /// size. Throws Error. The dataset's order is kept.
-    SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t batch);
+    /// size. Throws Error. The dataset's order is kept. Up to `keptBytes` of decoded samples stay in memory, the first ones; the others
+    /// are decoded again for every pass.
+    SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t batch, std::size_t keptBytes = std::size_t{1} << 30);
 
     std::size_t samples() const { return m_dataset->size(); }
     std::size_t batch() const { return m_batch; }

@@ -22,6 +22,7 @@ Version versionOf(const QuantizationConfig& config, const std::vector<bool>& ski
     QuantizationConfig only;
     only.transforms = config.transforms;
     only.quantization.placement = config.quantization.placement;
+    only.quantization.operators = config.quantization.operators;
     VersionBuilder builder;
     builder.add(std::string_view(configToJson(only)));
     for (const bool one : skipped) builder.add(one);
@@ -37,6 +38,9 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
         if (!taken[i]) order.push_back(i);
     return order;
 }
+
+/// Calibration reads its samples once or twice: memory must not grow with their number.
+constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 
 }  // namespace
 
@@ -110,6 +114,7 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     const Version version = versionOf(wanted, skipped);
     if (const auto* known = prepared.find(version)) return *known;
     Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
+    made.operators = wanted.quantization.operators;
     if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
     return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
 }
@@ -120,7 +125,7 @@ const Statistics& Session::Impl::statistics(const Prepared& graph, const std::ve
         std::min(calibrationData->size(), static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
     if (!calibrationBatches || calibrationSamples != wanted) {
         calibrationBatches = std::make_unique<SampleBatches>(
-            subset(calibrationData, spreadEvenly(calibrationData->size(), wanted)), *model.graph, batch);
+            subset(calibrationData, spreadEvenly(calibrationData->size(), wanted)), *model.graph, batch, kCalibrationSampleBytes);
         calibrationSamples = wanted;
     }
     const Version version = VersionBuilder().add(graph.version).add(wanted).finish();
@@ -218,7 +223,7 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
 }
 
 GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {
-    return writeQdq(*plan(config, cancel), configToJson(config));
+    return writeQdq(*plan(config, cancel), configToJson(config), config.exports);
 }
 
 }  // namespace quantloupe

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
-// same sets. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
+// same sets; last the NPU's own operators. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
 #include "transform/prepare.h"
 
 #include "base/error.h"
 #include "model/quantized_model.h"
 #include "transform/equalize.h"
 #include "transform/fold_batch_norm.h"
+#include "transform/npu_operators.h"
 #include "transform/replace_relu6.h"
 #include "transform/simplify.h"
 #include "transform/weight_layout.h"
@@ -26,6 +27,7 @@ Version versionOf(const Graph& source, const TransformOptions& options, const st
         for (const std::string& name : set) builder.add(std::string_view(name));
     }
     builder.add(options.highBiasFold);
+    builder.add(options.npuOperators.averagePool).add(options.npuOperators.leakyRelu).add(options.npuOperators.sigmoid);
     builder.add(options.equalization.appendBias).add(options.equalization.weightThreshold);
     builder.add(options.equalization.totalLayerDiffThreshold);
     builder.add(excluded.size());
@@ -79,6 +81,7 @@ class Preparation {
                 "high_bias_fold does nothing while equalization is off: it works on its sets");
         }
         m_result.spreads = std::move(m_statistics);
+        if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
         m_result.transformed = m_result.graph;
         return std::move(m_result);
     }

@@ -36,6 +36,7 @@ struct Prepared {
     GraphPtr transformed;  ///< what the transforms made
     GraphPtr graph;        ///< the same with the placement's Identity nodes: what is calibrated, quantized and evaluated
     Placement placement = Placement::InputsAndOutputs;
+    OperatorSet operators = OperatorSet::Layers;
     std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
     std::vector<LayerFate> fates;     ///< one a source node
     std::vector<NodeId> sourceOf;     ///< one a prepared node

@@ -77,6 +77,11 @@ QuantizationConfig fullConfig() {
     layer.calibrationParameters.searchStep = 0.6;  // as wide as the range, in decimal
     layer.calibrationParameters.mode = PowerOfTwoMode::MostCommon;
     c.layers["b"].quantize = false;
+    c.transforms.npuOperators = {.averagePool = true, .leakyRelu = false, .sigmoid = true};
+    c.quantization.operators = OperatorSet::Quark;
+    c.quantization.npuPositions = {.alignConcat = true, .alignPad = true, .adjustShiftRead = true, .adjustShiftCut = true,
+                                   .adjustHardSigmoid = true, .maxLoops = 3};
+    c.exports = {.floatWeights = true, .fourBitTypes = false};
     c.layers["empty"] = {};
     return c;
 }
@@ -98,10 +103,16 @@ const char* const kDefault = R"({
       "exclude_skipped": false,
       "off": []
     },
-    "high_bias_fold": false
+    "high_bias_fold": false,
+    "npu_operators": {
+      "average_pool": false,
+      "leaky_relu": false,
+      "sigmoid": false
+    }
   },
   "quantization": {
     "placement": "inputs_and_outputs",
+    "operators": "layers",
     "bias_bits": 32,
     "activation": {
       "bits": 8,
@@ -118,6 +129,19 @@ const char* const kDefault = R"({
       "per_channel_products": true,
       "power_of_two": false,
       "method": "min_max"
+    },
+    "npu_positions": {
+      "align_concat": false,
+      "align_pool": false,
+      "align_pad": false,
+      "align_slice": false,
+      "adjust_shift_read": false,
+      "adjust_shift_write": false,
+      "adjust_shift_cut": false,
+      "adjust_shift_bias": false,
+      "adjust_hard_sigmoid": false,
+      "adjust_shift_swish": false,
+      "max_loops": 5
     }
   },
   "calibration": {
@@ -129,6 +153,10 @@ const char* const kDefault = R"({
     "bias_correction": "off",
     "rounding": "nearest",
     "migration": 0.0
+  },
+  "export": {
+    "float_weights": false,
+    "four_bit_types": true
   },
   "skip": {
     "tail": true,
@@ -327,7 +355,7 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.rules == fullConfig().rules);
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
-                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, quark-xint8, "
+                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, onnxruntime-w4s8, quark-xint8, "
                              "quark-seed, quark-a8w8, amct-default, clika, aimet-default, aimet-tf-enhanced, tensorrt-int8"));
     }
 

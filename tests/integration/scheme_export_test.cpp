@@ -73,6 +73,25 @@ class SchemeExportTest : public QObject {
         row("affine unsigned weights of 4 bits per channel",
             {"quantization.weight.symmetric=false", "quantization.weight.signed=false", "quantization.weight.bits=4",
              "quantization.weight.per_channel=true"},
+            21);
+        row("weights of 4 bits", {"quantization.weight.bits=4"}, 21);
+        row("weights of 3 bits, all codes, in 8", {"quantization.weight.bits=3", "quantization.weight.method=full_span",
+                                                  "quantization.weight.per_channel=true", "export.four_bit_types=false"},
+            13);
+        row("float weights", {"export.float_weights=true"}, 13);
+        row("float weights of 4 bits, clipped, one layer of 16",
+            {"export.float_weights=true", "quantization.weight.bits=4", "quantization.weight.method=mse", "quantization.weight.per_channel=true",
+             "layers./features/features.17/conv/conv.2/Conv.weight.bits=16", "layers./features/features.4/conv/conv.2/Conv.bias_bits=8"},
+            21);
+        row("unsigned activations of 4 and 3 bits",
+            {"quantization.activation.signed=false", "layers./features/features.3/Add.activation.bits=4",
+             "layers./features/features.5/Add.activation.bits=3"},
+            21);
+        row("Quark's NPU, unequalized",
+            {"quantization.operators=quark", "transforms.npu_operators.average_pool=true", "quantization.activation.symmetric=true",
+             "quantization.activation.signed=false", "quantization.weight.power_of_two=true", "quantization.bias_bits=8",
+             "calibration.method=power_of_two_non_overflow", "quantization.npu_positions.align_pool=true",
+             "quantization.npu_positions.adjust_shift_cut=true", "quantization.npu_positions.adjust_shift_bias=true"},
             13);
         row("weights of 16 bits", {"quantization.weight.bits=16"}, 21);
         row("full range", {"quantization.weight.restricted=false", "quantization.weight.per_channel=true"}, 13);
@@ -97,7 +116,7 @@ class SchemeExportTest : public QObject {
         row("inputs alone, some in float and of 4 bits",
             {"quantization.placement=weighted_inputs", "layers./features/features.3/conv/conv.2/Conv.quantize=false",
              "layers./features/features.4/conv/conv.0/conv.0.0/Conv.activation.bits=4"},
-            13);
+            21);
         row("simplified", {"transforms.simplify=true"}, 13);
         row("mixed",
             {"layers./features/features.17/conv/conv.2/Conv.weight.bits=16", "layers./features/features.3/Add.activation.bits=4",
@@ -141,8 +160,10 @@ class SchemeExportTest : public QObject {
         qInfo("ONNX Runtime agrees on %zu of %zu images, %.1f dB", same, rows, sqnr);
         QVERIFY(same + 3 >= rows);
         QVERIFY(sqnr >= 30);
-        // One with every type, one with an axis, one with scales of powers of two: reading back takes as long as all the rest.
-        if (const QByteArray tag = QTest::currentDataTag(); tag == "mixed" || tag == "full range" || tag.startsWith("powers of two, bias"))
+        // One with every type, one with an axis, one with scales of powers of two, one with int4, one with float weights: reading back takes
+        // as long as all the rest.
+        if (const QByteArray tag = QTest::currentDataTag(); tag == "mixed" || tag == "full range" || tag.startsWith("powers of two, bias") ||
+                                                            tag == "weights of 4 bits" || tag.startsWith("float weights of 4 bits"))
             readBack(file, model, demo, *theirs);
     }
 };

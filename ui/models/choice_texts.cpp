@@ -22,6 +22,7 @@ constexpr ChoiceText<WeightMethod> kWeightMethods[] = {
     {WeightMethod::MinMax, "min\u2013max", "Symmetric: the largest magnitude is the largest code; affine: the range that holds 0"},
     {WeightMethod::Arq, "ARQ", "AMCT's: one code more on the negative side where the smallest weight is the extreme"},
     {WeightMethod::Mse, "mean squared error", "The scale, of 100 below min\u2013max's, with the least squared error"},
+    {WeightMethod::FullSpan, "full span", "ONNX Runtime's of 4 bits: all codes are used, the largest magnitude is clipped by half a step"},
 };
 
 constexpr ChoiceText<EqualizationProfile> kEqualization[] = {

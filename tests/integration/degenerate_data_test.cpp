@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data, weights and schemes that leave nothing to quantize with: each is computed or refused with words, and nothing breaks.
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "data/numpy_file.h"
+#include "session/session.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// A session on a network of one input, "X", with rows of four values.
+class Loop {
+  public:
+    Loop(const std::string& net, const std::vector<float>& values)
+        : m_session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net)) {
+        const std::string file = m_folder.path().toStdString() + "/x.npz";
+        saveNpz({{"X", Constant::fromFloats({static_cast<std::int64_t>(values.size() / 4), 4}, values)}}, file);
+        const auto data = openDataset(file, inputSpecsOf(m_session.graph()), {});
+        m_session.setData(data, data);
+    }
+    /// The notices, a line each, or the error.
+    QString notices(const QuantizationConfig& config) {
+        try {
+            const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
+            QStringList lines;
+            for (const std::string& notice : result->notices) lines << QString::fromStdString(notice);
+            for (const float y : m_session.outputs(config).at(0)->floats()) m_finite = m_finite && std::isfinite(y);
+            return lines.join('\n');
+        } catch (const Error& error) {
+            return QString("error: ") + error.what();
+        }
+    }
+    bool finite() const { return m_finite; }
+
+  private:
+    QTemporaryDir m_folder;
+    Session m_session;
+    bool m_finite = true;
+};
+
+QuantizationConfig all() {
+    QuantizationConfig config;
+    config.skipTail = false;
+    return config;
+}
+
+const char* const kNet = "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }";
+
+}  // namespace
+
+class DegenerateDataTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void everyMethodTakesConstantData_data() {
+        QTest::addColumn<QString>("method");
+        QTest::addColumn<float>("value");
+        for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced", "power_of_two_non_overflow",
+                                   "power_of_two_min_mse", "ifmr", "hfmg"})
+            for (const float value : {0.0f, 3.0f, -1e-30f, 1e30f}) QTest::addRow("%s of %g", method, double(value)) << method << value;
+    }
+    void everyMethodTakesConstantData() {
+        QFETCH(QString, method);
+        QFETCH(float, value);
+        QuantizationConfig config = all();
+        setConfigKey(config, "calibration.method", method.toStdString());
+        Loop loop(kNet, std::vector<float>(12, value));
+        const QString said = loop.notices(config);
+        QVERIFY2(!said.startsWith("error"), qPrintable(said));
+        QVERIFY(loop.finite());
+    }
+
+    void oneSampleAndZeroWeights() {
+        Loop loop("<float[4,2] W = {0, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {0, 0}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
+        QVERIFY(loop.notices(all()).contains("calibration of 'Y': it is 0 for all calibration samples"));
+        QVERIFY(loop.finite());
+    }
+
+    void weightsThatVanishAreNamed() {
+        QuantizationConfig config = all();
+        config.quantization.weight.bits = 4;
+        config.quantization.weight.powerOfTwo = true;
+        // 2e-38 / 7 is no normal number: the scale becomes 1.
+        Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
+        const QString said = loop.notices(config);
+        QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"), qPrintable(said));
+    }
+
+    void biasesBeyond32BitsAreNamed() {
+        Loop loop("<float[4,2] W = {1e-9, 0, 0, 0, 0, 0, 0, 1e-9}, float[2] c = {1000000, -1}> { Y = Gemm(X, W, c) }", {1e-3f, 2e-3f, 3e-3f, 4e-3f});
+        const QString said = loop.notices(all());
+        QVERIFY2(said.contains("layer 'Gemm_0': 2 bias values do not fit int32 and are clipped; keep it in float"), qPrintable(said));
+    }
+
+    void weightsThatAreNotNumbersAreNamed() {
+        auto model = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = {1, 2, 3, 4, 5, "
+                                     "6, 7, 1e39}> { Y = MatMul(X, W) }");
+        Session session(std::move(model));
+        session.useRandomInputs(4);
+        try {
+            session.evaluate(all(), Depth::Accuracy);
+            QFAIL("infinite weights were quantized");
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find("MatMul_0") != std::string::npos, error.what());
+        }
+    }
+
+    void fewerSamplesThanAskedAreTold() {
+        QuantizationConfig config = all();
+        config.calibration.samples = 10;
+        Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
+        QVERIFY(loop.notices(config).contains("calibrated on 2 samples: 10 were asked for, but there are no more"));
+        config.calibration.samples = 2;
+        QVERIFY(!loop.notices(config).contains("asked"));
+    }
+
+    void emptyCalibrationDataIsRefused() {
+        QTemporaryDir folder;
+        const GraphPtr graph = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] X) => (float[N,3,8,8] Y) { Y = Relu(X) }").graph;
+        try {
+            openDataset(folder.path().toStdString(), inputSpecsOf(*graph), {});
+            QFAIL("an empty folder was opened");
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find("holds no samples") != std::string::npos, error.what());
+        }
+    }
+
+    void parametersOutOfRangeAreNamed_data() {
+        QTest::addColumn<QString>("key");
+        QTest::addColumn<QString>("value");
+        QTest::addColumn<QString>("said");
+        const auto row = [](const char* key, const char* value, const char* said) { QTest::addRow("%s=%s", key, value) << key << value << said; };
+        row("calibration.parameters.percentile", "0.5", "percentile");
+        row("calibration.parameters.percentile", "1.01", "percentile");
+        row("calibration.parameters.max_percentile", "0.4", "max_percentile");
+        row("calibration.parameters.search_step", "0", "search_step");
+        row("calibration.samples", "0", "samples");
+        row("quantization.activation.bits", "1", "bits");
+        row("quantization.weight.bits", "17", "bits");
+        row("quantization.bias_bits", "12", "bias_bits");
+        row("quantization.npu_positions.max_loops", "0", "max_loops");
+        row("quantization.operators", "some", "operators");
+    }
+    void parametersOutOfRangeAreNamed() {
+        QFETCH(QString, key);
+        QFETCH(QString, value);
+        QFETCH(QString, said);
+        QuantizationConfig config;
+        try {
+            setConfigKey(config, key.toStdString(), value.toStdString());
+            QFAIL("accepted");
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains(said), error.what());
+        }
+    }
+
+    void aStepWiderThanItsRangeIsNamed() {
+        QuantizationConfig config = all();
+        config.calibration.method = CalibrationMethod::Ifmr;
+        config.calibration.parameters.searchStep = 0.7;
+        Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
+        QVERIFY(loop.notices(config).contains("search_step 0.7 is larger than search_range [0.7, 1.3] is wide; choose a smaller step"));
+    }
+};
+
+QTEST_GUILESS_MAIN(DegenerateDataTest)
+#include "degenerate_data_test.moc"

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes one small network for each operator on integers, random codes for it, and what ONNX Runtime makes of them.
+
+Usage: quantized_operators.py FOLDER        writes NAME.onnx and NAME.npz (inputs by name, `expected`); prints the names
+"""
+import pathlib
+import sys
+
+import numpy as np
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+MS = "com.microsoft"
+
+
+def main(folder):
+    rng = np.random.RandomState(3)
+    for kind in ("uint8", "int8"):
+        low, high = (0, 256) if kind == "uint8" else (-128, 128)
+        tensor_type = TensorProto.UINT8 if kind == "uint8" else TensorProto.INT8
+        quantizer = lambda name, scale, zero: [numpy_helper.from_array(np.array(scale, np.float32), name + "_scale"),
+                                               numpy_helper.from_array(np.array(zero + (0 if kind == "uint8" else -128), kind), name + "_zero")]
+        x, y = quantizer("x", 0.03, 120), quantizer("y", 0.02, 100)
+        one = ["x", "x_scale", "x_zero", "y_scale", "y_zero"]
+        shape = (2, 6, 7, 9)
+        cases = {
+            "LeakyRelu": (helper.make_node("QLinearLeakyRelu", one, ["o"], domain=MS, alpha=0.13), shape, x + y),
+            "Sigmoid": (helper.make_node("QLinearSigmoid", one, ["o"], domain=MS), shape, x + quantizer("y", 1 / 256, 0)),
+            "Softmax": (helper.make_node("QLinearSoftmax", one, ["o"], domain=MS, axis=-1, opset=13), (3, 5, 40), x + quantizer("y", 1 / 256, 0)),
+            "SoftmaxOfRows": (helper.make_node("QLinearSoftmax", one, ["o"], domain=MS, axis=1, opset=11), (3, 5, 8), x + quantizer("y", 1 / 256, 0)),
+            "AveragePool": (helper.make_node("QLinearAveragePool", one, ["o"], domain=MS, kernel_shape=[3, 2], strides=[2, 1], pads=[1, 0, 1, 1]), shape, x + y),
+            "AveragePoolWithPadding": (helper.make_node("QLinearAveragePool", one, ["o"], domain=MS, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1), shape, x + y),
+            "Concat": (helper.make_node("QLinearConcat", ["y_scale", "y_zero", "x", "x_scale", "x_zero", "x", "y_scale", "y_zero"], ["o"], domain=MS, axis=1), shape, x + y),
+        }
+        if kind == "uint8":
+            w = numpy_helper.from_array(rng.randint(-127, 128, (8, 3, 3, 3)).astype(np.int8), "w")
+            scales = numpy_helper.from_array(rng.uniform(0.001, 0.01, 8).astype(np.float32), "w_scale")
+            zeros = numpy_helper.from_array(np.zeros(8, np.int8), "w_zero")
+            for name, how in {"Conv": {"pads": [1, 1, 1, 1]}, "ConvStrided": {"strides": [2, 3], "pads": [2, 0, 1, 2]},
+                              "ConvDilated": {"dilations": [2, 2], "pads": [2, 3, 2, 1]}}.items():
+                cases[name] = (helper.make_node("QLinearConv", ["x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"], ["o"],
+                                                group=2, **how), shape, x + y + [w, scales, zeros])
+        for name, (node, dims, inits) in cases.items():
+            name = f"{name}_{kind}"
+            graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", tensor_type, dims)],
+                                      [helper.make_tensor_value_info("o", tensor_type, None)], inits)
+            model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid(MS, 1)])
+            model.ir_version = 8
+            data = rng.randint(low, high, dims).astype(kind)
+            options = ort.SessionOptions()
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+            session = ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+            expected = session.run(None, {"x": data})[0]
+            (folder / (name + ".onnx")).write_bytes(model.SerializeToString())
+            np.savez(folder / (name + ".npz"), x=data, expected=expected)
+            print(name)
+
+
+main(pathlib.Path(sys.argv[1]))

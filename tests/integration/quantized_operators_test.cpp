@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators on integers against ONNX Runtime, code by code. Needs Python with onnx and onnxruntime; skipped where that cannot be had.
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "data/numpy_file.h"
+#include "model/load_model.h"
+#include "runtime/program.h"
+
+using namespace quantloupe;
+namespace fs = std::filesystem;
+
+class QuantizedOperatorsTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    QStringList m_names;
+
+  private Q_SLOTS:
+    void initTestCase() {
+        QProcess process;
+        process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
+                      {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/quantized_operators.py"), m_folder.path()});
+        if (!process.waitForFinished(100000) || process.exitCode() != 0) {
+            const QString said = QString::fromUtf8(process.readAllStandardError());
+            if (said.contains("ModuleNotFoundError") || process.error() == QProcess::FailedToStart)
+                QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
+            QFAIL(qPrintable(said));
+        }
+        m_names = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
+        QVERIFY(m_names.size() >= 17);
+    }
+
+    void codesAreOnnxRuntimes() {
+        for (const QString& name : std::as_const(m_names)) {
+            const fs::path file = fs::path(m_folder.path().toStdString()) / name.toStdString();
+            const auto arrays = loadNpz(fs::path(file).concat(".npz"));
+            const GraphPtr graph = loadModel(fs::path(file).concat(".onnx")).graph;
+            const ConstantPtr &x = arrays.at("x"), &expected = arrays.at("expected");
+            const TensorId input = graph->inputs()[0], output = graph->outputs()[0];
+            const auto program = Program::compile(floatProgram(graph, {{input, {x->type(), x->dims(), Layout::Plain}}}, {output}));
+            Workspace workspace(program);
+            workspace.bind(input, x->bytes().data());
+            workspace.run();
+            const TensorDesc& desc = program->desc(output);
+            QCOMPARE(toString(desc.dims), toString(expected->dims()));
+            QCOMPARE(desc.type, expected->type());
+            const auto found = Constant::view(desc.type, desc.dims, nullptr,
+                                              {static_cast<const std::byte*>(workspace.data(output)), expected->bytes().size()})
+                                   ->toInt64s();
+            const auto wanted = expected->toInt64s();
+            std::int64_t most = 0;
+            for (std::size_t i = 0; i < wanted.size(); ++i) most = std::max(most, std::abs(wanted[i] - found[i]));
+            // ONNX Runtime's Softmax adds and divides in integers.
+            const std::int64_t allowed = name.startsWith("Softmax") ? 1 : 0;
+            QVERIFY2(most <= allowed, qPrintable(QString("%1: %2 codes apart").arg(name).arg(most)));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(QuantizedOperatorsTest)
+#include "quantized_operators_test.moc"
