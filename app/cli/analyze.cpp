@@ -77,8 +77,8 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     const StateCounts& counts = result.counts;
     fmt::print("\nlayers: {} quantized, {} skipped, {} float, {} folded, {} fused\n", counts.quantized,
                counts.skipped, counts.floating, counts.folded, counts.fused);
-    fmt::print("transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
-               result.foldedBatchNorms, result.replacedClips, result.equalizationSets);
+    fmt::print("transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs migrated\n",
+               result.foldedBatchNorms, result.replacedClips, result.equalizationSets, result.migratedInputs);
     if (!extras.reasons.empty()) fmt::print("layer metrics: {}\n", describe(options.metrics));
     printLayers(result, options);
 
@@ -111,7 +111,8 @@ Json document(const Evaluation& result, const Options& options, const AnalysisEx
     json["calibration_samples"] = result.calibrationSamples;
     json["transforms"] = {{"folded_batch_norms", result.foldedBatchNorms},
                           {"replaced_clips", result.replacedClips},
-                          {"equalization_sets", result.equalizationSets}};
+                          {"equalization_sets", result.equalizationSets},
+                          {"migrated_inputs", result.migratedInputs}};
     json["notices"] = result.notices;
     json["seconds"] = toJson(result.seconds);
     addTo(json, extras, options);

@@ -259,6 +259,16 @@ void OptionReader::addConfiguration() {
     choice("--rounding", {"nearest", "adaround"},
            "How weights are rounded: to the nearest code, or as learned on calibration data",
            [](QuantizationConfig& c, std::size_t i) { c.refine.rounding = std::array{Rounding::Nearest, Rounding::Adaround}[i]; });
+    edit("--migration", "How much of the outliers that Gemm and MatMul read goes into their weights, 0 (nothing) to 1",
+         [](const std::string& value) {
+             QuantizationConfig tried;
+             try {
+                 setConfigKey(tried, "refine.migration", value);
+             } catch (const Error& error) {
+                 throw UsageError(fmt::format("--migration {}: {}", value, error.what()));
+             }
+             return [strength = tried.refine.migration](QuantizationConfig& c) { c.refine.migration = strength; };
+         });
     toggle("high-bias-fold", "Move large biases into the next layer after equalization",
            [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// transform: the float model after its transforms, as an ONNX file.
+// transform: the float model after its transforms, as an ONNX file. Only the migration of outliers reads data.
 
 #include <fmt/format.h>
 
@@ -15,16 +15,16 @@ namespace quantloupe::cli {
 void runTransform(const Options& options) {
     requireWritable(options.output);
     Options withoutData = options;
-    withoutData.calibrationData.clear();
+    if (options.config.refine.migration == 0) withoutData.calibrationData.clear();  // nothing else asks for data
     OpenedSession opened = openSession(withoutData);
     const auto prepared = opened.session->prepare(options.config);
     saveModel(*prepared->transformed, options.output);
 
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {
-        fmt::print("{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized\n",
+        fmt::print("{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs migrated\n",
                    options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms, prepared->replacedClips,
-                   prepared->sets.size());
+                   prepared->sets.size(), prepared->migrations.size());
         return;
     }
     Json document = {{"output", options.output.string()},
@@ -36,6 +36,15 @@ void runTransform(const Options& options) {
         Json names = Json::array();
         for (const NodeId layer : set.layers) names.push_back(prepared->source->node(layer).name);
         document["equalization_sets"].push_back({{"layers", std::move(names)}, {"enabled", set.enabled}});
+    }
+    document["migrations"] = Json::array();
+    for (const MigratedInput& migrated : prepared->migrations) {
+        Json names = Json::array();
+        for (const NodeId layer : migrated.readers) names.push_back(prepared->source->node(layer).name);
+        document["migrations"].push_back(
+            {{"layers", std::move(names)},
+             {"divided", migrated.producer.valid() ? Json(prepared->source->node(migrated.producer).name) : Json()},
+             {"factors", migrated.factors}});
     }
     document["notices"] = prepared->notices;
     printJson(document);

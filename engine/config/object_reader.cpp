@@ -139,16 +139,14 @@ void ObjectReader::texts(std::string_view key, std::vector<std::string>& target)
     target = std::move(result);
 }
 
-void ObjectReader::only(std::string_view key, const Json& neutral) {
+void ObjectReader::number(std::string_view key, double& target, double least, double most, std::string_view note) {
     const Json* value = find(key);
-    if (value == nullptr || *value == neutral) return;
-    const bool sameKind =
-        value->is_number() == neutral.is_number() && value->is_string() == neutral.is_string() &&
-        value->is_boolean() == neutral.is_boolean() && value->is_object() == neutral.is_object();
-    const std::string available = neutral.is_string() ? neutral.get<std::string>() : neutral.dump();
-    if (!sameKind) refuse(key, *value, neutral.is_object() ? "an empty object" : available);
-    fail(ErrorKind::Unsupported, "{} {} is not available in this version; available: {}", pathOf(key),
-         value->is_object() ? "with content" : describeValue(*value), available);
+    if (value == nullptr) return;
+    if (!value->is_number()) refuse(key, *value, "a number");
+    const double number = value->get<double>();
+    if (!(number >= least && number <= most))
+        failInput("{}: {} is out of range; available: {:g} to {:g}{}", pathOf(key), describeValue(*value), least, most, note);
+    target = number;
 }
 
 ObjectReader ObjectReader::object(std::string_view key) {

@@ -50,12 +50,11 @@ class ObjectReader {
     void boolean(std::string_view key, bool& target);
     /// A whole number; `note` is added to the message of one out of range.
     void integer(std::string_view key, int& target, int least, int most, std::string_view note = {});
+    void number(std::string_view key, double& target, double least, double most, std::string_view note = {});
     void text(std::string_view key, std::string& target);
     void texts(std::string_view key, std::vector<std::string>& target);
     template <typename Value>
     void choice(std::string_view key, Value& target, const Choices<Value>& choices);
-    /// A key whose feature is not there yet: only its neutral value is accepted.
-    void only(std::string_view key, const Json& neutral);
 
     /// A reader of the object under the key, or of an empty one.
     ObjectReader object(std::string_view key);

@@ -172,6 +172,8 @@ enum class Rounding {
 struct RefineOptions {
     BiasCorrection biasCorrection = BiasCorrection::Off;
     Rounding rounding = Rounding::Nearest;
+    /// 0 to 1: how much of the outliers in what Gemm and MatMul read goes into their weights; 0: nothing.
+    double migration = 0;
     bool operator==(const RefineOptions&) const = default;
 };
 

@@ -259,7 +259,7 @@ QuantizationConfig configFromJson(std::string_view text) {
     ObjectReader refine = reader.object("refine");
     refine.choice("bias_correction", config.refine.biasCorrection, kBiasCorrections);
     refine.choice("rounding", config.refine.rounding, kRoundings);
-    refine.only("migration", 0.0);
+    refine.number("migration", config.refine.migration, 0, 1, " (0: off)");
     refine.finish();
     ObjectReader exports = reader.object("export");
     exports.boolean("float_weights", config.exports.floatWeights);

@@ -140,7 +140,7 @@ std::string configToJson(const QuantizationConfig& config) {
                            {"parameters", calibrationParametersJson(config.calibration.parameters)}};
     json["refine"] = {{"bias_correction", choiceName(kBiasCorrections, config.refine.biasCorrection)},
                       {"rounding", choiceName(kRoundings, config.refine.rounding)},
-                      {"migration", 0.0}};
+                      {"migration", config.refine.migration}};
     json["export"] = {{"float_weights", config.exports.floatWeights}, {"four_bit_types", config.exports.fourBitTypes}};
     json["skip"]["tail"] = config.skipTail;
     json["skip"]["rules"] = std::move(rules);

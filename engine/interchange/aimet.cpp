@@ -118,7 +118,7 @@ ExportResult writeAimet(const ExportSource& source) {
                                              shortList(odd)));
     if (source.config.quantization.biasBits != kFloatBias)
         result.notices.emplace_back("AIMET's encodings leave biases in float, while the preview quantizes them");
-    const auto changes = otherTransforms(source.config.transforms);
+    const auto changes = otherTransforms(source.config);
     if (!changes.empty())
         result.notices.push_back(fmt::format("the model beside the encodings has {} done already", fmt::join(changes, " and ")));
     result.notices.emplace_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");

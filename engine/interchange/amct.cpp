@@ -182,8 +182,8 @@ void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& no
     if (!hfmg.empty()) notices.push_back(fmt::format("this dialect has no hfmg, they get ifmr: {}", shortList(hfmg)));
 }
 
-void noteTransforms(const TransformOptions& transforms, std::vector<std::string>& notices) {
-    const std::vector<std::string> changes = otherTransforms(transforms);
+void noteTransforms(const QuantizationConfig& config, std::vector<std::string>& notices) {
+    const std::vector<std::string> changes = otherTransforms(config);
     if (changes.empty()) return;
     notices.push_back(
         fmt::format("{} cannot be part of AMCT's configuration: write the changed model with "
@@ -267,7 +267,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
                                              shortList(unsupportedHere)));
     for (const auto& [words, names] : groups)
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));
-    noteTransforms(config.transforms, result.notices);
+    noteTransforms(config, result.notices);
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
     const bool minimal = form == Form::Minimal;
     if (minimal) noteMinimal(entries, result.notices);

@@ -102,7 +102,7 @@ class Writer {
         if (q.weight.bits != 8 && q.weight.bits != 4) m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}", q.weight.bits));
         if (q.activation.bits != 8) m_notices.push_back(fmt::format("CLIKA's activations have 8 bits, not {}", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
-        const auto changes = otherTransforms(m_source.config.transforms);
+        const auto changes = otherTransforms(m_source.config);
         if (!changes.empty())
             m_notices.push_back(fmt::format("CLIKA has no {}: give it the model that 'quantloupe-cli transform' writes",
                                             fmt::join(changes, ", no ")));

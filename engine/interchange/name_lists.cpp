@@ -32,7 +32,7 @@ std::string preparedName(const ExportSource& source, const std::string& layer) {
 std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known) {
     std::vector<std::string> notices = ruleNotices(source, tool, known);
     for (std::string& text : previewNotices(source, tool)) notices.push_back(std::move(text));
-    if (const auto changes = otherTransforms(source.config.transforms); !changes.empty())
+    if (const auto changes = otherTransforms(source.config); !changes.empty())
         notices.push_back(fmt::format("the model beside the script has {} done already", fmt::join(changes, " and ")));
     notices.push_back(fmt::format("{} finds scales, and decides which operators it quantizes, by rules of its own", tool));
     return notices;

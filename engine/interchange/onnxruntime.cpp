@@ -200,7 +200,7 @@ class ScriptWriter {
                               "which the preview does not");
         if (q.biasBits != 32 && q.biasBits != kFloatBias)
             notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
-        const auto changes = otherTransforms(m_config.transforms);
+        const auto changes = otherTransforms(m_config);
         if (!changes.empty())
             notices.push_back(fmt::format("ONNX Runtime has no {}: the model beside the script has it done already",
                                           fmt::join(changes, ", no ")));

@@ -94,7 +94,7 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
         s.notices.emplace_back("Quark's symmetric weights do not use the lowest code (-128 with 8 bits), while the preview's do");
     if (!s.npu && config.quantization.biasBits != 32 && config.quantization.biasBits != kFloatBias)
         s.notices.push_back(fmt::format("biases of {} bits belong to Quark's NPU mode; here they become 32", config.quantization.biasBits));
-    const auto changes = otherTransforms(config.transforms);
+    const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())
         s.notices.push_back(fmt::format("Quark would do {} otherwise than the preview: the model beside the script has it done, and "
                                         "include_cle is False",

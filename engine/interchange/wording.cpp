@@ -67,11 +67,13 @@ std::vector<std::string> ruleNotices(const ExportSource& source, std::string_vie
     return notices;
 }
 
-std::vector<std::string> otherTransforms(const TransformOptions& transforms) {
+std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
+    const TransformOptions& transforms = config.transforms;
     std::vector<std::string> changes;
     if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
     if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
+    if (config.refine.migration > 0) changes.emplace_back("migration of outliers");
     return changes;
 }
 

@@ -23,7 +23,7 @@ std::string jsonQuoted(const std::string& text);
 std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known = {},
                                      bool tail = false);
 /// Transforms that the configuration does beside folding batch norms: "equalization", "the replacement of Clip(0, 6)".
-std::vector<std::string> otherTransforms(const TransformOptions& transforms);
+std::vector<std::string> otherTransforms(const QuantizationConfig& config);
 
 /// What the configuration does to weights and biases with data, and where it quantizes, if the tool's configuration cannot hold it.
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);

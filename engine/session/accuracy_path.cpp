@@ -38,12 +38,15 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     const TransformOptions& wanted = config.transforms;
     QuantizationConfig soFar = config;
     soFar.transforms = {};
+    soFar.refine.migration = 0;
     soFar.transforms.foldBatchNorm = wanted.foldBatchNorm;
     soFar.transforms.skipFolding = wanted.skipFolding;
     if (wanted.foldBatchNorm) add("batch norms folded", floating(impl.prepare(soFar)->graph));
     soFar.transforms.replaceRelu6 = wanted.replaceRelu6;
     if (wanted.replaceRelu6 != ReplaceRelu6::None) add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
-    if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(config)->graph));
+    soFar.transforms = wanted;
+    if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(soFar)->graph));
+    if (config.refine.migration > 0) add("outliers migrated", floating(impl.prepare(config)->graph));
 
     const auto plan = impl.plan(config, control);
     const GraphPtr& graph = plan->prepared->graph;

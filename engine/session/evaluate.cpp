@@ -18,6 +18,8 @@ namespace {
 
 /// Snapshots on the way to the full accuracy come no faster than this.
 constexpr double kPublishSeconds = 0.1;
+/// Float rounding leaves more; what is less, in dB against the source's outputs, transforms have changed.
+constexpr double kRoundingSqnr = 60;
 
 class EvaluationRun {
   public:
@@ -73,7 +75,7 @@ class EvaluationRun {
         std::vector<std::string> idleRules;
         const QuantizationConfig measured =
             withThresholdsMeasured(m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
-        m_prepared = m_session.prepareMeasured(measured);
+        m_prepared = m_session.prepareMeasured(measured, control("channels of inputs"));
         const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
         m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
@@ -89,6 +91,7 @@ class EvaluationRun {
         m_result.replacedClips = m_prepared->replacedClips;
         m_result.equalizationSets = static_cast<std::size_t>(
             std::count_if(m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
+        m_result.migratedInputs = m_prepared->migrations.size();
         m_result.notices = m_session.model.notices;
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
@@ -180,6 +183,7 @@ class EvaluationRun {
                 if (told) told(done, total);
                 if (done < total) partial(begin * batches.batch() + done);
             };
+        m_session.work.computed += program.program->allDims().size();
         runOutputs(program, *graph, batches, begin, chunks, run, outputs);
         seconds += watch.seconds();
     }
@@ -275,22 +279,43 @@ class EvaluationRun {
                seconds);
         m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
         m_result.seconds.floating += seconds;
+        noteDrift(*m_result.prepared);
     }
 
+    void noteDrift(const Accuracy& prepared) {
+        if (!prepared.sqnrDb || *prepared.sqnrDb >= kRoundingSqnr) return;
+        const TransformOptions& transforms = m_result.config.transforms;
+        std::vector<std::string> causes;
+        if (m_prepared->replacedClips > 0)
+            causes.push_back(fmt::format("a Clip(0, 6) is a Relu only where nothing exceeds 6 ({} were replaced)", m_prepared->replacedClips));
+        if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
+            causes.emplace_back("the high-bias fold is exact only where activations stay above what it moves");
+        if (causes.empty()) causes.emplace_back("those in use are exact but for rounding, so do not trust them on this model");
+        m_result.notices.push_back(fmt::format("the transforms alone move the float network's outputs to {:.1f} dB SQNR (largest difference "
+                                               "{:.3g}): {}",
+                                               *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
+    }
+
+    /// Of what the unit makes in the float network, which says what it reads and computes, and of its quantizers.
     Version localVersion(std::size_t unit) const {
-        return VersionBuilder().add(m_prepared->version).add(m_plan->quantizers[unit].version).finish();
+        return VersionBuilder()
+            .add(m_alone[unit])
+            .add(m_units.units[unit].quantizesOutput)
+            .add(m_prepared->operators)
+            .add(m_plan->quantizers[unit].version)
+            .finish();
     }
 
-    /// Of a unit's output in the float and in the quantized network.
-    std::vector<Version> cumulativeVersions() const {
+    /// Of a unit's output in the float network, and in the float and the quantized network.
+    void versionUnits() {
         const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
         const auto floating = tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
         const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), m_session.samplesVersion);
-        std::vector<Version> versions;
-        for (const Unit& unit : m_units.units)
-            versions.push_back(
+        for (const Unit& unit : m_units.units) {
+            m_alone.push_back(floating[unit.output.index()]);
+            m_cumulative.push_back(
                 VersionBuilder().add(floating[unit.output.index()]).add(quantized[unit.output.index()]).finish());
-        return versions;
+        }
     }
 
     LayerResult& layerOf(std::size_t unit) {
@@ -301,7 +326,7 @@ class EvaluationRun {
     void fillKnownMetrics() {
         if (const auto* sweep = m_session.sweeps.find(m_plan->version))
             for (const auto& [node, effect] : *sweep) m_result.layers[node.index()].leaveOneOut = effect.change;
-        if (m_cumulative.empty()) m_cumulative = cumulativeVersions();
+        if (m_cumulative.empty()) versionUnits();
         for (std::size_t u = 0; u < m_units.units.size(); ++u) {
             if (const auto* known = m_session.local.find(localVersion(u))) layerOf(u).local = known->result();
             if (const auto* known = m_session.cumulative.find(m_cumulative[u])) layerOf(u).cumulative = known->result();
@@ -322,6 +347,8 @@ class EvaluationRun {
             if (!layerOf(u).local) local.push_back(u);
             if (!layerOf(u).cumulative) cumulative.push_back(u);
         }
+        m_session.work.alone += local.size();
+        m_session.work.inNetwork += cumulative.size();
         if (!local.empty() || !cumulative.empty()) {
             const UnitDifferences measured =
                 measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
@@ -346,7 +373,7 @@ class EvaluationRun {
     UnitList m_units;
     std::shared_ptr<const Plan> m_plan;
     std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
-    std::vector<Version> m_cumulative;  ///< one a unit
+    std::vector<Version> m_alone, m_cumulative;  ///< one a unit
 };
 
 }  // namespace

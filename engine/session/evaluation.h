@@ -117,7 +117,7 @@ struct Evaluation {
     StateCounts counts;
     std::vector<NodeSet> covered;  ///< SkipDecisions::covered: nodes of each rule; then, if it is skipped, the tail's
     std::vector<LayerResult> layers;  ///< one a source node, in graph order
-    std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0;
+    std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0, migratedInputs = 0;
     std::vector<std::string> notices;
     std::size_t samples = 0;             ///< that the full evaluation uses
     std::size_t calibrationSamples = 0;

@@ -16,11 +16,7 @@ Plan Session::Impl::resolve(const std::shared_ptr<const Prepared>& graph, const 
     if (needsSamples(config.refine)) {
         openBatches();
         resume.emplace(resumeOptions(graph->graph));
-        resume->samples = VersionBuilder()
-                              .add(calibrationBatches->dataset().version())
-                              .add(calibrationSamples)
-                              .add(calibrationBatches->batch())
-                              .finish();
+        resume->samples = calibrationVersion();
         context.samples = calibrationBatches.get();
         context.bind = [&](ProgramSpec spec) {
             spec.kernels = kernels;

@@ -12,6 +12,7 @@
 #include "quantize/qdq_writer.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
+#include "session/tensor_versions.h"
 #include "session/threshold_rules.h"
 #include "transform/own_inputs.h"
 
@@ -23,6 +24,8 @@ Version versionOf(const QuantizationConfig& config, const std::vector<bool>& ski
     only.transforms = config.transforms;
     only.quantization.placement = config.quantization.placement;
     only.quantization.operators = config.quantization.operators;
+    only.refine.migration = config.refine.migration;
+    if (config.refine.migration > 0) only.calibration.samples = config.calibration.samples;
     VersionBuilder builder;
     builder.add(std::string_view(configToJson(only)));
     for (const bool one : skipped) builder.add(one);
@@ -38,9 +41,6 @@ std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
         if (!taken[i]) order.push_back(i);
     return order;
 }
-
-/// Calibration reads its samples once or twice: memory must not grow with their number.
-constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 
 }  // namespace
 
@@ -69,6 +69,8 @@ void Session::Impl::requireOperators() const {
 void Session::Impl::clear() {
     prepared.clear();
     ranges.clear();
+    tensorRanges.clear();
+    channelMaxima.clear();
     refinements.clear();
     quantizers.clear();
     outputs.clear();
@@ -102,10 +104,11 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {
     const bool bySkips = config.transforms.equalization.excludeSkipped;
-    return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, {workers, {}, {}}) : config);
+    const RunControl control{workers, {}, {}};
+    return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, control) : config, control);
 }
 
-std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted) {
+std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted, const RunControl& control) {
     std::vector<bool> skipped;
     if (wanted.transforms.equalization.excludeSkipped) {
         const SkipDecisions skips = resolveSkips(*model.graph, wanted);
@@ -115,33 +118,14 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     if (const auto* known = prepared.find(version)) return *known;
     Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
     made.operators = wanted.quantization.operators;
+    if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);
     if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
     return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
 }
 
-const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
-                                            const QuantizationConfig& config, const RunControl& control) {
-    const std::size_t wanted =
-        std::min(calibrationData->size(), static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
-    if (!calibrationBatches || calibrationSamples != wanted) {
-        calibrationBatches = std::make_unique<SampleBatches>(
-            subset(calibrationData, spreadEvenly(calibrationData->size(), wanted)), *model.graph, batch, kCalibrationSampleBytes);
-        calibrationSamples = wanted;
-    }
-    const Version version = VersionBuilder().add(graph.version).add(wanted).finish();
-    if (ranges.find(version) == nullptr) ranges.store(version, {});
-    Statistics& known = *ranges.find(version);
-    std::vector<TensorId> missing;
-    for (const TensorId tensor : tensors)
-        if (!known.contains(tensor)) missing.push_back(tensor);
-    if (!missing.empty()) known.merge(calibrateRanges(graph, missing, *calibrationBatches, control));
-    addMissingDistributions(graph, tensors, statisticsNeeds(config), *calibrationBatches, control, known);
-    return known;
-}
-
 std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config, const RunControl& control) {
     const QuantizationConfig wanted = withThresholdsMeasured(*this, config, control);
-    const auto graph = prepareMeasured(wanted);
+    const auto graph = prepareMeasured(wanted, control);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
     const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
     auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));

@@ -4,6 +4,7 @@
 
 #include "base/result_cache.h"
 #include "quantize/plan.h"
+#include "quantize/refine/migrate_outliers.h"
 #include "quantize/refine/refine_layers.h"
 #include "session/effect_model.h"
 #include "session/evaluation_passes.h"
@@ -11,12 +12,30 @@
 
 namespace quantloupe {
 
+/// The ranges of a prepared graph's tensors.
+struct CalibratedGraph {
+    Statistics statistics;
+    std::vector<Version> contents;  ///< one a tensor: of its values over the calibration samples
+};
+
+/// What evaluations could not take from a cache, added up: for tests.
+struct WorkDone {
+    std::size_t calibrated = 0;  ///< tensors
+    std::size_t alone = 0, inNetwork = 0;  ///< units measured, locally and cumulatively
+    std::size_t computed = 0;    ///< tensors of the networks that ran
+};
+
 struct Session::Impl {
     Impl(Session& session, LoadedModel loaded, SessionOptions wanted);
 
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
     /// Threshold rules are measured (session/threshold_rules.h).
-    std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured);
+    std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured, const RunControl& control);
+    /// With outliers migrated into weights, or a notice why not.
+    Prepared migrate(Prepared made, const QuantizationConfig& config, const RunControl& control);
+    void openCalibration(const QuantizationConfig& config);
+    /// Of the calibration samples, for tensorVersions().
+    Version calibrationVersion() const;
     /// The ranges of the tensors, calibrating those that are not known yet.
     const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                  const QuantizationConfig& config, const RunControl& control);
@@ -53,7 +72,10 @@ struct Session::Impl {
     std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
 
     ResultCache<std::shared_ptr<const Prepared>> prepared{8};
-    ResultCache<Statistics> ranges{8};
+    ResultCache<CalibratedGraph> ranges{8};  ///< by graph
+    ResultCache<TensorStatistics> tensorRanges{4000};  ///< by content: after a change only tensors behind it are calibrated again
+    ResultCache<ChannelMaxima> channelMaxima{8};
+    WorkDone work;
     RefinementCache refinements;
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();

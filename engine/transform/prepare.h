@@ -30,6 +30,13 @@ struct EqualizationSet {
 /// A junction of equalized layers: Junction, but with *source* nodes; its tensors are the prepared graph's.
 using EqualizationJunction = Junction;
 
+/// Outliers of a tensor that went into the weights of its readers (quantize/refine/migrate_outliers.h).
+struct MigratedInput {
+    std::vector<NodeId> readers;  ///< *source* nodes, whose weights are multiplied by the factors
+    NodeId producer;              ///< *source* node that is divided by them; invalid: a Mul of its own is
+    std::vector<float> factors;   ///< one a channel, the last axis of the tensor
+};
+
 /// The result of the transforms. Holds the source so that both can be shown beside each other.
 struct Prepared {
     GraphPtr source;
@@ -42,6 +49,7 @@ struct Prepared {
     std::vector<NodeId> sourceOf;     ///< one a prepared node
     std::vector<EqualizationSet> sets;
     std::vector<EqualizationJunction> junctions;
+    std::vector<MigratedInput> migrations;
     /// One a prepared node: how its outputs are spread, as a batch norm folded into it tells and equalization and the
     /// high-bias fold left it.
     std::vector<OutputStatistics> spreads;

@@ -4,6 +4,7 @@
 #include <QtTest/QtTest>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include "model/graph_builder.h"
 #include "runtime/program.h"
@@ -240,6 +241,66 @@ class EqualizeEverywhereTest : public QObject {
         QVERIFY(deviation(constantOf(*other.graph, NodeId(0), 2), constantOf(*once.graph, NodeId(0), 2)) <= 1e-6);
     }
 
+    void isolatedJunctions_data() {
+        QTest::addColumn<int>("profile");
+        QTest::newRow("aimet") << int(EqualizationProfile::Aimet);
+        QTest::newRow("quark") << int(EqualizationProfile::Quark);
+        QTest::newRow("quantloupe") << int(EqualizationProfile::Quantloupe);
+    }
+    /// Random pairs of layers: equalizing again changes nothing, and whatever powers of two their channels were rescaled by before, the
+    /// same weights come out.
+    void isolatedJunctions() {
+        QFETCH(int, profile);
+        TransformOptions options = everywhere();
+        options.equalization.profile = static_cast<EqualizationProfile>(profile);
+        options.equalization.weightThreshold = 0;  // Quark's would keep small channels, whatever their scale
+        const unsigned first = std::random_device()() % 100000;
+        qInfo("seeds from %u", first);
+        for (unsigned seed = first; seed < first + 25; ++seed) {
+            std::mt19937 random(seed);
+            std::normal_distribution<double> normal;
+            std::uniform_real_distribution<double> decade(-2, 2);
+            QStringList head, bias, tail, head2, bias2, tail2;
+            for (int c = 0; c < 5; ++c) {
+                const double wide = std::pow(10, decade(random)), s = std::exp2(static_cast<int>(random() % 9) - 4);
+                for (int i = 0; i < 3; ++i) {
+                    const double w = static_cast<double>(static_cast<float>(normal(random) * wide));
+                    head << QString::number(w, 'g', 9);
+                    head2 << QString::number(w / s, 'g', 9);
+                    const double v = static_cast<double>(static_cast<float>(normal(random)));
+                    tail << QString::number(v, 'g', 9);
+                    tail2 << QString::number(v * s, 'g', 9);
+                }
+                const double b = static_cast<double>(static_cast<float>(normal(random)));
+                bias << QString::number(b, 'g', 9);
+                bias2 << QString::number(b / s, 'g', 9);
+            }
+            const auto net = [&](const QStringList& h, const QStringList& b, const QStringList& t) {
+                return graph("(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" + h.join(", ") + "}, float[5] b1 = {" + b.join(", ") +
+                             "}, float[5,3,1,1] w2 = {" + t.join(", ") + "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = ConvTranspose<group = 1>(r, w2) }");
+            };
+            // Quark equalizes no ConvTranspose: its second layer is a Conv, with the transposed weight.
+            const auto asConv = [&](const QStringList& h, const QStringList& b, const QStringList& t) {
+                QStringList turned;
+                for (int o = 0; o < 3; ++o)
+                    for (int c = 0; c < 5; ++c) turned << t[c * 3 + o];
+                return graph("(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" + h.join(", ") + "}, float[5] b1 = {" + b.join(", ") +
+                             "}, float[3,5,1,1] w2 = {" + turned.join(", ") + "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = Conv<group = 1>(r, w2) }");
+            };
+            const bool transposed = options.equalization.profile != EqualizationProfile::Quark;
+            const auto once = prepare(transposed ? net(head, bias, tail) : asConv(head, bias, tail), options);
+            const auto other = prepare(transposed ? net(head2, bias2, tail2) : asConv(head2, bias2, tail2), options);
+            const auto twice = prepare(once.graph, options);
+            QCOMPARE(once.junctions.size(), std::size_t(1));
+            for (const float f : twice.junctions.at(0).factors) QVERIFY2(std::fabs(f - 1) <= 2e-6f, qPrintable(QString::number(seed)));
+            for (const auto& [node, input] : {std::pair<std::size_t, std::size_t>(0, 1), {0, 2}, {2, 1}}) {
+                QVERIFY2(deviation(constantOf(*other.graph, NodeId(node), input), constantOf(*once.graph, NodeId(node), input)) <= 1e-6,
+                         qPrintable(QString("seed %1, node %2").arg(seed).arg(node)));
+                QVERIFY(deviation(constantOf(*twice.graph, NodeId(node), input), constantOf(*once.graph, NodeId(node), input)) <= 2e-6);
+            }
+        }
+    }
+
     void exactOnRandomNetworks_data() {
         QTest::addColumn<int>("profile");
         QTest::addColumn<int>("steps");
@@ -256,7 +317,7 @@ class EqualizeEverywhereTest : public QObject {
         options.equalization.profile = static_cast<EqualizationProfile>(profile);
         const unsigned first = std::random_device()() % 100000;
         double worst = 0;
-        std::size_t junctions = 0;
+        std::size_t junctions = 0, undoneLayers = 0;
         for (unsigned seed = first; seed < first + 60; ++seed) {
             const RandomNetwork network(seed);
             std::mt19937 random(seed);
@@ -268,6 +329,21 @@ class EqualizeEverywhereTest : public QObject {
             worst = std::max(worst, d);
             junctions += p.junctions.size();
             if (p.sets.empty()) continue;
+            // One set off: layers of it that are in no other have the source's bits.
+            const EqualizationSet& chosen = p.sets[random() % p.sets.size()];
+            TransformOptions without = options;
+            auto& names = without.equalization.off.emplace_back();
+            for (const NodeId id : chosen.layers) names.push_back(network.result->node(id).name);
+            const auto undone = prepare(network.result, without);
+            std::set<NodeId> touched;
+            for (const EqualizationSet& set : undone.sets)
+                if (set.enabled) touched.insert(set.layers.begin(), set.layers.end());
+            for (const NodeId id : chosen.layers) {
+                if (touched.contains(id)) continue;
+                for (const std::size_t constant : {std::size_t(1), std::size_t(2)})
+                    QCOMPARE(constantOf(*undone.graph, id, constant), constantOf(*network.result, id, constant));
+                ++undoneLayers;
+            }
             TransformOptions all = options;
             for (const EqualizationSet& set : p.sets) {
                 auto& off = all.equalization.off.emplace_back();
@@ -277,6 +353,7 @@ class EqualizeEverywhereTest : public QObject {
                      qPrintable(QString("seed %1: switched off, weights still change").arg(seed)));
         }
         qInfo("seeds from %u: %zu junctions, outputs within %.2g", first, junctions, worst);
+        QVERIFY(undoneLayers > 0);
         QVERIFY(junctions > 5);  // quark finds some 30 on average, and by chance 18
     }
 

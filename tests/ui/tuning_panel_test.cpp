@@ -95,6 +95,17 @@ class TuningPanelTest : public QObject {
         QVERIFY(config().refine.rounding == Rounding::Nearest);
     }
 
+    void migrationIsTypedAndRefusedInPlace() {
+        auto* field = named<NumberField>("Migration of outliers");
+        QVERIFY(field);
+        QCOMPARE(field->text(), QStringLiteral("0"));
+        type(field, "0.5");
+        QCOMPARE(config().refine.migration, 0.5);
+        type(field, "2");
+        QCOMPARE(config().refine.migration, 0.5);
+        QVERIFY(field->complaint().contains(QStringLiteral("0 to 1")));
+    }
+
     void aMethodShowsItsParametersAndNoOthers() {
         const std::pair<CalibrationMethod, QStringList> expected[] = {
             {CalibrationMethod::MinMax, {}},

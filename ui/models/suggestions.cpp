@@ -58,6 +58,10 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
     if (config.refine.biasCorrection == BiasCorrection::Off)
         add(QStringLiteral("Correct biases"), QStringLiteral("Takes back the shift of the layers' means"),
             [](QuantizationConfig& c) { c.refine.biasCorrection = BiasCorrection::Empirical; });
+    const bool normalized = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "LayerNormalization"; });
+    if (normalized && config.refine.migration == 0)
+        add(QStringLiteral("Migrate outliers"), QStringLiteral("Weights take over wide channels of what matrix products read"),
+            [](QuantizationConfig& c) { c.refine.migration = 0.5; });
     if (config.calibration.method == CalibrationMethod::MinMax)
         add(QStringLiteral("Ranges by least squared error"), QStringLiteral("Activations with rare large values get finer steps"),
             [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Mse; });

@@ -3,6 +3,7 @@
 
 #include <QVBoxLayout>
 
+#include "config/config_json.h"
 #include "models/choice_texts.h"
 
 namespace quantloupe::ui {
@@ -20,6 +21,17 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     rows->setSpacing(unit / 3);
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("refinement"));
+    m_migration = new NumberField(QStringLiteral("Migration of outliers"));
+    m_migrated = makeLabel({}, "faint", 0.92);
+    auto* migration = new QWidget;
+    auto* fields = new QHBoxLayout(migration);
+    fields->setContentsMargins(0, 0, 0, 0);
+    fields->addWidget(m_migration, 1);
+    fields->addWidget(m_migrated);
+    rows->addWidget(makeRow(QStringLiteral("Migrate outliers"), migration,
+                            QStringLiteral("How much of the wide channels that matrix products read goes into their weights, 0 (nothing) to 1, "
+                                           "as SmoothQuant does it; 0.5 is usual. For transformers with 8-bit weights: at 4 bits the "
+                                           "weights cannot take it")));
     QStringList names;
     for (const auto& text : biasCorrectionTexts()) names.append(QString::fromUtf8(text.name));
     m_bias = new SegmentedControl(names);
@@ -57,6 +69,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
                                       QStringLiteral("Bias correction: %1").arg(QString::fromUtf8(chosen.name)), change));
         refresh();
     });
+    connect(m_migration, &NumberField::entered, this, &RefineSection::enterMigration);
     connect(m_rounding, &ToggleSwitch::clicked, this, [this](bool on) {
         const auto change = [on](QuantizationConfig& c) { c.refine.rounding = on ? Rounding::Adaround : Rounding::Nearest; };
         m_document->edit(changeConfig(m_document->config(),
@@ -82,6 +95,16 @@ void RefineSection::showProgress(const QString& stage, std::size_t done, std::si
     m_remark->setText(refining ? QStringLiteral("layer %1 of %2").arg(done).arg(total) : QString());
 }
 
+void RefineSection::enterMigration(const QString& text) {
+    try {
+        ConfigEdit edit{m_document->config(), QStringLiteral("Migrate outliers: %1").arg(text), {}};
+        setConfigKey(edit.next, "refine.migration", text.toStdString());
+        m_document->edit(edit);
+    } catch (const std::exception& error) {
+        m_migration->setComplaint(QString::fromUtf8(error.what()));
+    }
+}
+
 /// Cancelled and left on, every later edit would start it again.
 void RefineSection::stop() {
     m_document->cancel();
@@ -94,6 +117,9 @@ void RefineSection::refresh() {
     setEnabled(m_document->hasModel());
     m_bias->setCurrentIndex(indexOf(biasCorrectionTexts(), refine.biasCorrection));
     m_rounding->setChecked(refine.rounding == Rounding::Adaround);
+    m_migration->setValue(numberText(refine.migration));
+    const Evaluation* evaluation = m_document->evaluation().get();
+    m_migrated->setText(evaluation && refine.migration > 0 ? QStringLiteral("%1 inputs").arg(evaluation->migratedInputs) : QString());
     if (!m_document->evaluating()) {
         m_bar->hide();
         m_stop->hide();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is done once the quantizers are known: bias correction and learned rounding. Rounding takes its time: how far it is, and a
-// way out that leaves the configuration without it.
+// What is done with data: outliers migrated into weights, bias correction, learned rounding. Rounding takes its time: how far it is,
+// and a way out that leaves the configuration without it.
 
 #include <QProgressBar>
 
 #include "document.h"
 #include "widgets/basics.h"
+#include "widgets/number_field.h"
 
 namespace quantloupe::ui {
 
@@ -19,10 +20,13 @@ class RefineSection : public QWidget {
     void refresh();
     void showProgress(const QString& stage, std::size_t done, std::size_t total);
     void stop();
+    void enterMigration(const QString& text);
 
     Document* m_document;
     SectionHeading* m_heading;
     SegmentedControl* m_bias;
+    NumberField* m_migration;
+    QLabel* m_migrated;
     ToggleSwitch* m_rounding;
     QLabel* m_remark;
     QProgressBar* m_bar;

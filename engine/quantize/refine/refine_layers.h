@@ -26,6 +26,7 @@ class RefinementCache {
     ResultCache<LayerRefinement> byContent{256};
     /// The last ones found for the layer's weight and scheme, whatever the layers before it were.
     ResultCache<LayerRefinement> latest{256};
+    std::size_t computed = 0;  ///< layers that were not found here, since the start: for tests
     void clear();
 };
 
