@@ -4,6 +4,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "interchange/gather.h"
+#include "interchange/html_report.h"
 #include "model/load_model.h"
 #include "pdf_report.h"
 #include "picture/write_picture.h"
@@ -106,7 +107,7 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
         }
         case ExportKind::Pdf: {
             const Dialect& dialect = dialectNamed("html", false);
-            writePdfReport(dialect.write(sourceFor(session, order, dialect, path, cancel)).files.at(0).text, path);
+            writePdfReport(htmlReport(sourceFor(session, order, dialect, path, cancel), true), path);
             return {};
         }
         case ExportKind::QuantizedModel: saveModel(*session.quantizedModel(order.config, cancel), path); return {};

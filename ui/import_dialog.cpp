@@ -4,7 +4,7 @@
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QHeaderView>
-#include <QScrollBar>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 #include "base/atomic_file.h"
@@ -17,6 +17,22 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr const char* kOwn = "quantloupe";
+
+/// Rows as high as their text, wrapped at the list's width: names of layers are long.
+class WrappedRows final : public QStyledItemDelegate {
+  public:
+    explicit WrappedRows(QTreeWidget* tree) : QStyledItemDelegate(tree), m_tree(tree) {}
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        constexpr int kMargins = 12;
+        const int indent = m_tree->indentation() * (index.parent().isValid() ? 2 : 1);
+        const int width = std::max(80, m_tree->viewport()->width() - indent - kMargins);
+        const QRect text = option.fontMetrics.boundingRect(QRect(0, 0, width, 100'000), Qt::TextWordWrap, index.data().toString());
+        return {width, text.height() + option.fontMetrics.leading() + 4};
+    }
+
+  private:
+    QTreeWidget* m_tree;
+};
 
 QTreeWidgetItem* addGroup(QTreeWidget* tree, const QString& title, const QStringList& lines) {
     if (lines.isEmpty()) return nullptr;
@@ -35,7 +51,11 @@ QTreeWidgetItem* addGroup(QTreeWidget* tree, const QString& title, const QString
 
 QStringList listOf(const std::vector<std::string>& texts) {
     QStringList list;
-    for (const std::string& text : texts) list.append(sentence(QString::fromStdString(text)));
+    for (const std::string& text : texts) {
+        const QString line = QString::fromStdString(text);
+        const bool key = line.left(line.indexOf(QLatin1Char(' '))).contains(QLatin1Char('_'));  // of the foreign file: as it stands there
+        list.append(key ? line : sentence(line));
+    }
     return list;
 }
 
@@ -72,6 +92,7 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     m_review->setWordWrap(true);
     m_review->setUniformRowHeights(false);
     m_review->setTextElideMode(Qt::ElideNone);
+    m_review->setItemDelegate(new WrappedRows(m_review));
     m_review->setSelectionMode(QAbstractItemView::ExtendedSelection);
     m_review->setAccessibleName(QStringLiteral("What was understood"));
     auto* buttons = new QDialogButtonBox(this);
@@ -92,6 +113,11 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     connect(buttons, &QDialogButtonBox::accepted, this, &ImportDialog::accept);
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     openFile(path);
+}
+
+void ImportDialog::resizeEvent(QResizeEvent* event) {
+    QDialog::resizeEvent(event);
+    m_review->doItemsLayout();
 }
 
 void ImportDialog::chooseFile() {

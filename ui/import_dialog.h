@@ -34,6 +34,9 @@ class ImportDialog : public QDialog {
   Q_SIGNALS:
     void reviewed();  ///< read, or refused
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     void chooseFile();
     void read();

@@ -9,7 +9,7 @@
 #include <QSvgRenderer>
 #include <QTextDocument>
 #include <QUrl>
-#include <cmath>
+#include <algorithm>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
@@ -19,10 +19,28 @@ namespace {
 
 constexpr double kPage = 980;      ///< width of the text in the document's units
 constexpr double kPageHeight = 600;  ///< a drawing is cut so that each piece fits on a page
-constexpr double kSharpness = 2.5;   ///< pixels a unit
-constexpr double kMostPixels = 40e6;  ///< of one drawing: that of a thousand layers is far higher than a page
+constexpr double kSharpness = 2.5;  ///< pixels a unit
+constexpr double kGap = 10;         ///< between columns
 
-/// QTextDocument knows no SVG inside a page: each becomes images, those that are higher than a page one a page.
+/// One page of a drawing: as many pieces side by side as fit.
+QImage pageOf(QSvgRenderer& drawing, QSizeF size, int columns, double top, double sharpness) {
+    const double gap = columns > 1 ? kGap : 0, height = std::min(kPageHeight, size.height() - top);
+    QImage image((QSizeF(columns * (size.width() + gap), height) * sharpness).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
+    image.fill(Qt::white);
+    QPainter painter(&image);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.scale(sharpness, sharpness);
+    for (int c = 0; c < columns && top < size.height(); ++c, top += kPageHeight) {
+        painter.save();
+        painter.setClipRect(QRectF(c * (size.width() + gap), 0, size.width(), kPageHeight));
+        painter.translate(c * (size.width() + gap), -top);
+        drawing.render(&painter, QRectF({}, size));
+        painter.restore();
+    }
+    return image;
+}
+
+/// QTextDocument knows no SVG inside a page: each becomes images. What is higher than a page goes on in the next column.
 QString withImages(QString html, QTextDocument& document) {
     int number = 0;
     for (qsizetype at = html.indexOf(QLatin1String("<svg")); at >= 0; at = html.indexOf(QLatin1String("<svg"), at)) {
@@ -30,22 +48,22 @@ QString withImages(QString html, QTextDocument& document) {
         if (end < 6) break;
         QSvgRenderer drawing(html.mid(at, end - at).toUtf8());
         QString images;
-        const QSizeF size = drawing.viewBoxF().size();
+        QSizeF size = drawing.viewBoxF().size();
         if (drawing.isValid() && !size.isEmpty()) {
-            const double width = std::min(kPage, size.width()), scale = width / size.width(), height = size.height() * scale;
-            const double sharpness = std::min(kSharpness, std::sqrt(kMostPixels / std::max(1.0, width * height)));
-            for (double top = 0; top < height; top += kPageHeight) {
-                const double piece = std::min(kPageHeight, height - top);
-                QImage image(QSizeF(width * sharpness, piece * sharpness).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-                image.fill(Qt::white);
-                QPainter painter(&image);
-                painter.setRenderHint(QPainter::Antialiasing);
-                painter.translate(0, -top * sharpness);
-                drawing.render(&painter, QRectF(0, 0, width * sharpness, height * sharpness));
-                painter.end();
+            size *= std::min(1.0, kPage / size.width());
+            int columns = 1;
+            if (size.height() > kPageHeight) {  // a third of the page is wide enough to be read
+                size *= std::min(1.0, std::max(kPage / 3 - kGap, 0.6 * size.width()) / size.width());
+                columns = std::max(1, static_cast<int>(kPage / (size.width() + kGap)));
+            }
+            for (double top = 0; top < size.height(); top += kPageHeight * columns) {
+                const QImage image = pageOf(drawing, size, columns, top, kSharpness);
                 const QString name = QStringLiteral("drawing:%1").arg(number++);
                 document.addResource(QTextDocument::ImageResource, QUrl(name), image);
-                images += QStringLiteral("<p><img src=\"%1\" width=\"%2\" height=\"%3\"/></p>").arg(name).arg(width, 0, 'f', 0).arg(piece, 0, 'f', 0);
+                images += QStringLiteral("<p><img src=\"%1\" width=\"%2\" height=\"%3\"/></p>")
+                              .arg(name)
+                              .arg(image.width() / kSharpness, 0, 'f', 0)
+                              .arg(image.height() / kSharpness, 0, 'f', 0);
             }
         }
         html.replace(at, end - at, images);
@@ -67,7 +85,6 @@ void writePdfReport(const std::string& html, const std::filesystem::path& path) 
         writer.setCreator(QStringLiteral("Quantloupe"));
         QTextDocument document;
         document.setDefaultFont(QFont(QStringLiteral("sans-serif"), 7));
-        document.setDefaultStyleSheet(QStringLiteral("td, th { padding: 1px 3px; } h1 { font-size: 15pt; } h2 { font-size: 11pt; }"));
         document.setPageSize(writer.pageLayout().paintRectPixels(96).size());
         document.setHtml(withImages(QString::fromStdString(html), document));
         document.print(&writer);

@@ -7,7 +7,7 @@
 
 namespace quantloupe::ui {
 
-/// `html` is what the dialect "html" writes. Through a temporary file and a rename. Throws Error where it cannot be written. Any thread, but a
+/// `html` is what htmlReport() makes for paper. Through a temporary file and a rename. Throws Error where it cannot be written. Any thread, but a
 /// QGuiApplication must be there.
 void writePdfReport(const std::string& html, const std::filesystem::path& path);
 

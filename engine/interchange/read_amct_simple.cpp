@@ -2,7 +2,6 @@
 // AMCT's simplified configuration. It is expanded as AMCT does it (common_config < override_layer_types < override_layer_configs) into
 // a complete entry for each layer, and those are read as config.json is.
 
-#include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -11,6 +10,7 @@
 #include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/amct_layers.h"
+#include "interchange/proto_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -19,88 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A message of protobuf text: fields in order, each a scalar or a message.
-struct Field {
-    std::string name;
-    int line = 0;
-    bool message = false, quoted = false;
-    std::string text;
-    std::vector<Field> fields;
-};
-
-class TextParser {
-  public:
-    explicit TextParser(std::string_view text) : m_text(text) {}
-    std::vector<Field> run() {
-        std::vector<Field> fields;
-        while (skipBlanks()) fields.push_back(field());
-        return fields;
-    }
-
-  private:
-    char peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
-    /// False at the end.
-    bool skipBlanks() {
-        while (m_at < m_text.size()) {
-            const char c = peek();
-            if (c == '\n') ++m_line;
-            if (c == '#') {
-                while (m_at < m_text.size() && peek() != '\n') ++m_at;
-            } else if (std::isspace(static_cast<unsigned char>(c)) != 0 || c == ',' || c == ';') {
-                ++m_at;
-            } else {
-                return true;
-            }
-        }
-        return false;
-    }
-    std::string word() {
-        const std::size_t start = m_at;
-        while (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_' || peek() == '.' || peek() == '-' || peek() == '+') ++m_at;
-        return std::string(m_text.substr(start, m_at - start));
-    }
-    Field field() {
-        if (++m_depth > 16) failInput("line {}: messages are nested too deep", m_line);
-        Field f;
-        f.line = m_line;
-        f.name = word();
-        if (f.name.empty()) failInput("line {}: a field's name was expected, not '{}'", m_line, peek());
-        skipBlanks();
-        const bool colon = peek() == ':';
-        if (colon) ++m_at;
-        skipBlanks();
-        if (peek() == '{') {
-            ++m_at;
-            f.message = true;
-            while (skipBlanks() && peek() != '}') f.fields.push_back(field());
-            if (peek() != '}') failInput("line {}: the '{{' of {} is never closed", f.line, f.name);
-            ++m_at;
-        } else if (!colon) {
-            failInput("line {}: ':' or '{{' was expected behind {}", f.line, f.name);
-        } else if (peek() == '"' || peek() == '\'') {
-            quoted(f);
-        } else {
-            f.text = word();
-            if (f.text.empty()) failInput("line {}: a value was expected behind {}", f.line, f.name);
-        }
-        --m_depth;
-        return f;
-    }
-    void quoted(Field& f) {
-        const char quote = peek();
-        f.quoted = true;
-        for (++m_at; peek() != quote; ++m_at) {
-            if (m_at >= m_text.size() || peek() == '\n') failInput("line {}: the text of {} is never closed", f.line, f.name);
-            if (peek() == '\\' && m_at + 1 < m_text.size()) ++m_at;
-            f.text += peek();
-        }
-        ++m_at;
-    }
-
-    std::string_view m_text;
-    std::size_t m_at = 0;
-    int m_line = 1, m_depth = 0;
-};
+using Field = ProtoField;
 
 Json scalar(const Field& f) {
     if (f.message) failInput("line {}: {} must be a single value", f.line, f.name);
@@ -116,7 +35,7 @@ Json scalar(const Field& f) {
 
 class Expander {
   public:
-    Expander(const ImportSource& source) : m_graph(*source.graph), m_fields(TextParser(source.text).run()) {}
+    Expander(const ImportSource& source) : m_graph(*source.graph), m_fields(parseProtoText(source.text)) {}
 
     std::string expand() {
         if (m_fields.empty()) failInput("the file is empty: expected AMCT's simplified configuration (protobuf text)");

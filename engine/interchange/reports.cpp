@@ -3,6 +3,7 @@
 
 #include "config/config_json.h"
 #include "interchange/encodings_json.h"
+#include "interchange/html_report.h"
 #include "interchange/report_curves.h"
 #include "interchange/report_values.h"
 #include "interchange/writers.h"
@@ -63,6 +64,49 @@ std::string commentList(const ExportSource& source) {
     return items.empty() ? items : "<h2>Comments</h2>\n<ul>\n" + items + "</ul>\n";
 }
 
+std::string layerTable(const ExportSource& source) {
+    std::string text = "<div class=\"scroll\">\n<table>\n<tr>";
+    for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
+    text += "</tr>\n";
+    for (const LayerResult& layer : source.layers) {
+        text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
+        const auto cells = reportRow(source, layer);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "", escapedXml(cells[i]));
+        text += "</tr>\n";
+    }
+    return text + "</table>\n</div>\n";
+}
+
+/// Sixteen columns do not fit on paper: names, operator and comment share one, state and reason another; cosines are left to the files.
+std::string paperTable(const ExportSource& source) {
+    const auto share = [](int percent, const char* title) { return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title); };
+    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<tr>" + share(28, "layer") + share(22, "state") + share(6, "QS of the weight") +
+                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave one out") +
+                       share(8, "MACs") + share(6, "weights") + "</tr>\n";
+    using D = TensorDifference;
+    const auto cell = [](const std::optional<double>& value) {
+        return "<td align=\"right\">" + (value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : reportNumber(value)) + "</td>";
+    };
+    const auto of = [](const std::optional<D>& difference, double D::*member) {
+        return difference ? std::optional<double>((*difference).*member) : std::nullopt;
+    };
+    for (const LayerResult& layer : source.layers) {
+        const auto own = source.config.layers.find(layer.name);
+        const std::string comment = own == source.config.layers.end() ? "" : own->second.comment;
+        const char* colour = layer.state == LayerState::Quantized                                        ? "#e3f4e3"
+                             : layer.state == LayerState::Skipped || layer.state == LayerState::Float ? "#fdf6d3"
+                                                                                                      : "#ffffff";
+        text += fmt::format("<tr bgcolor=\"{}\"><td>{} <i>{}</i>{}</td><td>{}{}</td>", colour, escapedXml(layer.name), escapedXml(layer.op),
+                            comment.empty() ? "" : "<br/>" + escapedXml(comment), layerStateName(layer.state),
+                            layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));
+        text += cell(of(layer.weight, &D::qs)) + cell(of(layer.local, &D::qs)) + cell(of(layer.local, &D::sqnrDb)) +
+                cell(of(layer.cumulative, &D::qs)) + cell(of(layer.cumulative, &D::sqnrDb)) + cell(layer.leaveOneOut);
+        text += fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n", layer.macs, layer.parameters);
+    }
+    return text + "</table>\n";
+}
+
 constexpr const char* kStyle = R"(
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #1c2430; background: #fff; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
@@ -70,6 +114,11 @@ table { border-collapse: collapse; } th, td { border-bottom: 1px solid #d5dbe3; 
 .scroll { overflow: auto; max-height: 42em; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
 .quantized { background: #e3f4e3; } .skipped, .float { background: #fdf6d3; } .folded, .fused { color: #6a7482; }
 pre { background: #f4f6f9; padding: 1em; overflow: auto; } svg { height: auto; }
+)";
+
+/// What Qt's text documents know of style sheets.
+constexpr const char* kPaperStyle = R"(
+body { color: #1c2430; } h1 { font-size: 15pt; } h2 { font-size: 11pt; } th, td { padding: 1px 3px; } pre { background: #f4f6f9; }
 )";
 
 }  // namespace
@@ -122,13 +171,13 @@ ExportResult writeJsonReport(const ExportSource& source) {
     return {{{"", dumpedJson(json), nullptr, false}}, {}};
 }
 
-ExportResult writeHtmlReport(const ExportSource& source) {
+std::string htmlReport(const ExportSource& source, bool paper) {
     const Evaluation none;
     const Evaluation& e = source.evaluation ? *source.evaluation : none;
     const std::string title = escapedXml(source.model.filename().string());
     std::string text = fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>{0}, quantized</title>\n"
                                    "<style>{1}</style>\n</head>\n<body>\n<h1>{0}, quantized</h1>\n",
-                                   title, kStyle);
+                                   title, paper ? kPaperStyle : kStyle);
     text += fmt::format("<p>{} layers quantized, {} skipped, {} in float, {} folded, {} fused.</p>\n", e.counts.quantized, e.counts.skipped,
                         e.counts.floating, e.counts.folded, e.counts.fused);
     if (e.quantized) {
@@ -148,24 +197,16 @@ ExportResult writeHtmlReport(const ExportSource& source) {
     plot("Sensitivity along the network", sensitivityPlot(source.layers));
     text += commentList(source);
     text += "<h2>Network</h2>\n<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
-    text += "<h2>Layers</h2>\n<div class=\"scroll\">\n<table>\n<tr>";
-    for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
-    text += "</tr>\n";
-    for (const LayerResult& layer : source.layers) {
-        text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
-        const auto cells = reportRow(source, layer);
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "", escapedXml(cells[i]));
-        text += "</tr>\n";
-    }
-    text += "</table>\n</div>\n";
+    text += "<h2>Layers</h2>\n" + (paper ? paperTable(source) : layerTable(source));
     if (!e.notices.empty()) {
         text += "<h2>Notices</h2>\n<ul>\n";
         for (const std::string& notice : e.notices) text += "<li>" + escapedXml(notice) + "</li>\n";
         text += "</ul>\n";
     }
     text += "<h2>Configuration</h2>\n<pre>" + escapedXml(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
-    return {{{"", text, nullptr, false}}, {}};
+    return text;
 }
+
+ExportResult writeHtmlReport(const ExportSource& source) { return {{{"", htmlReport(source, false), nullptr, false}}, {}}; }
 
 }  // namespace quantloupe
