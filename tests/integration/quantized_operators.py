@@ -33,7 +33,8 @@ def main(folder):
             "Concat": (helper.make_node("QLinearConcat", ["y_scale", "y_zero", "x", "x_scale", "x_zero", "x", "y_scale", "y_zero"], ["o"], domain=MS, axis=1), shape, x + y),
         }
         if kind == "uint8":
-            w = numpy_helper.from_array(rng.randint(-127, 128, (8, 3, 3, 3)).astype(np.int8), "w")
+            # 7 bits: without VNNI, ONNX Runtime's sums of two products of 8 bits saturate.
+            w = numpy_helper.from_array(rng.randint(-63, 64, (8, 3, 3, 3)).astype(np.int8), "w")
             scales = numpy_helper.from_array(rng.uniform(0.001, 0.01, 8).astype(np.float32), "w_scale")
             zeros = numpy_helper.from_array(np.zeros(8, np.int8), "w_zero")
             for name, how in {"Conv": {"pads": [1, 1, 1, 1]}, "ConvStrided": {"strides": [2, 3], "pads": [2, 0, 1, 2]},
