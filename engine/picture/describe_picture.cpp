@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "picture/picture.h"
 #include "picture/picture_text.h"
+#include "picture/concat_prefixes.h"
 #include "picture/references.h"
 
 namespace quantloupe {
@@ -145,7 +146,10 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         picture.nodes.push_back(endBox(graph, id, PictureNode::Kind::Output, box));
         addEdge(id, picture.nodes.size() - 1);
     }
-    if (options.tidy) markReferences(picture);
+    if (options.tidy) {
+        carryConcatPrefixes(graph, picture);
+        markReferences(picture);
+    }
     return picture;
 }
 

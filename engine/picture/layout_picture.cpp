@@ -36,7 +36,7 @@ std::vector<std::size_t> connectedParts(const Picture& picture) {
         return a;
     };
     for (const PictureEdge& edge : picture.edges) {
-        if (edge.reference) continue;
+        if (!edge.laidOut()) continue;
         const std::size_t a = find(edge.from), b = find(edge.to);
         parent[std::max(a, b)] = std::min(a, b);
     }
@@ -48,7 +48,7 @@ std::vector<NamedStrip> splitIntoStrips(const Picture& picture) {
     const std::size_t count = picture.nodes.size();
     std::vector<std::size_t> order;
     for (std::size_t e = 0; e < picture.edges.size(); ++e)
-        if (!picture.edges[e].reference) order.push_back(e);
+        if (picture.edges[e].laidOut()) order.push_back(e);
     const auto ends = [&picture](std::size_t e) {
         return PieceEdge{static_cast<std::uint32_t>(picture.edges[e].from),
                          static_cast<std::uint32_t>(picture.edges[e].to)};

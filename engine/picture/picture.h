@@ -47,6 +47,11 @@ struct PictureEdge {
     std::vector<Point> points;  ///< a polyline from the lower rim of `from` to the upper rim of `to`
     /// Only a stub above `to`, which names where the tensor comes from: of a tensor that is read all over the network.
     bool reference = false;
+    /// A tensor that a Concat joins after an earlier Concat has joined it with the same ones before it. Not laid out; a straight
+    /// line, to be shown while one of its ends is looked at. Instead of all of them stands one edge that `carries` them, from
+    /// the earlier Concat: it is no tensor.
+    bool hidden = false, carries = false;
+    bool laidOut() const { return !reference && !hidden; }
 };
 
 struct Picture {

@@ -44,7 +44,7 @@ Version placesKey(const Picture& described, const LayoutOptions& options) {
     VersionBuilder builder;
     builder.add(kLayoutVersion).add(options.nodeWidth).add(options.nodeHeight).add(options.wrapped);
     builder.add(described.nodes.size());
-    for (const PictureEdge& edge : described.edges) builder.add(edge.from).add(edge.to).add(edge.reference);
+    for (const PictureEdge& edge : described.edges) builder.add(edge.from).add(edge.to).add(edge.reference).add(edge.hidden);
     return builder.finish();
 }
 

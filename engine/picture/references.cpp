@@ -20,6 +20,7 @@ void markReferences(Picture& picture) {
     std::vector<std::size_t> readers(picture.nodes.size(), 0);
     std::vector<PieceEdge> pairs;
     for (const PictureEdge& edge : picture.edges) {
+        if (edge.hidden) continue;
         ++readers[edge.from];
         pairs.push_back({static_cast<std::uint32_t>(edge.from), static_cast<std::uint32_t>(edge.to)});
     }
@@ -37,7 +38,8 @@ void markReferences(Picture& picture) {
     std::vector<std::size_t> far;
     for (std::size_t e = 0; e < picture.edges.size(); ++e) {
         const PictureEdge& edge = picture.edges[e];
-        if (readers[edge.from] >= kManyReaders && ranks[edge.to] - ranks[edge.from] > kFar)
+        if (edge.hidden) continue;
+        if (!edge.carries && readers[edge.from] >= kManyReaders && ranks[edge.to] - ranks[edge.from] > kFar)
             far.push_back(e);
         else
             parent[find(edge.from)] = find(edge.to);
@@ -52,6 +54,10 @@ void markReferences(Picture& picture) {
 void placeReferences(Picture& picture) {
     std::map<std::size_t, int> atBox;
     for (PictureEdge& edge : picture.edges) {
+        if (edge.hidden) {
+            const Rect &from = picture.nodes[edge.from].box, &to = picture.nodes[edge.to].box;
+            edge.points = {{from.x + from.width / 2, from.bottom()}, {to.x + to.width / 2, to.y}};
+        }
         if (!edge.reference) continue;
         const Rect& to = picture.nodes[edge.to].box;
         const double x = to.right() - 18 - 12 * (atBox[edge.to]++ % 4);

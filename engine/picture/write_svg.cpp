@@ -198,7 +198,8 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
     svg += fmt::format("<title>{}</title>\n", escaped(cleanText(graph.facts().graphName)));
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
-    for (const PictureEdge& edge : picture.edges) drawEdge(svg, edge);
+    for (const PictureEdge& edge : picture.edges)
+        if (!edge.hidden) drawEdge(svg, edge);
     svg += "</g>\n";
     for (const PictureEdge& edge : picture.edges)
         if (edge.reference)

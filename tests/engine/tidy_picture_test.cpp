@@ -3,6 +3,7 @@
 #include <QTest>
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "model/graph_builder.h"
 #include "picture/picture.h"
@@ -64,6 +65,19 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
     return sketch.build(at);
 }
 
+/// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it; otherwise all anew, as
+/// PyTorch does.
+GraphPtr dense(std::size_t layers, bool running) {
+    Sketch sketch;
+    std::vector<std::string> results{sketch.add("Conv", {"x"})};
+    std::string at = results.front();
+    for (std::size_t layer = 0; layer < layers; ++layer) {
+        results.push_back(sketch.add("Conv", {sketch.add("Relu", {at})}));
+        at = sketch.add("Concat", running && layer > 0 ? std::vector{at, results.back()} : results);
+    }
+    return sketch.build(sketch.add("Relu", {at}));
+}
+
 GraphPtr branched(unsigned seed, std::size_t layers) {
     std::mt19937 random(seed);
     Sketch sketch;
@@ -94,6 +108,7 @@ QString flaw(const Picture& picture) {
         if (!edge.reference && (std::abs(first.y - from.bottom()) > 0.01 || first.x < from.x || first.x > from.right()))
             return QString("edge %1 does not begin at its box").arg(e);
         if (std::abs(last.y - to.y) > 0.01 || last.x < to.x || last.x > to.right()) return QString("edge %1 does not end at its box").arg(e);
+        if (edge.hidden) continue;
         for (std::size_t p = 1; p < edge.points.size(); ++p) {
             const Point &a = edge.points[p - 1], &b = edge.points[p];
             if (a.x < 0 || a.y < 0 || a.x > picture.width || a.y > picture.height) return QString("edge %1 leaves the drawing").arg(e);
@@ -163,6 +178,38 @@ class TidyPictureTest : public QObject {
             if (edge.reference) QCOMPARE(tidy.nodes[edge.from].title, std::string("Cast"));
         QCOMPARE(flaw(tidy), QString());
         QVERIFY(tidy.width < plain.width);
+    }
+
+    void concatsOfAllResultsLookLikeRunningOnes() {
+        LayoutOptions options;
+        options.tidy = true;
+        const GraphPtr graph = dense(60, false);
+        const Picture plain = layoutPicture(*graph), anew = layoutPicture(*graph, options), running = layoutPicture(*dense(60, true), options);
+        QCOMPARE(flaw(anew), QString());
+        const auto visible = [](const Picture& picture) {
+            std::multiset<std::pair<std::size_t, std::size_t>> edges;
+            for (const PictureEdge& edge : picture.edges)
+                if (!edge.hidden) edges.emplace(edge.from, edge.to);
+            return edges;
+        };
+        QVERIFY(visible(anew) == visible(running));
+        for (std::size_t i = 0; i < anew.nodes.size(); ++i) QVERIFY(anew.nodes[i].box == running.nodes[i].box);
+        QVERIFY2(anew.width < plain.width / 4, qPrintable(QString("%1 and %2 wide").arg(anew.width).arg(plain.width)));
+        // Nothing is lost: every tensor's edge is still there to be shown.
+        const auto carrying = std::ranges::count_if(anew.edges, &PictureEdge::carries);
+        QCOMPARE(anew.edges.size() - static_cast<std::size_t>(carrying), plain.edges.size());
+        QCOMPARE(carrying, 59);
+    }
+
+    /// A prefix of another list is not enough: all inputs of the earlier Concat must come first.
+    void otherConcatsStayAsTheyAre() {
+        Sketch sketch;
+        const std::string a = sketch.add("Conv", {"x"}), b = sketch.add("Conv", {"x"}), c = sketch.add("Conv", {"x"});
+        const std::string first = sketch.add("Concat", {a, b}), same = sketch.add("Concat", {a, b}), turned = sketch.add("Concat", {b, a, c});
+        LayoutOptions options;
+        options.tidy = true;
+        const Picture picture = layoutPicture(*sketch.build(sketch.add("Sum", {first, same, turned})), options);
+        QVERIFY(std::ranges::none_of(picture.edges, [](const PictureEdge& edge) { return edge.hidden || edge.carries; }));
     }
 
     void columns_data() {

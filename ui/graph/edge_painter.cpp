@@ -4,6 +4,7 @@
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace quantloupe::ui {
 
@@ -47,15 +48,14 @@ bool EdgePainter::looked(const Edge& edge) const {
 }
 
 void EdgePainter::paint() {
-    std::vector<const Edge*> loud;
     QPainterPath heads;
     heads.setFillRule(Qt::WindingFill);
-    const auto visible = m_scene.index->edgesIn(m_visible);
+    // The names of references stand left of their stubs.
+    const auto visible = m_scene.index->edgesIn(m_visible.adjusted(-2, -12, 100, 12));
     for (const std::size_t i : visible) {
         const Edge& edge = m_scene.picture->edges[i];
-        if (looked(edge)) {
-            loud.push_back(&edge);
-        } else if (m_plain) {
+        if (looked(edge) || edge.hidden) continue;
+        if (m_plain) {
             addPlain(edge);
         } else {
             addSegments(edge);
@@ -71,7 +71,14 @@ void EdgePainter::paint() {
         for (const std::size_t i : visible)
             if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !looked(edge)) paintReference(edge, m_theme.edge);
     }
-    for (const Edge* edge : loud) paintLooked(*edge);
+    // All of them, wherever they run: what joins a stub to its far box is in no index.
+    std::set<std::size_t> loud;
+    for (const auto& node : {m_scene.hovered, m_scene.current}) {
+        if (!node) continue;
+        loud.insert(m_scene.index->edgesInto(*node).begin(), m_scene.index->edgesInto(*node).end());
+        loud.insert(m_scene.index->edgesOutOf(*node).begin(), m_scene.index->edgesOutOf(*node).end());
+    }
+    for (const std::size_t i : loud) paintLooked(m_scene.picture->edges[i]);
 }
 
 void EdgePainter::addSegments(const Edge& edge) {
