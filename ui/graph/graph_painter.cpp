@@ -33,7 +33,8 @@ class ScenePainter {
         paintFrames();
         EdgePainter(m_painter, m_scene, m_texts, m_visible, m_zoom).paint();
         const auto nodes = m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10));
-        for (const std::size_t i : nodes)
+        const double reach = 10 + 8 / m_zoom;  // of halos, which keep their width from afar
+        for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -reach, reach, reach)))
             if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
                 paintHalo(i, toRectF(m_scene.picture->nodes[i].box));
         if (m_zoom >= kTextZoom) paintFrameNames();
@@ -90,14 +91,17 @@ class ScenePainter {
         m_painter.drawPath(bottom);
     }
 
-    /// Over the halos, which reach under them.
+    /// Over the halos of the boxes below them, which must not strike them through.
     void paintFrameNames() {
+        constexpr double kPixels = 9.5;
         m_painter.setPen(m_theme.muted);
         for (const PictureFrame& frame : m_scene.picture->frames) {
             const QRectF line = frameNameRect(frame);
             if (!line.intersects(m_visible)) continue;
-            m_texts.draw(m_painter, m_grid, QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group])),
-                         TextCache::Face::Subtitle, 9.5, line, false, Qt::ElideLeft);
+            const QString name = QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group]));
+            const double width = m_texts.shaped(name, TextCache::Face::Subtitle, kPixels, line.width(), Qt::ElideLeft).width;
+            m_painter.fillRect(m_grid.snapped(QRectF(line.left() - 2, line.top() + 1, width + 4, line.height())), frameColor());
+            m_texts.draw(m_painter, m_grid, name, TextCache::Face::Subtitle, kPixels, line, false, Qt::ElideLeft);
         }
     }
 
@@ -251,7 +255,7 @@ class ScenePainter {
 }  // namespace
 
 QRectF frameNameRect(const PictureFrame& frame) {
-    return {frame.box.x + 7, frame.box.y + 0.5, frame.box.width / 2 - 18, 13};
+    return {frame.box.x + 7, frame.box.y - 0.5, frame.box.width / 2 - 18, 11};
 }
 
 void paintScene(QPainter& painter, const PaintScene& scene, const ViewTransform& transform,
