@@ -80,6 +80,7 @@ void startExport(Document& document, const ExportInfo& info, const std::filesyst
     const QuantizationConfig config = document.config();
     const GraphPtr graph = document.graph();
     const std::vector<LayerResult> layers = document.layers();
+    const LayoutOptions arrangement = document.layoutOptions();
     const QString what = QStringLiteral("export to %1").arg(QString::fromStdString(path.filename().string()));
     document.job()->runExport(what, [=](Session& session, const CancelToken& cancel) -> QString {
         // The states as the engine sees them, not the window's guess.
@@ -101,7 +102,7 @@ void startExport(Document& document, const ExportInfo& info, const std::filesyst
                 return wrote(path, prepared->notices);
             }
             case ExportKind::Svg:
-                writeFileAtomically(path, graphToSvg(*graph, layers.empty() ? states() : layers, cancel));
+                writeFileAtomically(path, graphToSvg(*graph, layers.empty() ? states() : layers, cancel, arrangement));
                 return wrote(path);
             case ExportKind::Dot:
                 writeFileAtomically(path, pictureToDot(*graph, layers.empty() ? states() : layers));
