@@ -53,13 +53,14 @@ struct ExportOrder {
     GraphPtr graph;
     std::vector<LayerResult> layers;
     std::vector<AccuracyStep> history;
+    LayoutOptions arrangement;  ///< of the window: groups and columns
 };
 
 ExportOrder orderOf(const Document& document) {
     std::vector<AccuracyStep> history;
     for (const MeasuredConfig& measured : document.history().entries())
         if (!measured.otherModel) history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
-    return {document.config(), document.data(), document.graph(), document.layers(), std::move(history)};
+    return {document.config(), document.data(), document.graph(), document.layers(), std::move(history), document.layoutOptions()};
 }
 
 ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect, const std::filesystem::path& output,
@@ -116,7 +117,7 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
             saveModel(*prepared->transformed, path);
             return prepared->notices;
         }
-        case ExportKind::Svg: writeFileAtomically(path, graphToSvg(*order.graph, states(), cancel)); return {};
+        case ExportKind::Svg: writeFileAtomically(path, graphToSvg(*order.graph, states(), cancel, order.arrangement)); return {};
         case ExportKind::Dot: writeFileAtomically(path, pictureToDot(*order.graph, states())); return {};
     }
     return {};

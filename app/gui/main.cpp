@@ -4,7 +4,6 @@
 #include <QCommandLineParser>
 #include <QFileInfo>
 #include <QStyleFactory>
-#include <QTimer>
 #include <algorithm>
 #include <clocale>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <string_view>
 
 #include "main_window.h"
+#include "screenshot.h"
 #include "style/theme.h"
 
 namespace {
@@ -25,7 +25,8 @@ constexpr int kExitUsage = 2;
 struct Arguments {
     OpenRequest request;
     bool demo = false;
-    QString screenshot, theme;
+    QString theme;
+    ScreenshotOptions screenshot;
 };
 
 [[noreturn]] void wrongUsage(const QString& text) {
@@ -49,6 +50,10 @@ Arguments readArguments(const QCoreApplication& application) {
     option("config", "configuration to start from", "FILE");
     parser.addOption({QStringLiteral("demo"), QStringLiteral("open the bundled model")});
     option("screenshot", "render the window once the first evaluation is in, and exit", "FILE.png");
+    option("select", "for the screenshot: the layer to select; may be repeated", "LAYER");
+    option("until", "for the screenshot: previews skipping from the selected layer until this one", "LAYER");
+    option("command", "for the screenshot: a menu entry to choose first; may be repeated", "NAME");
+    option("size", "for the screenshot: of the window", "WIDTHxHEIGHT");
     option("theme", "light or dark; without it the desktop's", "THEME");
     parser.process(application);
 
@@ -63,7 +68,15 @@ Arguments readArguments(const QCoreApplication& application) {
     arguments.request.calibration = value("calibration-data");
     arguments.request.config = value("config");
     arguments.demo = parser.isSet(QStringLiteral("demo"));
-    arguments.screenshot = parser.value(QStringLiteral("screenshot"));
+    arguments.screenshot.path = parser.value(QStringLiteral("screenshot"));
+    arguments.screenshot.select = parser.values(QStringLiteral("select"));
+    arguments.screenshot.until = parser.value(QStringLiteral("until"));
+    arguments.screenshot.commands = parser.values(QStringLiteral("command"));
+    if (const QString size = parser.value(QStringLiteral("size")); !size.isEmpty()) {
+        const QStringList sides = size.split(QLatin1Char('x'));
+        if (sides.size() == 2) arguments.screenshot.size = QSize(sides[0].toInt(), sides[1].toInt());
+        if (arguments.screenshot.size.isEmpty()) wrongUsage(QStringLiteral("--size is WIDTHxHEIGHT, as in 1280x720"));
+    }
     arguments.theme = parser.value(QStringLiteral("theme"));
     if (arguments.demo && !positional.isEmpty()) wrongUsage(QStringLiteral("--demo opens its own model"));
     if (positional.isEmpty() && !arguments.demo &&
@@ -73,38 +86,6 @@ Arguments readArguments(const QCoreApplication& application) {
         arguments.theme != QLatin1String("dark"))
         wrongUsage(QStringLiteral("--theme is light or dark"));
     return arguments;
-}
-
-/// Ends the program: with the picture once everything is in, or with the error.
-void screenshotWhenReady(MainWindow& window, const QString& path) {
-    Document* document = window.document();
-    const auto shoot = [&window, path] {
-        window.arrangeForScreenshot();
-        // Layouts and posted paints first.
-        QTimer::singleShot(200, &window, [&window, path] {
-            if (window.grab().save(path)) {
-                QApplication::exit(0);
-            } else {
-                std::fprintf(stderr, "quantloupe: cannot write %s\n", qPrintable(path));
-                QApplication::exit(kExitFailure);
-            }
-        });
-    };
-    const auto ready = [document] {
-        return document->hasModel() && document->picture() && document->evaluation();
-    };
-    QObject::connect(document, &Document::evaluationFinished, &window, [document, shoot, ready] {
-        if (ready())
-            shoot();
-        else
-            QObject::connect(document, &Document::pictureChanged, document, [shoot, ready] {
-                if (ready()) shoot();
-            });
-    });
-    QObject::connect(document, &Document::failed, &window, [](const Failure& failure) {
-        std::fprintf(stderr, "quantloupe: %s\n", qPrintable(failure.text));
-        QApplication::exit(kExitFailure);
-    });
 }
 
 /// --help and --version need no display; a QApplication without one ends the program.
@@ -139,23 +120,17 @@ int main(int argc, char** argv) {
 
     MainWindow window(QUANTLOUPE_RESOURCE_DIR);
     const bool opens = arguments.demo || !arguments.request.model.empty();
-    if (!arguments.screenshot.isEmpty()) {
+    const bool pictured = !arguments.screenshot.path.isEmpty();
+    if (pictured) {
         window.setAskBeforeClosing(false);
-        if (opens)
-            screenshotWhenReady(window, arguments.screenshot);
-        else
-            QTimer::singleShot(300, &window, [&] {
-                const bool saved = window.grab().save(arguments.screenshot);
-                QApplication::exit(saved ? 0 : kExitFailure);
-            });
-    }
-    if (arguments.screenshot.isEmpty()) {
+        screenshotWhenReady(window, arguments.screenshot, opens);
+    } else {
         window.keepLayout();
         window.enableRecovery(recoveryFolder());
     }
     window.show();
     if (arguments.demo) {
-        if (!window.openDemo(arguments.request) && !arguments.screenshot.isEmpty()) {
+        if (!window.openDemo(arguments.request) && pictured) {
             std::fprintf(stderr, "quantloupe: the demo's files are not installed\n");
             return kExitFailure;
         }

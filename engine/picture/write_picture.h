@@ -27,11 +27,12 @@ LayoutOptions detailedBoxes(const Graph& graph);
 
 /// `layers` are Evaluation::layers, one a node of the graph (none: a plain picture without states).
 /// Draws as many lines of text as the boxes hold: with the usual boxes type and name, with detailedBoxes()
-/// everything; the tooltip (title element) of a box always has everything.
+/// everything; the tooltip (title element) of a box always has everything. Below it, if there are states, what colours mean.
 std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers);
 /// The same, laid out with detailedBoxes(): what "export the graph" writes. Throws Cancelled.
-std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers,
-                       const CancelToken& cancel = {});
+/// Of `arrangement` the groups and columns are taken, the boxes' sizes are those of detailedBoxes().
+std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers, const CancelToken& cancel = {},
+                       const LayoutOptions& arrangement = {});
 /// Box nodes with synthetic ids n0, n1... and the same colours; Graphviz can lay it out again.
 std::string pictureToDot(const Graph& graph, const std::vector<LayerResult>& layers);
 

@@ -21,6 +21,7 @@ constexpr double kPadding = 8;  ///< above and below the text
 constexpr double kLeft = 14;    ///< of the text, beside the coloured bar
 constexpr double kRight = 10;
 constexpr double kArrow = 6;
+constexpr double kLegendWidth = 330, kLegendHeight = 26;
 constexpr StateColors kUnknown{"#8a94a3", "#f1f3f6"};
 
 std::string escaped(std::string_view text) {
@@ -136,6 +137,28 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
+/// What the colours mean, in a row below the graph.
+void drawLegend(std::string& svg, double top) {
+    const auto colorsOf = [](LayerState state) {
+        LayerResult layer;
+        layer.state = state;
+        return stateColors(layer);
+    };
+    const std::pair<const char*, StateColors> entries[] = {{"input, output", graphEndColors()},
+                                                           {"quantized", colorsOf(LayerState::Quantized)},
+                                                           {"not quantized", colorsOf(LayerState::Skipped)},
+                                                           {"folded, fused", colorsOf(LayerState::Folded)}};
+    double x = kLeft;
+    svg += "<g class=\"legend\">\n";
+    for (const auto& [text, color] : entries) {
+        svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"9\" rx=\"2\" fill=\"{}\" stroke=\"{}\"/>\n", num(x),
+                           num(top + 9), color.fill, color.outline);
+        drawText(svg, x + 19, top + 16.5, kTextSize, " fill=\"#3d4654\"", text);
+        x += 19 + textWidth(text, kTextSize) + 14;
+    }
+    svg += "</g>\n";
+}
+
 struct GroupSummary {
     const LayerResult* lead = nullptr;  ///< whose colour the box gets: of a skipped layer if there is one
     std::size_t quantized = 0, inFloat = 0;
@@ -194,7 +217,8 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
     svg += fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" viewBox=\"0 0 {0} {1}\" "
         "font-family=\"Inter, 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif\">\n",
-        num(picture.width), num(picture.height));
+        num(layers.empty() ? picture.width : std::max(picture.width, kLegendWidth)),
+        num(picture.height + (layers.empty() ? 0 : kLegendHeight)));
     svg += fmt::format("<title>{}</title>\n", escaped(cleanText(graph.facts().graphName)));
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
@@ -226,12 +250,16 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
                                                      : kUnknown;
         drawBox(svg, node, boxText(graph, node, layer), color);
     }
+    if (!layers.empty()) drawLegend(svg, picture.height);
     return svg + "</svg>\n";
 }
 
-std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers,
-                       const CancelToken& cancel) {
-    return pictureToSvg(graph, layoutPicture(graph, detailedBoxes(graph), cancel), layers);
+std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers, const CancelToken& cancel,
+                       const LayoutOptions& arrangement) {
+    LayoutOptions options = arrangement;
+    const LayoutOptions boxes = detailedBoxes(graph);
+    options.nodeWidth = boxes.nodeWidth, options.nodeHeight = boxes.nodeHeight;
+    return pictureToSvg(graph, layoutPicture(graph, options, cancel), layers);
 }
 
 }  // namespace quantloupe

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
+#include "session/forecast.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
 #include "session/tensor_versions.h"
@@ -31,6 +32,11 @@ class EvaluationRun {
 
     /// Keeps no activations and learns nothing.
     void asExperiment() { m_keep = false; }
+
+    std::optional<ExpectedEffect> forecast() {
+        states();
+        return m_session.effects.expect(m_session.measured, m_state);
+    }
 
     EvaluationPtr run(Depth depth) {
         states();
@@ -388,6 +394,13 @@ EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asExperiment();
     return run.run(depth);
+}
+
+std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
+    const EvaluationObserver silent;
+    EvaluationRun run(session.internal(), config, silent, cancel);
+    run.asExperiment();
+    return run.forecast();
 }
 
 std::string Session::sampleName(std::size_t sample) const {

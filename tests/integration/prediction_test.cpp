@@ -7,6 +7,7 @@
 #include "analysis/rank_correlation.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
+#include "session/forecast.h"
 #include "session/leave_one_out.h"
 #include "support/demo.h"
 
@@ -41,8 +42,11 @@ class PredictionTest : public QObject {
                 if (!next.insert(name).second) next.erase(name);
             }
             if (next.size() > 15) next.clear();
-            const EvaluationPtr after =
-                session->evaluate(withLayersSkipped(base, {next.begin(), next.end()}), Depth::Accuracy);
+            const QuantizationConfig wanted = withLayersSkipped(base, {next.begin(), next.end()});
+            const std::optional<ExpectedEffect> early = forecast(*session, wanted);
+            const EvaluationPtr after = session->evaluate(wanted, Depth::Accuracy);
+            QCOMPARE(early.has_value(), after->expected.has_value());  // what a preview shows is what the edit then says
+            if (early) QCOMPARE(early->median, after->expected->median);
             if (after->expected) {
                 const double change = after->expected->ofSqnr
                                           ? *after->quantized->sqnrDb - *before->quantized->sqnrDb

@@ -4,7 +4,9 @@
 #include <QWheelEvent>
 #include <cmath>
 
+#include "graph/box_face.h"
 #include "graph/graph_canvas.h"
+#include "graph/painted_view.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -99,9 +101,10 @@ class CanvasTest : public QObject {
             scene.picture = picture.get(), scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
             scene.font = m_canvas->font();
             scene.cache = &cache;
-            scene.selected.assign(picture->nodes.size(), false);
-            scene.selected[1] = true;
+            scene.selected.assign(picture->nodes.size(), true);
+            scene.selected[2] = false;
             scene.current = 1;
+            scene.hovered = 2;
             for (const double ratio : {1.0, 1.25, 2.0})
                 for (const double zoom : {0.02, 0.3, 0.61, 1.0, 2.3}) {
                     const QSize size(300, 200);

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/box_face.h"
+#include "graph/painted_view.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -16,6 +19,8 @@ constexpr double kFitMargin = 28;
 }
 
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent), m_document(document), m_reference(document) {
+    m_cache = std::make_unique<PaintCache>();
+    m_painted = std::make_unique<PaintedView>();
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -33,6 +38,8 @@ GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent),
         if (m_metric == Metric::Difference) updateLooks();
     });
 }
+
+GraphCanvas::~GraphCanvas() = default;
 
 LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
     const QFontMetricsF metrics(font);
@@ -80,7 +87,7 @@ void GraphCanvas::setPicture(PicturePtr picture) {
 }
 
 void GraphCanvas::sceneChanged() {
-    m_painted.forget();
+    m_painted->forget();
     update();
 }
 
@@ -251,8 +258,8 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
     }
     m_scene.theme = &colors;
     m_scene.font = font();
-    m_scene.cache = &m_cache;
-    const QImage& frame = m_painted.frame(m_scene, m_transform, size(), devicePixelRatioF(), colors.canvas);
+    m_scene.cache = m_cache.get();
+    const QImage& frame = m_painted->frame(m_scene, m_transform, size(), devicePixelRatioF(), colors.canvas);
     painter.drawImage(0, 0, frame);
     if (m_drag == Drag::Band) {
         QColor fill = colors.accent;
@@ -290,7 +297,7 @@ void GraphCanvas::changeFont() {
 void GraphCanvas::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) updateLooks();
     if (event->type() == QEvent::FontChange) {
-        m_painted.forget();
+        m_painted->forget();
         changeFont();
     }
     QWidget::changeEvent(event);

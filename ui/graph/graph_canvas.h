@@ -7,25 +7,27 @@
 
 #include <QWidget>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "document.h"
-#include "graph/box_face.h"
 #include "graph/graph_painter.h"
 #include "graph/node_look.h"
 #include "graph/overlay.h"
-#include "graph/painted_view.h"
 #include "graph/picture_index.h"
 #include "graph/rule_preview.h"
 #include "graph/view_transform.h"
 
 namespace quantloupe::ui {
 
+class PaintedView;
+
 class GraphCanvas : public QWidget {
     Q_OBJECT
   public:
     explicit GraphCanvas(Document* document, QWidget* parent = nullptr);
+    ~GraphCanvas() override;
 
     /// The document's picture is shown by itself; this is for another one of the same graph.
     void setPicture(PicturePtr picture);
@@ -144,8 +146,8 @@ class GraphCanvas : public QWidget {
     Metric m_metric = Metric::LocalQs;
     ViewTransform m_transform;
     PaintScene m_scene;
-    PaintCache m_cache;
-    PaintedView m_painted;
+    std::unique_ptr<PaintCache> m_cache;
+    std::unique_ptr<PaintedView> m_painted;
     bool m_viewPending = false;  ///< the first view waits for a size
 
     Drag m_drag = Drag::None;

@@ -51,11 +51,19 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_banner->hide();
     m_threshold = new ThresholdBar(document, m_canvas, this);
     connect(m_threshold, &ThresholdBar::closed, this, &GraphView::place);
-    connect(m_canvas, &GraphCanvas::previewChanged, this, [this] {
-        m_bannerText->setFullText(m_canvas->previewText());
-        m_banner->setVisible(!m_canvas->previewText().isEmpty());
-        place();
-    });
+    m_forecast = new PreviewForecast(document, m_canvas, this);
+    connect(m_canvas, &GraphCanvas::previewChanged, this, &GraphView::showForecast);
+    connect(m_forecast, &PreviewForecast::changed, this, &GraphView::showForecast);
+}
+
+/// What the rule in the making covers, and what that is expected to do.
+void GraphView::showForecast() {
+    QString text = m_canvas->previewText();
+    m_banner->setVisible(!text.isEmpty());
+    if (!text.isEmpty() && !m_forecast->text().isEmpty()) text += QStringLiteral(" \u00b7 ") + m_forecast->text();
+    m_bannerText->setFullText(text);
+    m_threshold->setForecast(m_forecast->text());
+    place();
 }
 
 void GraphView::resizeEvent(QResizeEvent*) { place(); }

@@ -10,6 +10,7 @@
 #include "graph/graph_canvas.h"
 #include "graph/legend.h"
 #include "graph/minimap.h"
+#include "graph/preview_forecast.h"
 #include "graph/threshold_bar.h"
 #include "widgets/basics.h"
 
@@ -30,6 +31,7 @@ class GraphView : public QWidget {
 
   private:
     void place();
+    void showForecast();
 
     GraphCanvas* m_canvas;
     SegmentedControl* m_metrics;
@@ -39,6 +41,7 @@ class GraphView : public QWidget {
     QFrame* m_banner;
     ElidedLabel* m_bannerText;
     ThresholdBar* m_threshold;
+    PreviewForecast* m_forecast;
 };
 
 }  // namespace quantloupe::ui

@@ -47,47 +47,23 @@ void paintSwatch(QPainter& painter, const QRectF& box, Entry::Shape shape, const
     painter.fillRect(QRectF(box.left(), box.top() + 1, 2.5, box.height() - 2), outline);
 }
 
-}  // namespace
+QRectF barOf(double unit) { return {unit * 0.9, unit * 1.45, unit * 12.2, unit * 0.55}; }
 
-Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
-    setMouseTracking(true);
-    setFont(scaledFont(font(), 0.88));
-    setAccessibleName(QStringLiteral("Legend of the graph"));
-    connect(canvas, &GraphCanvas::looksChanged, this, [this] {
-        updateGeometry();
-        update();
-    });
+QRectF switchOf(const QFontMetricsF& metrics) {
+    const double unit = metrics.height(), width = metrics.horizontalAdvance(QStringLiteral("linear")) + 6;
+    return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
-bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
-
-QSize Legend::sizeHint() const {
-    const int unit = fontMetrics().height();
-    int width = unit * 15;
-    for (const Entry& entry : kEntries)
-        width += fontMetrics().horizontalAdvance(QLatin1String(entry.text)) + unit * 5 / 2;
-    return {width + unit, unit * 10 / 3};
-}
-
-QRectF Legend::barRect() const {
-    return hasScale() ? QRectF(unit() * 0.9, unit() * 1.45, unit() * 12.2, unit() * 0.55) : QRectF();
-}
-
-QRectF Legend::switchRect() const {
-    if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return {};
-    const double width = fontMetrics().horizontalAdvance(QStringLiteral("linear")) + 6;
-    return {barRect().right() - width, unit() * 0.2, width, unit() * 1.1};
-}
-
-void Legend::paintScale(QPainter& painter, const Theme& colors) const {
-    const MetricScale& scale = m_canvas->scale();
-    const QRectF bar = barRect();
+void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin) {
+    const QFontMetricsF metrics(painter.font());
+    const double unit = metrics.height();
+    const QRectF bar = barOf(unit).translated(origin);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(bar.left(), unit() * 0.25, bar.width(), unit()), Qt::AlignLeft | Qt::AlignVCenter,
+    painter.drawText(QRectF(bar.left(), origin.y() + unit * 0.25, bar.width(), unit), Qt::AlignLeft | Qt::AlignVCenter,
                      metricName(scale.metric));
-    if (!switchRect().isEmpty()) {
+    if (canBeLogarithmic(scale.metric)) {
         painter.setPen(colors.accent);
-        painter.drawText(switchRect(), Qt::AlignRight | Qt::AlignVCenter,
+        painter.drawText(switchOf(metrics).translated(origin), Qt::AlignRight | Qt::AlignVCenter,
                          scale.logarithmic ? QStringLiteral("log") : QStringLiteral("linear"));
     }
     if (!scale.any) {
@@ -95,7 +71,7 @@ void Legend::paintScale(QPainter& painter, const Theme& colors) const {
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(bar);
         painter.setPen(colors.muted);
-        painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit() * 1.1), Qt::AlignLeft | Qt::AlignVCenter,
+        painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit * 1.1), Qt::AlignLeft | Qt::AlignVCenter,
                          QStringLiteral("no layer has a value"));
         return;
     }
@@ -116,38 +92,78 @@ void Legend::paintScale(QPainter& painter, const Theme& colors) const {
                               : scale.worst < scale.best ? QStringLiteral("\u2264 ")
                                                          : QStringLiteral("\u2265 ")) +
                              formatMetric(value, scale.metric);
-        const double width = fontMetrics().horizontalAdvance(text);
+        const double width = metrics.horizontalAdvance(text);
         const double half = bar.width() / 2;
         const double left = best ? std::clamp(x - width / 2, bar.left(), bar.left() + half - width)
                                  : std::clamp(x - width / 2, bar.left() + half, bar.right() - width);
         painter.setPen(colors.muted);
-        painter.drawText(QRectF(left, bar.bottom() + 1, width + 4, unit() * 1.1), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(QRectF(left, bar.bottom() + 1, width + 4, unit * 1.1), Qt::AlignLeft | Qt::AlignVCenter, text);
     };
     end(scale.best, true);
     end(scale.worst, false);
 }
 
-void Legend::paintEvent(QPaintEvent*) {
-    const Theme& colors = themeOf(palette());
-    QPainter painter(this);
+}  // namespace
+
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors) {
+    const QFontMetricsF metrics(painter.font());
+    const double unit = metrics.height();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(colors.border, 1));
     painter.setBrush(colors.panel);
-    painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
-    double x = unit() * 0.8;
-    if (hasScale()) {
-        paintScale(painter, colors);
-        x = barRect().right() + unit() * 1.3;
+    painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+    double x = area.left() + unit * 0.8;
+    if (scale.metric != Metric::None) {
+        paintScale(painter, scale, colors, area.topLeft());
+        x = area.left() + barOf(unit).right() + unit * 1.3;
     }
     for (const Entry& entry : kEntries) {
-        const QString text = QLatin1String(entry.text);
-        const double needed = unit() * 1.55 + fontMetrics().horizontalAdvance(text);
-        if (x + needed > width()) break;  // a narrow window has no room for half a word
-        paintSwatch(painter, QRectF(x, height() / 2.0 - unit() * 0.36, unit() * 1.15, unit() * 0.72), entry.shape, colors);
+        const QString text = QCoreApplication::translate("Legend", entry.text);
+        const double needed = unit * 1.55 + metrics.horizontalAdvance(text);
+        if (x + needed > area.right()) break;  // a narrow window has no room for half a word
+        paintSwatch(painter, QRectF(x, area.center().y() - unit * 0.36, unit * 1.15, unit * 0.72), entry.shape, colors);
         painter.setPen(colors.text);
-        painter.drawText(QRectF(x + unit() * 1.55, 0, width(), height()), Qt::AlignLeft | Qt::AlignVCenter, text);
-        x += needed + unit() * 0.95;
+        painter.drawText(QRectF(x + unit * 1.55, area.top(), needed, area.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
+        x += needed + unit * 0.95;
     }
+}
+
+QSizeF legendSize(const QFont& font) {
+    const QFontMetricsF metrics(font);
+    const double unit = metrics.height();
+    double width = unit * 15;
+    for (const Entry& entry : kEntries) width += metrics.horizontalAdvance(QCoreApplication::translate("Legend", entry.text)) + unit * 2.5;
+    return {width + unit, unit * 10 / 3};
+}
+
+Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
+    setMouseTracking(true);
+    setFont(scaledFont(font(), 0.88));
+    setAccessibleName(QStringLiteral("Legend of the graph"));
+    connect(canvas, &GraphCanvas::looksChanged, this, [this] {
+        updateGeometry();
+        update();
+    });
+}
+
+bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
+
+QSize Legend::sizeHint() const { return legendSize(font()).toSize(); }
+
+QRectF Legend::barRect() const {
+    return hasScale() ? barOf(QFontMetricsF(font()).height()) : QRectF();
+}
+
+QRectF Legend::switchRect() const {
+    if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return {};
+    return switchOf(QFontMetricsF(font()));
+}
+
+void Legend::paintEvent(QPaintEvent*) {
+    const Theme& colors = themeOf(palette());
+    QPainter painter(this);
+    painter.setFont(font());
+    paintLegend(painter, rect(), m_canvas->scale(), colors);
 }
 
 Legend::Grip Legend::gripAt(QPointF position) const {

@@ -9,6 +9,10 @@
 
 namespace quantloupe::ui {
 
+/// Paints it into `area` with the painter's font, for the window and for pictures in files.
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors);
+QSizeF legendSize(const QFont& font);
+
 class Legend : public QWidget {
     Q_OBJECT
   public:
@@ -37,7 +41,6 @@ class Legend : public QWidget {
     Grip gripAt(QPointF position) const;
     bool hasScale() const;
     double unit() const { return fontMetrics().height(); }
-    void paintScale(QPainter& painter, const Theme& colors) const;
     void drag(QPointF position);
 
     GraphCanvas* m_canvas;

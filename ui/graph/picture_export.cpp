@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "graph/legend.h"
 
 namespace quantloupe::ui {
 
@@ -20,9 +21,21 @@ namespace {
 constexpr double kMostPixels = 16'000;
 constexpr double kMostPoints = 14'400;  // of a PDF page
 constexpr double kMargin = 24;
+constexpr int kLegendPixels = 11;
 constexpr double kPixelsAPoint = 2;
 
-QSizeF sizeOf(const Picture& picture) { return {picture.width + 2 * kMargin, picture.height + 2 * kMargin}; }
+/// Fonts in pixels: on paper and on a screen a point must be the same.
+QFont legendFont(const QFont& base) {
+    QFont font = base;
+    font.setPixelSize(kLegendPixels);
+    return font;
+}
+
+/// The graph, and below it the legend.
+QSizeF sizeOf(const DrawnGraph& graph) {
+    const QSizeF legend = legendSize(legendFont(graph.font));
+    return {std::max(graph.picture->width, legend.width()) + 2 * kMargin, graph.picture->height + legend.height() + 3 * kMargin};
+}
 
 void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
     const PictureIndex index(*graph.picture);
@@ -34,10 +47,18 @@ void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
     scene.font = graph.font;
     ViewTransform transform;
     transform.zoom = scale;
-    transform.offset = QPointF(kMargin, kMargin) * scale;
-    const QRectF page(QPointF(), sizeOf(*graph.picture) * scale);
+    const QSizeF size = sizeOf(graph);
+    transform.offset = QPointF((size.width() - graph.picture->width) / 2, kMargin) * scale;
+    const QRectF page(QPointF(), size * scale);
     painter.fillRect(page, Qt::white);
     paintScene(painter, scene, transform, page);
+    const QFont font = legendFont(graph.font);
+    const QSizeF legend = legendSize(font);
+    painter.save();
+    painter.scale(scale, scale);
+    painter.setFont(font);
+    paintLegend(painter, QRectF(QPointF((size.width() - legend.width()) / 2, size.height() - kMargin - legend.height()), legend), graph.scale, theme(false));
+    painter.restore();
 }
 
 }  // namespace
@@ -47,12 +68,13 @@ DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas) {
     graph.picture = document.picture();
     graph.looks = looksOf(*graph.picture, document.layers(), *document.graph(), canvas.overlay(), theme(false));
     graph.font = canvas.font();
+    graph.scale = canvas.scale();
     graph.title = document.title();
     return graph;
 }
 
 std::string pngOf(const DrawnGraph& graph, double scale) {
-    const QSizeF size = sizeOf(*graph.picture);
+    const QSizeF size = sizeOf(graph);
     scale = std::min({scale, kMostPixels / size.width(), kMostPixels / size.height()});
     QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
     if (image.isNull()) fail(ErrorKind::Io, "there is no memory for a picture of {} x {} pixels", size.width() * scale, size.height() * scale);
@@ -69,7 +91,7 @@ std::string pngOf(const DrawnGraph& graph, double scale) {
 }
 
 std::string pdfOf(const DrawnGraph& graph) {
-    const QSizeF size = sizeOf(*graph.picture);
+    const QSizeF size = sizeOf(graph);
     const double scale = std::min({1.0, kMostPoints / size.width(), kMostPoints / size.height()});
     QByteArray bytes;
     QBuffer buffer(&bytes);

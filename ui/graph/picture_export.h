@@ -17,6 +17,7 @@ struct DrawnGraph {
     PicturePtr picture;
     std::vector<NodeLook> looks;
     QFont font;
+    MetricScale scale;  ///< of the metric that is shown
     QString title;
 };
 DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas);

@@ -226,13 +226,23 @@ void ThresholdBar::refresh() {
                    .arg(m_ranked.size());
         if (preview.changed < preview.nodes) text += QStringLiteral(", %1 quantized now").arg(preview.changed);
     }
-    m_count->setFullText(text);
+    m_counted = text;
+    showCount();
     m_accept->setEnabled(preview.nodes > 0);
     {
         const QSignalBlocker quiet(m_slider);
         m_slider->setValue(static_cast<int>(preview.nodes));
     }
     m_canvas->setPreview(preview.covered, {});
+}
+
+void ThresholdBar::setForecast(const QString& text) {
+    m_forecast = text;
+    showCount();
+}
+
+void ThresholdBar::showCount() {
+    m_count->setFullText(m_forecast.isEmpty() ? m_counted : m_counted + QStringLiteral(" \u00b7 ") + m_forecast);
 }
 
 void ThresholdBar::accept() {

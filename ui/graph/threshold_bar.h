@@ -23,6 +23,8 @@ class ThresholdBar : public QFrame {
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
+    /// What the rule is expected to do, in words; may be empty.
+    void setForecast(const QString& text);
 
     QComboBox* metricBox() const { return m_metric; }
     QComboBox* sideBox() const { return m_side; }
@@ -40,6 +42,7 @@ class ThresholdBar : public QFrame {
 
   private:
     void refresh();
+    void showCount();
     void rankLayers();
     void chooseMetric(bool keepSide);
     void takeFirst(std::size_t count);
@@ -53,6 +56,7 @@ class ThresholdBar : public QFrame {
     QDoubleSpinBox* m_value;
     QSlider* m_slider;
     ElidedLabel* m_count;
+    QString m_counted, m_forecast;
     QPushButton *m_accept, *m_close;
     std::vector<double> m_ranked;  ///< of the quantizable layers, the first to be taken first
     std::size_t m_changed = 0;

@@ -3,6 +3,7 @@
 
 #include <QRegularExpression>
 #include <cmath>
+#include <utility>
 
 namespace quantloupe::ui {
 
@@ -13,7 +14,10 @@ const QString kNone = QStringLiteral("\u2013");
 LayerTableModel::LayerTableModel(Document* document, QObject* parent)
     : QAbstractTableModel(parent), m_document(document) {
     connect(document, &Document::layersChanged, this, &LayerTableModel::update);
-    connect(document, &Document::evaluationChanged, this, &LayerTableModel::update);
+    connect(document, &Document::evaluationChanged, this, [this] {  // beside what layersChanged() tells
+        if (m_rows > 0 && std::exchange(m_stale, m_document->metricsStale()) != m_stale)
+            Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(m_rows) - 1, ColumnCount - 1), {StaleRole});
+    });
     update();
 }
 
@@ -24,6 +28,7 @@ void LayerTableModel::update() {
     m_cumulative = scaleOf(layers, Metric::CumulativeQs);
     m_leaveOneOut = scaleOf(layers, Metric::LeaveOneOut);
     m_sqnr = scaleOf(layers, Metric::Sqnr);
+    m_stale = m_document->metricsStale();
     if (layers.size() != m_rows) {
         beginResetModel();
         m_rows = layers.size();
@@ -91,6 +96,22 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         default:
             return {};
     }
+}
+
+bool LayerTableModel::isNumeric(int column) {
+    return metricOf(column) || column == Number || column == Cosine || column == Parameters;
+}
+
+std::optional<double> LayerTableModel::sortNumber(int row, int column) const {
+    const auto& layers = m_document->layers();
+    if (static_cast<std::size_t>(row) >= layers.size()) return std::nullopt;
+    const LayerResult& layer = layers[static_cast<std::size_t>(row)];
+    std::optional<double> value;
+    if (column == Number) value = row;
+    if (const auto metric = metricOf(column)) value = metricValue(layer, *metric);
+    if (column == Cosine && layer.local) value = layer.local->cosine;
+    if (column == Parameters && layer.parameters > 0) value = static_cast<double>(layer.parameters);
+    return value && std::isnan(*value) ? std::nullopt : value;
 }
 
 QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::size_t row) const {
@@ -248,6 +269,11 @@ bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 }
 
 bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
+    if (const auto* rows = qobject_cast<const LayerTableModel*>(sourceModel()); rows && LayerTableModel::isNumeric(left.column())) {
+        const auto a = rows->sortNumber(left.row(), left.column()), b = rows->sortNumber(right.row(), right.column());
+        if (a.has_value() != b.has_value()) return (sortOrder() == Qt::AscendingOrder) == a.has_value();
+        return a && *a < *b;
+    }
     const QVariant a = left.data(LayerTableModel::SortRole), b = right.data(LayerTableModel::SortRole);
     if (a.isValid() != b.isValid()) return (sortOrder() == Qt::AscendingOrder) == a.isValid();
     if (a.typeId() == QMetaType::Double) return a.toDouble() < b.toDouble();

@@ -45,6 +45,11 @@ class LayerTableModel : public QAbstractTableModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
+    /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever results come, and
+    /// asking data() would take longer than a frame.
+    static bool isNumeric(int column);
+    std::optional<double> sortNumber(int row, int column) const;
+
   private:
     void update();
     QVariant display(const LayerResult& layer, int column, std::size_t row) const;
@@ -53,6 +58,7 @@ class LayerTableModel : public QAbstractTableModel {
 
     Document* m_document;
     std::size_t m_rows = 0;
+    bool m_stale = false;
     MetricScale m_local, m_weight, m_cumulative, m_leaveOneOut, m_sqnr;
 };
 

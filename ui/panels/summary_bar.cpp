@@ -6,6 +6,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "graph/preview_forecast.h"
 #include "models/metric.h"
 #include "widgets/basics.h"
 
@@ -104,12 +105,7 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
 QString measuringText(const Evaluation* evaluation) {
     QString text = QStringLiteral("measuring\u2026");
     if (evaluation == nullptr || !evaluation->expected) return text;
-    const ExpectedEffect& effect = *evaluation->expected;
-    if (effect.ofSqnr)
-        return text + QStringLiteral(" expected SQNR %1 (%2 to %3)")
-                          .arg(formatDecibel(effect.median), formatDecibel(effect.low), formatDecibel(effect.high));
-    return text + QStringLiteral(" expected %1 points (%2 to %3)")
-                      .arg(formatPoints(effect.median), formatPoints(effect.low), formatPoints(effect.high));
+    return text + QLatin1Char(' ') + expectedWords(*evaluation->expected);
 }
 
 }  // namespace

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "screenshot.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QMouseEvent>
+#include <QTimer>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+namespace quantloupe {
+
+namespace {
+
+using namespace ui;
+
+constexpr int kExitFailure = 1;
+constexpr int kSettles = 400;  ///< ms for layouts, posted paints and questions to the engine
+
+void fail(const QString& text) {
+    std::fprintf(stderr, "quantloupe: %s\n", qPrintable(text));
+    QApplication::exit(kExitFailure);
+}
+
+/// Without the mark of the key and the dots of a dialog.
+QString plainName(QString text) {
+    text = text.section(QLatin1Char('\t'), 0, 0);
+    text.remove(QLatin1Char('&'));
+    if (text.endsWith(QChar(0x2026))) text.chop(1);
+    return text;
+}
+
+bool runCommand(MainWindow& window, const QString& name) {
+    for (QAction* action : window.findChildren<QAction*>()) {
+        if (plainName(action->text()).compare(plainName(name), Qt::CaseInsensitive) != 0) continue;
+        if (!action->isEnabled()) return false;
+        action->trigger();
+        return true;
+    }
+    return false;
+}
+
+std::optional<NodeId> layerNamed(MainWindow& window, const QString& name) {
+    const auto layer = window.document()->graph()->findNode(name.toStdString());
+    if (!layer) fail(QStringLiteral("--select and --until: the model has no layer '%1'").arg(name));
+    return layer;
+}
+
+class Photographer : public QObject {
+  public:
+    Photographer(MainWindow& window, ScreenshotOptions options) : QObject(&window), m_window(window), m_options(std::move(options)) {}
+
+    void start() {
+        if (std::exchange(m_started, true)) return;
+        if (m_window.document()->hasModel() && !select()) return;
+        next();
+    }
+
+  private:
+    Document& document() { return *m_window.document(); }
+
+    bool select() {
+        if (m_options.select.isEmpty()) {
+            m_window.arrangeForScreenshot();
+            return true;
+        }
+        std::vector<NodeId> layers;
+        for (const QString& name : m_options.select) {
+            const auto layer = layerNamed(m_window, name);
+            if (!layer) return false;
+            layers.push_back(*layer);
+        }
+        document().select(layers, layers.front());
+        m_window.graphView()->canvas()->centerOn(layers.front());
+        return true;
+    }
+
+    /// The next command, once what the one before began is done.
+    void next() {
+        QTimer::singleShot(kSettles, this, [this] {
+            if (document().evaluating() || document().job()->busy()) return next();
+            if (!m_options.commands.isEmpty()) {
+                const QString name = m_options.commands.takeFirst();
+                if (!runCommand(m_window, name)) return fail(QStringLiteral("--command: there is no '%1' that could be done now").arg(name));
+                return next();
+            }
+            if (!m_options.until.isEmpty() && !previewUntil(std::exchange(m_options.until, {}))) return;
+            QTimer::singleShot(kSettles, this, [this] { shoot(); });
+        });
+    }
+
+    /// As if the pointer were over the layer.
+    bool previewUntil(const QString& name) {
+        const auto layer = layerNamed(m_window, name);
+        if (!layer || !document().current().valid()) return false;
+        GraphCanvas* canvas = m_window.graphView()->canvas();
+        canvas->startUntil(document().current());
+        const auto box = canvas->index().boxOf(*layer);
+        const QPointF at = canvas->transform().toView(toRectF(canvas->picture()->nodes[*box].box).center());
+        QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QApplication::sendEvent(canvas, &move);
+        return true;
+    }
+
+    void shoot() {
+        if (m_window.grab().save(m_options.path))
+            QApplication::exit(0);
+        else
+            fail(QStringLiteral("cannot write %1").arg(m_options.path));
+    }
+
+    MainWindow& m_window;
+    ScreenshotOptions m_options;
+    bool m_started = false;
+};
+
+}  // namespace
+
+void screenshotWhenReady(MainWindow& window, const ScreenshotOptions& options, bool opens) {
+    if (!options.size.isEmpty()) window.resize(options.size);
+    auto* photographer = new Photographer(window, options);
+    if (!opens) {
+        QTimer::singleShot(kSettles, photographer, [photographer] { photographer->start(); });
+        return;
+    }
+    Document* document = window.document();
+    const auto ready = [document, photographer] {
+        if (document->hasModel() && document->picture() && document->evaluation() && !document->evaluating()) photographer->start();
+    };
+    QObject::connect(document, &Document::evaluationFinished, photographer, ready);
+    QObject::connect(document, &Document::pictureChanged, photographer, ready);
+    QObject::connect(document, &Document::failed, photographer, [](const Failure& failure) { fail(failure.text); });
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "graph/preview_forecast.h"
+
+#include <algorithm>
+
+#include "config/layer_choices.h"
+#include "models/metric.h"
+#include "session/forecast.h"
+
+namespace quantloupe::ui {
+
+namespace {
+constexpr int kHoldsStill = 80;  // ms
+const QString kSlot = QStringLiteral("forecast");
+}  // namespace
+
+QString expectedWords(const ExpectedEffect& effect) {
+    if (effect.ofSqnr)
+        return QCoreApplication::translate("PreviewForecast", "expected SQNR %1 (%2 to %3)")
+            .arg(formatDecibel(effect.median), formatDecibel(effect.low), formatDecibel(effect.high));
+    return QCoreApplication::translate("PreviewForecast", "expected %1 points (%2 to %3)")
+        .arg(formatPoints(effect.median), formatPoints(effect.low), formatPoints(effect.high));
+}
+
+PreviewForecast::PreviewForecast(Document* document, GraphCanvas* canvas, QObject* parent)
+    : QObject(parent), m_document(document), m_canvas(canvas) {
+    m_delay.setSingleShot(true);
+    m_delay.setInterval(kHoldsStill);
+    connect(&m_delay, &QTimer::timeout, this, &PreviewForecast::ask);
+    connect(canvas, &GraphCanvas::previewChanged, this, &PreviewForecast::previewChanged);
+    connect(document, &Document::evaluationFinished, this, [this] {
+        if (!m_covered.empty()) m_delay.start();
+    });
+}
+
+void PreviewForecast::previewChanged() {
+    if (m_canvas->previewed() == m_covered) return;
+    m_covered = m_canvas->previewed();
+    setText({});
+    m_document->job()->dropQuery(kSlot);
+    m_delay.stop();
+    if (std::ranges::count(m_covered, true) > 0) m_delay.start();
+}
+
+void PreviewForecast::ask() {
+    if (m_document->evaluating() || !m_document->hasModel()) return;
+    std::vector<std::string> names;
+    bool studied = false;  // before that there is nothing to foretell from, and asking would only disturb the study
+    for (const LayerResult& layer : m_document->layers()) {
+        studied = studied || layer.leaveOneOut.has_value();
+        const std::size_t node = layer.node.index();
+        if (layer.state == LayerState::Quantized && node < m_covered.size() && m_covered[node]) names.push_back(layer.name);
+    }
+    if (names.empty() || !studied) return;
+    const QuantizationConfig config = withLayersSkipped(m_document->config(), names);
+    m_document->job()->ask(kSlot, [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
+        const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
+        return [this, effect, covered] {
+            if (covered == m_covered) setText(effect ? expectedWords(*effect) : QString());
+        };
+    });
+}
+
+void PreviewForecast::setText(const QString& text) {
+    if (text == m_text) return;
+    m_text = text;
+    Q_EMIT changed();
+}
+
+}  // namespace quantloupe::ui
