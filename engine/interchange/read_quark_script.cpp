@@ -128,7 +128,9 @@ class Reader {
     void extraOptions(bool cle) {
         auto& t = m_result.config.transforms;
         auto& q = m_result.config.quantization;
+        const NpuOperators npu = t.npuOperators;  // enable_npu_cnn was read already
         t = {};
+        t.npuOperators = npu;
         if (cle) {
             t.equalization.profile = EqualizationProfile::Quark;
             t.equalization.appendBias = true;
