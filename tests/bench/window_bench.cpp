@@ -7,6 +7,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
+#include <QSettings>
 #include <QStyleFactory>
 #include <QTemporaryDir>
 #include <QTest>
@@ -127,7 +128,7 @@ int main(int argc, char** argv) {
     OpenRequest request;
     request.model = argv[1];
     window.open(request);
-    QTest::qWaitFor([&] { return window.document()->picture() != nullptr; }, 60000);
+    if (!QTest::qWaitFor([&] { return window.document()->picture() != nullptr; }, 60000)) return 1;
     report(application, "opening");
     int tick = 0;
     QTimer timer;
