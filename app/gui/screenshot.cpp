@@ -16,7 +16,8 @@ namespace {
 using namespace ui;
 
 constexpr int kExitFailure = 1;
-constexpr int kSettles = 400;  ///< ms for layouts, posted paints and questions to the engine
+constexpr int kSettles = 400;   ///< ms for layouts and posted paints
+constexpr int kAnswers = 4000;  ///< ms for what panels ask the engine beside the evaluation
 
 void fail(const QString& text) {
     std::fprintf(stderr, "quantloupe: %s\n", qPrintable(text));
@@ -86,7 +87,7 @@ class Photographer : public QObject {
                 return next();
             }
             if (!m_options.until.isEmpty() && !previewUntil(std::exchange(m_options.until, {}))) return;
-            QTimer::singleShot(kSettles, this, [this] { shoot(); });
+            QTimer::singleShot(kAnswers, this, [this] { shoot(); });
         });
     }
 

@@ -21,9 +21,13 @@ class WeightChannels {
     std::size_t second() const { return m_second; }
     std::size_t output(std::size_t first, std::size_t second) const { return m_outputFirst ? first : other(first, second); }
     std::size_t input(std::size_t first, std::size_t second) const { return m_outputFirst ? other(first, second) : first; }
+    /// Whether the first axis runs over outputs.
+    bool outputFirst() const { return m_outputFirst; }
+    /// A row's channels of the second axis begin here.
+    std::size_t otherStart(std::size_t first) const { return first / m_perGroup * m_second; }
 
   private:
-    std::size_t other(std::size_t first, std::size_t second) const { return first / m_perGroup * m_second + second; }
+    std::size_t other(std::size_t first, std::size_t second) const { return otherStart(first) + second; }
 
     bool m_outputFirst;
     std::size_t m_first, m_second, m_perGroup;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transform/weight_layout.h"
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 namespace quantloupe {
 namespace {
@@ -49,24 +52,38 @@ std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims) {
 void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors) {
     const Extents extents = extentsAround(dims, axis);
     float* at = weight.data();
-    for (std::size_t o = 0; o < extents.outer; ++o)
+    for (std::size_t o = 0; o < extents.outer; ++o) {
+        if (extents.inner == 1) {  // neighbours belong to different channels: another loop is the one to vectorize
+            for (std::size_t c = 0; c < extents.channels; ++c) at[c] *= factors[c];
+            at += extents.channels;
+            continue;
+        }
         for (std::size_t c = 0; c < extents.channels; ++c)
             for (std::size_t i = 0; i < extents.inner; ++i) *at++ *= factors[c];
+    }
 }
 
 std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis) {
+    // Without its sign a float's bits are ordered as its values are, NaN above all: whole numbers compare faster.
+    const auto bits = [](float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; };
     const Extents extents = extentsAround(dims, axis);
-    std::vector<float> result(extents.channels, 0.0f);
+    std::vector<std::int32_t> largest(extents.channels, 0);
     const float* at = weight.data();
-    for (std::size_t o = 0; o < extents.outer; ++o)
-        for (std::size_t c = 0; c < extents.channels; ++c) {
-            float largest = result[c];
-            for (std::size_t i = 0; i < extents.inner; ++i) {
-                const float a = std::fabs(*at++);
-                if (!(a <= largest) && !std::isnan(largest)) largest = a;
-            }
-            result[c] = largest;
+    for (std::size_t o = 0; o < extents.outer; ++o) {
+        if (extents.inner == 1) {
+            for (std::size_t c = 0; c < extents.channels; ++c) largest[c] = std::max(largest[c], bits(at[c]));
+            at += extents.channels;
+            continue;
         }
+        for (std::size_t c = 0; c < extents.channels; ++c) {
+            std::int32_t most = largest[c];
+            for (std::size_t i = 0; i < extents.inner; ++i) most = std::max(most, bits(at[i]));
+            largest[c] = most;
+            at += extents.inner;
+        }
+    }
+    std::vector<float> result(extents.channels);
+    for (std::size_t c = 0; c < result.size(); ++c) result[c] = std::bit_cast<float>(largest[c]);
     return result;
 }
 

@@ -19,6 +19,8 @@ def main(model, inputs, output):
     for key, level in LEVELS.items():
         options = ort.SessionOptions()
         options.graph_optimization_level = level
+        # Other tests run beside it: threads that wait by spinning would slow all of them down.
+        options.intra_op_num_threads = 1
         options.log_severity_level = 3
         session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         name, batch = session.get_inputs()[0].name, session.get_inputs()[0].shape[0]
