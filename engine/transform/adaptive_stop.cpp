@@ -2,6 +2,7 @@
 #include "transform/adaptive_stop.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace quantloupe {
 
@@ -12,10 +13,10 @@ bool AdaptiveStop::after(double change) {
     return m_alike >= 20;
 }
 
-std::vector<std::vector<float>> weightsOf(const WeightEditor& editor) {
-    std::vector<std::vector<float>> weights;
-    for (const auto& [id, layer] : editor.layers()) weights.push_back(layer.weight);
-    return weights;
+void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept) {
+    kept.resize(editor.layers().size());
+    std::size_t i = 0;
+    for (const auto& [id, layer] : editor.layers()) kept[i++].assign(layer.weight.begin(), layer.weight.end());
 }
 
 double changeSince(const std::vector<std::vector<float>>& before, const WeightEditor& editor) {
@@ -23,8 +24,14 @@ double changeSince(const std::vector<std::vector<float>>& before, const WeightEd
     std::size_t i = 0;
     for (const auto& [id, layer] : editor.layers()) {
         const std::vector<float>& old = before[i++];
-        double sum = 0;
-        for (std::size_t w = 0; w < old.size(); ++w) sum += static_cast<double>(std::fabs(layer.weight[w] - old[w]));
+        constexpr std::size_t kLanes = 8;  // several sums, which do not wait for each other
+        double sums[kLanes] = {};
+        std::size_t w = 0;
+        for (; w + kLanes <= old.size(); w += kLanes)
+            for (std::size_t lane = 0; lane < kLanes; ++lane)
+                sums[lane] += static_cast<double>(std::fabs(layer.weight[w + lane] - old[w + lane]));
+        for (; w < old.size(); ++w) sums[0] += static_cast<double>(std::fabs(layer.weight[w] - old[w]));
+        const double sum = std::accumulate(std::begin(sums), std::end(sums), 0.0);
         if (!old.empty()) total += sum / static_cast<double>(old.size());
     }
     return total;

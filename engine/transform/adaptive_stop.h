@@ -24,8 +24,8 @@ class AdaptiveStop {
 /// How many passes the adaptive rule may take before it is stopped from outside.
 inline constexpr int kMostPasses = 1000;
 
-/// The weights of the editor's layers, to compare with later.
-std::vector<std::vector<float>> weightsOf(const WeightEditor& editor);
+/// Copies the weights of the editor's layers, to compare with later; what `kept` has allocated before is used again.
+void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept);
 /// Sum over the layers of mean |new - old|.
 double changeSince(const std::vector<std::vector<float>>& before, const WeightEditor& editor);
 

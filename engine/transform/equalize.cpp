@@ -47,8 +47,9 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
     if (adaptive)
         for (const EqualizedSet& equalized : sets)
             for (const NodeId id : equalized.set.layers) weights.layer(id);
+    std::vector<std::vector<float>> before;
     for (int step = 0; step < (adaptive ? kMostPasses : options.steps); ++step) {
-        const auto before = adaptive ? weightsOf(weights) : std::vector<std::vector<float>>();
+        if (adaptive) keepWeights(weights, before);
         for (EqualizedSet& equalized : sets) {
             if (!equalized.enabled) continue;
             const auto factors = scaleSet(weights, equalized.set);

@@ -94,6 +94,7 @@ class QuarkRun {
         for (const LayerSet* pattern : m_patterns)
             for (const NodeId id : pattern->layers) m_weights.layer(id);
         AdaptiveStop stop(m_options.totalLayerDiffThreshold);
+        std::vector<std::vector<float>> before;
         for (int pass = 0; m_options.steps < 0 || pass < m_options.steps; ++pass) {
             if (pass == kMostPasses) {
                 notices.push_back(fmt::format("equalization was stopped after {} passes: the weights still change by "
@@ -101,7 +102,7 @@ class QuarkRun {
                                               pass));
                 return;
             }
-            const auto before = weightsOf(m_weights);
+            keepWeights(m_weights, before);
             for (const LayerSet* pattern : m_patterns) apply(*pattern);
             apply(*m_patterns.front());
             if (stop.after(changeSince(before, m_weights))) return;
