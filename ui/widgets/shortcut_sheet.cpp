@@ -39,7 +39,6 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
     m_tree->setHeaderLabels({QStringLiteral("Command"), QStringLiteral("Keys")});
     m_tree->setRootIsDecorated(false);
     m_tree->setIndentation(unit / 2);
-    m_tree->setUniformRowHeights(true);
     m_tree->setFrameShape(QFrame::NoFrame);
     m_tree->setAccessibleName(QStringLiteral("Commands and their keys"));
     m_tree->header()->setSectionResizeMode(Name, QHeaderView::Stretch);
@@ -107,11 +106,13 @@ QTreeWidgetItem* ShortcutSheet::addRow(const QString& group, const QString& name
         QFont bold = font();
         bold.setBold(true);
         parent->setFont(Name, bold);
+        parent->setSizeHint(Name, QSize(0, fontMetrics().height() * 2));
         parent->setExpanded(true);
     }
     auto* item = new QTreeWidgetItem(parent, {name, keys});
     item->setData(Name, kActionRole, QVariant::fromValue<QObject*>(action));
     item->setFont(Keys, numberFont(font()));
+    item->setSizeHint(Name, QSize(0, fontMetrics().height() * 3 / 2));
     return item;
 }
 
