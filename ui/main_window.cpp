@@ -57,6 +57,8 @@ void MainWindow::buildPanels() {
     m_table = new LayerTable(&m_document);
     m_work = new WorkTabs(&m_document, m_table);
     m_inspector = new Inspector(&m_document);
+    m_tuning->setAccessibleName(QStringLiteral("Tuning"));
+    m_inspector->setAccessibleName(QStringLiteral("Selected layers"));
     m_middle = new QSplitter(Qt::Vertical);
     m_middle->addWidget(m_graph);
     m_middle->addWidget(m_work);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Presets on two networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
 // optimization, which tells how much of a difference is rounding. Needs Python with onnxruntime and numpy; skipped where that cannot be had.
-// QUANTLOUPE_EXPORT_IMAGES: how many images (24).
+// QUANTLOUPE_EXPORT_IMAGES: how many images (48).
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -73,7 +73,7 @@ class PresetExportTest : public QObject {
     void onnxRuntimeComputesWhatWeSimulate() {
         QFETCH(QString, model);
         QFETCH(QString, preset);
-        const auto images = static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "24").toInt());
+        const auto images = static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "48").toInt());
         SessionOptions options;
         options.samples = images;
         options.arithmetic = Arithmetic::Simulation;
@@ -106,9 +106,10 @@ class PresetExportTest : public QObject {
         qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr, sqnrDb(off.floats(), basic.floats()),
               sqnrDb(off.floats(), all.floats()), apart, own);
         QVERIFY2(apart <= own + 3, qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
-        // At 8 bits. Where a rounding tie decides, ONNX Runtime is no nearer to itself; steps of 4 bits are coarse.
+        // At 8 bits. Where rounding ties decide, ONNX Runtime is no nearer to itself, and a few of them are all the noise there is: at
+        // most twice as much (3 dB) may be ours. Steps of 4 bits are coarse.
         const double wanted = config.quantization.weight.bits < 8 ? 25.0 : 40.0;
-        QVERIFY2(sqnr >= std::min(wanted, itself), qPrintable(QString("%1 dB, ONNX Runtime with itself %2").arg(sqnr).arg(itself)));
+        QVERIFY2(sqnr >= std::min(wanted, itself - 3), qPrintable(QString("%1 dB, ONNX Runtime with itself %2").arg(sqnr).arg(itself)));
     }
 };
 

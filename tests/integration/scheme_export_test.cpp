@@ -33,6 +33,7 @@ class SchemeExportTest : public QObject {
 
     QString m_python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
     QTemporaryDir m_folder;
+    fs::path m_images;
 
     bool runPython(const QStringList& arguments) {
         QProcess process;
@@ -47,12 +48,13 @@ class SchemeExportTest : public QObject {
     void initTestCase() {
         if (!runPython({"-c", "import onnx, onnxruntime, numpy, PIL"}))
             QSKIP("Python with onnx, onnxruntime, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        m_images = test::fewImages(test::demoFolder() / "val", fs::path(m_folder.path().toStdString()) / "val", 15);
     }
 
     /// Opened again, the file is evaluated as it is, and not quantized a second time.
     void readBack(const fs::path& file, const fs::path& model, const fs::path& demo, const Constant& theirs) {
         fs::copy_file(*preprocessBeside(model), fs::path(file).replace_extension("preprocess.json"), fs::copy_options::overwrite_existing);
-        const auto session = test::openSession(file, demo / "val", demo / "calibration");
+        const auto session = test::openSession(file, m_images, demo / "calibration");
         const ConstantPtr ours = session->outputs({}).at(0);
         QVERIFY(sqnrDb(theirs.floats(), ours->floats()) >= 30);
         const EvaluationPtr states = session->evaluate({}, Depth::States);
@@ -134,7 +136,7 @@ class SchemeExportTest : public QObject {
             setConfigKey(config, key.section('=', 0, 0).toStdString(), key.section('=', 1).toStdString());
         const auto demo = test::demoFolder();
         const auto model = demo / "mobilenetv2_cifar10.onnx";
-        const auto session = test::openSession(model, demo / "val", demo / "calibration");
+        const auto session = test::openSession(model, m_images, demo / "calibration");
         const fs::path file = m_folder.path().toStdString() + "/quantized.onnx";
         const GraphPtr written = session->quantizedModel(config);
         QCOMPARE(written->opset(), std::int64_t(opset));
@@ -143,7 +145,7 @@ class SchemeExportTest : public QObject {
         QVERIFY(runPython({"-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", path}));
         const fs::path output = m_folder.path().toStdString() + "/outputs.npz";
         QVERIFY(runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py"), path,
-                           QString::fromStdString(preprocessBeside(model)->string()), QString::fromStdString((demo / "val").string()),
+                           QString::fromStdString(preprocessBeside(model)->string()), QString::fromStdString(m_images.string()),
                            QString::fromStdString(output.string())}));
         const ConstantPtr theirs = loadNpz(output).at("outputs"), ours = session->outputs(config).at(0);
         QCOMPARE(toString(ours->dims()), toString(theirs->dims()));

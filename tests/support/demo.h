@@ -2,7 +2,10 @@
 #pragma once
 // The bundled demo, opened as the programs open it.
 
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "config/config_json.h"
 #include "session/session.h"
@@ -25,6 +28,20 @@ inline std::unique_ptr<Session> openSession(const std::filesystem::path& model, 
 inline std::unique_ptr<Session> openDemo(SessionOptions options = {}) {
     const auto folder = demoFolder();
     return openSession(folder / "mobilenetv2_cifar10.onnx", folder / "val", folder / "calibration", options);
+}
+
+/// Copies the first images of each class, in the order of their names, and returns `to`: what runs in two programs need not take long.
+inline std::filesystem::path fewImages(const std::filesystem::path& from, const std::filesystem::path& to, std::size_t perClass) {
+    for (const auto& folder : std::filesystem::directory_iterator(from)) {
+        std::vector<std::filesystem::path> images;
+        for (const auto& image : std::filesystem::directory_iterator(folder.path())) images.push_back(image.path());
+        std::ranges::sort(images);
+        const std::filesystem::path place = to / folder.path().filename();
+        std::filesystem::create_directories(place);
+        for (std::size_t i = 0; i < std::min(perClass, images.size()); ++i)
+            std::filesystem::copy_file(images[i], place / images[i].filename());
+    }
+    return to;
 }
 
 inline QuantizationConfig demoConfig() { return loadConfig(demoFolder() / "demo.config.json"); }

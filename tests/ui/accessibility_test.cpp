@@ -24,7 +24,7 @@ bool isControl(const QWidget* widget) {
     const QWidget* parent = widget->parentWidget();
     if (qobject_cast<const QAbstractSpinBox*>(parent) || qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractItemView*>(parent))
         return false;
-    if (widget->objectName().startsWith(QLatin1String("qt_"))) return false;
+    if (widget->objectName().startsWith(QLatin1String("qt_")) || (parent && parent->inherits("QComboBoxPrivateContainer"))) return false;
     return qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget) ||
            qobject_cast<const QLineEdit*>(widget) || qobject_cast<const QAbstractSlider*>(widget) || qobject_cast<const QAbstractItemView*>(widget) ||
            qobject_cast<const QPlainTextEdit*>(widget) || (widget->focusPolicy() & Qt::TabFocus);
@@ -58,7 +58,7 @@ class AccessibilityTest : public QObject {
         QTest::qWait(50);
         QStringList nameless;
         for (QWidget* widget : window->findChildren<QWidget*>()) {
-            if (!isControl(widget)) continue;
+            if (!widget->isVisible() || !isControl(widget)) continue;  // what is not seen may have no text yet
             const QAccessibleInterface* told = QAccessible::queryAccessibleInterface(widget);
             if (!told || told->text(QAccessible::Name).trimmed().isEmpty()) nameless.append(pathOf(widget));
         }

@@ -181,7 +181,7 @@ class TuningPanelTest : public QObject {
         auto* method = named<QComboBox>("How scales of weights are chosen");
         method->setFocus();
         QTest::keyClick(method, Qt::Key_End);
-        QVERIFY(config().quantization.weight.method == WeightMethod::Mse);
+        QVERIFY(config().quantization.weight.method == WeightMethod::FullSpan);
         TuningPanel again(m_document.get());
         again.show();
         const auto switches = again.findChildren<QAbstractButton*>();
