@@ -105,7 +105,7 @@ class SimplifyTest : public QObject {
         QCOMPARE(p.foldedBatchNorms, std::size_t(1));
         QCOMPARE(p.fates[2].foldedInto, NodeId(0));
         QCOMPARE(p.fates[1].prepared.valid(), false);
-        QCOMPARE(QString::fromStdString(p.fates[1].note), QString("removed: this Identity passes its input on unchanged"));
+        QCOMPARE(QString::fromStdString(p.fates[1].note), QString("removed: this Cast passes its input on unchanged"));
         QCOMPARE(p.fates[3].prepared, NodeId(1));
         QCOMPARE(p.sourceOf[1], NodeId(3));
     }

@@ -107,9 +107,9 @@ class PresetExportTest : public QObject {
               sqnrDb(off.floats(), all.floats()), apart, own);
         QVERIFY2(apart <= own + 3, qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
         // At 8 bits. Where rounding ties decide, ONNX Runtime is no nearer to itself, and a few of them are all the noise there is: at
-        // most twice as much (3 dB) may be ours. Steps of 4 bits are coarse.
+        // most twice its amplitude (6 dB) may be ours. Steps of 4 bits are coarse.
         const double wanted = config.quantization.weight.bits < 8 ? 25.0 : 40.0;
-        QVERIFY2(sqnr >= std::min(wanted, itself - 3), qPrintable(QString("%1 dB, ONNX Runtime with itself %2").arg(sqnr).arg(itself)));
+        QVERIFY2(sqnr >= std::min(wanted, itself - 6), qPrintable(QString("%1 dB, ONNX Runtime with itself %2").arg(sqnr).arg(itself)));
     }
 };
 
