@@ -11,6 +11,7 @@
 #include <QStyleFactory>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
 #include <QWheelEvent>
 #include <algorithm>
 #include <clocale>
@@ -41,7 +42,8 @@ class TimedApplication : public QApplication {
   public:
     using QApplication::QApplication;
     bool notify(QObject* receiver, QEvent* event) override {
-        if (m_inside) return QApplication::notify(receiver, event);
+        // Other threads' events come this way, too.
+        if (QThread::currentThread() != thread() || m_inside) return QApplication::notify(receiver, event);
         m_inside = true;
         const QString what = QStringLiteral("%1 (%2) event %3").arg(QString::fromLatin1(receiver->metaObject()->className()), receiver->objectName()).arg(event->type());
         const double before = threadMilliseconds();
