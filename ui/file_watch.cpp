@@ -8,7 +8,10 @@ namespace quantloupe::ui {
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
     m_rest.setSingleShot(true);
     m_rest.setInterval(600);
-    const auto wait = [this] { m_rest.start(); };
+    // Not begun anew by every notice: other files of the folder may change all the time, and look() waits for rest itself.
+    const auto wait = [this] {
+        if (!m_rest.isActive()) m_rest.start();
+    };
     connect(&m_watcher, &QFileSystemWatcher::fileChanged, this, wait);
     connect(&m_watcher, &QFileSystemWatcher::directoryChanged, this, wait);
     connect(&m_rest, &QTimer::timeout, this, &FileWatch::look);

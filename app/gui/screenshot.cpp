@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 
+#include "widgets/command_palette.h"
+
 namespace quantloupe {
 
 namespace {
@@ -24,17 +26,9 @@ void fail(const QString& text) {
     QApplication::exit(kExitFailure);
 }
 
-/// Without the mark of the key and the dots of a dialog.
-QString plainName(QString text) {
-    text = text.section(QLatin1Char('\t'), 0, 0);
-    text.remove(QLatin1Char('&'));
-    if (text.endsWith(QChar(0x2026))) text.chop(1);
-    return text;
-}
-
 bool runCommand(MainWindow& window, const QString& name) {
-    for (QAction* action : window.findChildren<QAction*>()) {
-        if (plainName(action->text()).compare(plainName(name), Qt::CaseInsensitive) != 0) continue;
+    for (QAction* action : window.allActions()) {
+        if (actionName(*action).compare(name, Qt::CaseInsensitive) != 0) continue;
         if (!action->isEnabled()) return false;
         action->trigger();
         return true;

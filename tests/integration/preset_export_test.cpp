@@ -2,29 +2,20 @@
 // Presets on two networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
 // optimization, which tells how much of a difference is rounding. Needs Python with onnxruntime and numpy; skipped where that cannot be had.
 // QUANTLOUPE_EXPORT_IMAGES: how many images (48).
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
+#include "support/python.h"
+#include "support/signal_to_noise.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
 
 namespace {
-
-double sqnrDb(std::span<const float> reference, std::span<const float> found) {
-    double signal = 0, noise = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const double r = double(reference[i]), d = r - double(found[i]);
-        signal += r * r;
-        noise += d * d;
-    }
-    return noise == 0 ? 200 : 10 * std::log10(signal / noise);
-}
 
 std::size_t differing(const Constant& a, const Constant& b) {
     const auto width = static_cast<std::size_t>(a.dims()[1]);
@@ -42,23 +33,13 @@ std::size_t differing(const Constant& a, const Constant& b) {
 class PresetExportTest : public QObject {
     Q_OBJECT
 
-    QString m_python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
     QTemporaryDir m_folder;
     fs::path m_assets = test::assets();
-
-    bool runPython(const QStringList& arguments) {
-        QProcess process;
-        process.setProcessChannelMode(QProcess::MergedChannels);
-        process.start(m_python, arguments);
-        const bool done = process.waitForFinished(280000) && process.exitCode() == 0;
-        if (!done) qWarning("%s", process.readAll().constData());
-        return done;
-    }
 
   private Q_SLOTS:
     void initTestCase() {
         if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
-        if (!runPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        if (!test::runsInPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
 
     void onnxRuntimeComputesWhatWeSimulate_data() {
@@ -97,14 +78,14 @@ class PresetExportTest : public QObject {
         dims.insert(dims.begin(), static_cast<std::int64_t>(images));
         saveNpz({{"x", Constant::fromFloats(dims, values)}}, folder / "x.npz");
         const auto path = [&](const char* name) { return QString::fromStdString((folder / name).string()); };
-        QVERIFY(runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime_levels.py"), path("model.onnx"), path("x.npz"), path("y.npz")}));
+        QVERIFY(test::runsInPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime_levels.py"), path("model.onnx"), path("x.npz"), path("y.npz")}));
         const auto theirs = loadNpz(folder / "y.npz");
         const Constant &off = *theirs.at("off"), &basic = *theirs.at("basic"), &all = *theirs.at("all");
-        const double sqnr = sqnrDb(off.floats(), ours->floats());
-        const double itself = std::min(sqnrDb(off.floats(), basic.floats()), sqnrDb(off.floats(), all.floats()));
+        const double sqnr = test::sqnrDb(off.floats(), ours->floats());
+        const double itself = std::min(test::sqnrDb(off.floats(), basic.floats()), test::sqnrDb(off.floats(), all.floats()));
         const std::size_t apart = differing(off, *ours), own = std::max(differing(off, basic), differing(off, all));
-        qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr, sqnrDb(off.floats(), basic.floats()),
-              sqnrDb(off.floats(), all.floats()), apart, own);
+        qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr, test::sqnrDb(off.floats(), basic.floats()),
+              test::sqnrDb(off.floats(), all.floats()), apart, own);
         QVERIFY2(apart <= own + 3, qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
         // At 8 bits. Where rounding ties decide, ONNX Runtime is no nearer to itself, and a few of them are all the noise there is: at
         // most twice its amplitude (6 dB) may be ours. Steps of 4 bits are coarse.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every scheme, written as an ONNX file: the checker takes it, and ONNX Runtime without optimizations computes what we simulate. Needs
 // Python with onnx, onnxruntime, numpy and Pillow; skipped where that cannot be had.
-#include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -9,44 +8,22 @@
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
+#include "support/python.h"
+#include "support/signal_to_noise.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
 
-namespace {
-
-double sqnrDb(std::span<const float> reference, std::span<const float> found) {
-    double signal = 0, noise = 0;
-    for (std::size_t i = 0; i < reference.size(); ++i) {
-        const double r = double(reference[i]), d = r - double(found[i]);
-        signal += r * r;
-        noise += d * d;
-    }
-    return noise == 0 ? 200 : 10 * std::log10(signal / noise);
-}
-
-}  // namespace
-
 class SchemeExportTest : public QObject {
     Q_OBJECT
 
-    QString m_python = qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3");
     QTemporaryDir m_folder;
     fs::path m_images;
 
-    bool runPython(const QStringList& arguments) {
-        QProcess process;
-        process.setProcessChannelMode(QProcess::MergedChannels);
-        process.start(m_python, arguments);
-        const bool done = process.waitForFinished(200000) && process.exitCode() == 0;
-        if (!done) qWarning("%s", process.readAll().constData());
-        return done;
-    }
-
   private Q_SLOTS:
     void initTestCase() {
-        if (!runPython({"-c", "import onnx, onnxruntime, numpy, PIL"}))
+        if (!test::runsInPython({"-c", "import onnx, onnxruntime, numpy, PIL"}))
             QSKIP("Python with onnx, onnxruntime, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
         m_images = test::fewImages(test::demoFolder() / "val", fs::path(m_folder.path().toStdString()) / "val", 15);
     }
@@ -56,7 +33,7 @@ class SchemeExportTest : public QObject {
         fs::copy_file(*preprocessBeside(model), fs::path(file).replace_extension("preprocess.json"), fs::copy_options::overwrite_existing);
         const auto session = test::openSession(file, m_images, demo / "calibration");
         const ConstantPtr ours = session->outputs({}).at(0);
-        QVERIFY(sqnrDb(theirs.floats(), ours->floats()) >= 30);
+        QVERIFY(test::sqnrDb(theirs.floats(), ours->floats()) >= 30);
         const EvaluationPtr states = session->evaluate({}, Depth::States);
         QVERIFY(states->counts.quantized > 0);
         QCOMPARE(states->counts.skipped, std::size_t(0));
@@ -142,14 +119,14 @@ class SchemeExportTest : public QObject {
         QCOMPARE(written->opset(), std::int64_t(opset));
         saveModel(*written, file);
         const QString path = QString::fromStdString(file.string());
-        QVERIFY(runPython({"-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", path}));
+        QVERIFY(test::runsInPython({"-c", "import onnx, sys; onnx.checker.check_model(sys.argv[1], full_check=True)", path}));
         const fs::path output = m_folder.path().toStdString() + "/outputs.npz";
-        QVERIFY(runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py"), path,
+        QVERIFY(test::runsInPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py"), path,
                            QString::fromStdString(preprocessBeside(model)->string()), QString::fromStdString(m_images.string()),
                            QString::fromStdString(output.string())}));
         const ConstantPtr theirs = loadNpz(output).at("outputs"), ours = session->outputs(config).at(0);
         QCOMPARE(toString(ours->dims()), toString(theirs->dims()));
-        const double sqnr = sqnrDb(theirs->floats(), ours->floats());
+        const double sqnr = test::sqnrDb(theirs->floats(), ours->floats());
         const auto width = static_cast<std::size_t>(ours->dims()[1]), rows = static_cast<std::size_t>(ours->dims()[0]);
         std::size_t same = 0;
         for (std::size_t r = 0; r < rows; ++r) {

@@ -12,6 +12,7 @@
 #include "interchange/dialect.h"
 #include "model/graph_builder.h"
 #include "quantize/plan.h"
+#include "support/python.h"
 #include "support/text_model.h"
 
 namespace quantloupe::test {
@@ -82,16 +83,6 @@ inline bool says(const std::vector<std::string>& texts, const char* words) {
     const bool found = joined(texts).find(words) != std::string::npos;
     if (!found) qWarning("not said: %s\n%s", words, joined(texts).c_str());
     return found;
-}
-
-/// Runs Python (QUANTLOUPE_PYTHON, or python3); -1 if there is none. Output goes to `said`.
-inline int runPython(const QStringList& arguments, QString* said = nullptr, int seconds = 300) {
-    QProcess process;
-    process.setProcessChannelMode(QProcess::MergedChannels);
-    process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3")), arguments);
-    if (!process.waitForFinished(seconds * 1000)) return -1;
-    if (said != nullptr) *said = QString::fromUtf8(process.readAll());
-    return process.exitCode();
 }
 
 /// Python can compile the text.
