@@ -10,6 +10,8 @@
 #include <QStandardPaths>
 #include <QUuid>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -59,7 +61,7 @@ std::optional<RecoveryCopy> findRecovery(const fs::path& folder) {
         } catch (const std::exception&) {
             continue;  // of another version, perhaps: that one will offer it
         }
-        copy.when = QLocale().toString(info.lastModified(), QStringLiteral("HH:mm, d MMMM"));
+        copy.when = QLocale().toString(info.lastModified(), Words::tr("HH:mm, d MMMM"));
         return copy;
     }
     return std::nullopt;
@@ -116,7 +118,7 @@ void Autosave::write() {
         m_lock = lockOf(m_file);
         if (!m_lock->tryLock(0)) {
             m_lock.reset();
-            return complain(QStringLiteral("No recovery copy can be kept: the folder %1 cannot be written.")
+            return complain(tr("No recovery copy can be kept: the folder %1 cannot be written.")
                                 .arg(QString::fromStdString(m_file.parent_path().string())));
         }
     }
@@ -127,7 +129,7 @@ void Autosave::write() {
         try {
             saveProject(project, file);
         } catch (const std::exception& error) {
-            problem = QStringLiteral("No recovery copy can be kept: ") + QString::fromUtf8(error.what());
+            problem = tr("No recovery copy can be kept: ") + QString::fromUtf8(error.what());
         }
         m_thread.reply([this, complain, problem] {
             if (problem.isEmpty())

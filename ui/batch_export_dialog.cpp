@@ -20,11 +20,11 @@ enum Column { kName, kState };
 
 BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     : QDialog(parent), m_document(document), m_folder(new QLineEdit(this)), m_list(new QTreeWidget(this)), m_status(makeLabel({}, "muted")) {
-    setWindowTitle(QStringLiteral("Export several"));
+    setWindowTitle(tr("Export several"));
     resize(760, 600);
-    m_folder->setAccessibleName(QStringLiteral("Folder"));
+    m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(QString::fromStdString(document.model()->path.parent_path().string()));
-    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), this);
+    auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* row = new QWidget(this);
     auto* rowLayout = new QHBoxLayout(row);
     rowLayout->setContentsMargins(0, 0, 0, 0);
@@ -34,7 +34,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setColumnCount(2);
     m_list->setRootIsDecorated(true);
     m_list->setWordWrap(true);
-    m_list->setAccessibleName(QStringLiteral("Exports"));
+    m_list->setAccessibleName(tr("Exports"));
     const QStringList checked = QSettings().value(kKey).toStringList();
     for (const ExportInfo& info : exportKinds()) {
         QString label = QString::fromStdString(info.label);
@@ -47,20 +47,21 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->header()->setSectionResizeMode(kName, QHeaderView::ResizeToContents);
     m_list->header()->setStretchLastSection(true);
     m_status->setWordWrap(true);
-    m_export = new QPushButton(QStringLiteral("Export"), this);
+    m_export = new QPushButton(tr("Export"), this);
     m_export->setDefault(true);
-    auto* close = new QPushButton(QStringLiteral("Close"), this);
+    auto* close = new QPushButton(tr("Close"), this);
     auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_status, 1);
     bottom->addWidget(m_export);
     bottom->addWidget(close);
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(makeRow(QStringLiteral("Folder"), row));
+    layout->addWidget(makeRow(tr("Folder"), row));
     layout->addWidget(m_list, 1);
     layout->addLayout(bottom);
     m_poll.setInterval(100);
     connect(choose, &QPushButton::clicked, this, [this] {
-        const QString path = QFileDialog::getExistingDirectory(this, QStringLiteral("Folder to export into"), m_folder->text());
+        const QString path =
+            QFileDialog::getExistingDirectory(this, tr("Folder to export into"), m_folder->text());
         if (!path.isEmpty()) m_folder->setText(path);
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
@@ -90,7 +91,7 @@ void BatchExportDialog::refresh() {
     if (m_batch) return;
     int count = 0;
     for (int i = 0; i < m_list->topLevelItemCount(); ++i) count += m_list->topLevelItem(i)->checkState(kName) == Qt::Checked;
-    m_export->setText(count == 0 ? QStringLiteral("Export") : QStringLiteral("Export %1").arg(count));
+    m_export->setText(count == 0 ? tr("Export") : tr("Export %1").arg(count));
     m_export->setEnabled(count > 0 && !m_folder->text().trimmed().isEmpty());
 }
 
@@ -109,12 +110,13 @@ void BatchExportDialog::start() {
         std::error_code ignored;
         if (std::filesystem::exists(batch->entries.back().path, ignored))
             there.append(QString::fromStdString(batch->entries.back().path.filename().string()));
-        item->setText(kState, QStringLiteral("waiting"));
+        item->setText(kState, tr("waiting"));
     }
     if (!there.isEmpty()) {
-        QMessageBox box(QMessageBox::Question, QStringLiteral("Overwrite?"),
-                        QStringLiteral("There already: %1.").arg(there.join(QStringLiteral(", "))), QMessageBox::Cancel, this);
-        const QPushButton* overwrite = box.addButton(QStringLiteral("Overwrite"), QMessageBox::AcceptRole);
+        QMessageBox box(QMessageBox::Question, tr("Overwrite?"),
+                        tr("There already: %1.").arg(there.join(QStringLiteral(", "))), QMessageBox::Cancel,
+                        this);
+        const QPushButton* overwrite = box.addButton(tr("Overwrite"), QMessageBox::AcceptRole);
         box.exec();
         if (box.clickedButton() != overwrite) return;
     }
@@ -122,12 +124,13 @@ void BatchExportDialog::start() {
     std::filesystem::create_directories(folder, failed);
     if (failed) {
         setRole(m_status, "bad");
-        m_status->setText(QStringLiteral("The folder '%1' cannot be made: %2").arg(m_folder->text(), QString::fromStdString(failed.message())));
+        m_status->setText(tr("The folder '%1' cannot be made: %2")
+                              .arg(m_folder->text(), QString::fromStdString(failed.message())));
         return;
     }
     QSettings().setValue(kKey, checked);
     setRole(m_status, "muted");
-    m_status->setText(QStringLiteral("Exporting\u2026"));
+    m_status->setText(tr("Exporting\u2026"));
     m_export->setEnabled(false);
     m_batch = batch;
     m_shown = 0;
@@ -151,7 +154,7 @@ void BatchExportDialog::showProgress() {
         }
     }
     if (m_batch->done < m_batch->entries.size())
-        m_status->setText(QStringLiteral("Exporting %1 of %2\u2026").arg(m_batch->done + 1).arg(m_batch->entries.size()));
+        m_status->setText(tr("Exporting %1 of %2\u2026").arg(m_batch->done + 1).arg(m_batch->entries.size()));
 }
 
 void BatchExportDialog::finish() {
@@ -164,10 +167,11 @@ void BatchExportDialog::finish() {
         noticed += !m_batch->entries[i].notices.empty();
     }
     for (std::size_t i = m_batch->done; i < all; ++i)
-        m_list->topLevelItem(static_cast<int>(m_batch->entries[i].kind))->setText(kState, QStringLiteral("cancelled"));
+        m_list->topLevelItem(static_cast<int>(m_batch->entries[i].kind))->setText(kState, tr("cancelled"));
     setRole(m_status, written == static_cast<int>(all) ? "good" : "bad");
-    QString text = QStringLiteral("Wrote %1 of %2.").arg(written).arg(all);
-    if (noticed > 0) text += QStringLiteral(" %1 cannot express all of this configuration: open them in the list.").arg(noticed);
+    QString text = tr("Wrote %1 of %2.").arg(written).arg(all);
+    if (noticed > 0)
+        text += tr(" %1 cannot express all of this configuration: open them in the list.").arg(noticed);
     m_status->setText(text);
     m_batch.reset();
     refresh();

@@ -58,9 +58,8 @@ Document::Document(QObject* parent) : QObject(parent) {
         m_picture = picture;
         Q_EMIT pictureChanged();
     });
-    connect(&m_layoutJob, &LayoutJob::failed, this, [this](const QString& text) {
-        say(MessageKind::Error, QStringLiteral("Drawing the graph: ") + text);
-    });
+    connect(&m_layoutJob, &LayoutJob::failed, this,
+            [this](const QString& text) { say(MessageKind::Error, tr("Drawing the graph: ") + text); });
 }
 
 Document::~Document() {
@@ -164,7 +163,7 @@ void Document::adoptModel(const ModelPtr& model) {
 void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
     if (!m_model) {
         say(MessageKind::Error,
-            QStringLiteral("Open a model first: what the data must look like depends on its inputs."));
+            tr("Open a model first: what the data must look like depends on its inputs."));
         return;
     }
     m_dataWanted = {evaluation, calibration};
@@ -179,9 +178,8 @@ void Document::adoptData(const DataInfo& info) {
 
 bool Document::openConfig(const std::filesystem::path& path) {
     try {
-        ConfigEdit change{loadConfig(path),
-                          QStringLiteral("Open %1").arg(QString::fromStdString(path.filename().string())),
-                          {}};
+        ConfigEdit change{
+            loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
         if (!edit(change)) return false;
         m_configPath = path;
         m_undo.setClean();
@@ -201,8 +199,7 @@ bool Document::saveConfig(const std::filesystem::path& path) {
     }
     m_configPath = path;
     m_undo.setClean();
-    say(MessageKind::Note,
-        QStringLiteral("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
+    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
     return true;
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "document.h"
 #include "session/adapt_config.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -17,24 +18,28 @@ QString listed(const std::vector<std::string>& names) {
     QStringList shown;
     for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) shown.append(QString::fromStdString(names[i]));
     QString text = shown.join(QStringLiteral(", "));
-    if (names.size() > kShown) text += QStringLiteral(" and %1 more").arg(names.size() - kShown);
+    if (names.size() > kShown) text += Words::tr(" and %1 more").arg(names.size() - kShown);
     return text;
 }
 
 /// What the person should know of a model that is not the one that was saved.
 QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
-    QStringList lines{reloaded ? QStringLiteral("The model was read again and is another one.")
-                               : QStringLiteral("The model changed since the project was saved.")};
+    QStringList lines{reloaded ? Words::tr("The model was read again and is another one.")
+                               : Words::tr("The model changed since the project was saved.")};
     const auto renamed =
         std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
-    if (match.unchanged()) lines.front() += QStringLiteral(" Its layers are the same; earlier results are marked.");
-    if (renamed > 0) lines.append(QStringLiteral("%1 layers have new names; the configuration follows them.").arg(renamed));
+    if (match.unchanged())
+        lines.front() += Words::tr(" Its layers are the same; earlier results are marked.");
+    if (renamed > 0)
+        lines.append(Words::tr("%1 layers have new names; the configuration follows them.").arg(renamed));
     if (!match.unmatched.empty())
-        lines.append(QStringLiteral("%1 layers were not found again: %2.").arg(match.unmatched.size()).arg(listed(match.unmatched)));
+        lines.append(Words::tr("%1 layers were not found again: %2.")
+                         .arg(match.unmatched.size())
+                         .arg(listed(match.unmatched)));
     if (!match.added.empty())
-        lines.append(QStringLiteral("%1 layers are new: %2.").arg(match.added.size()).arg(listed(match.added)));
+        lines.append(Words::tr("%1 layers are new: %2.").arg(match.added.size()).arg(listed(match.added)));
     for (const std::string& what : dropped)
-        lines.append(QStringLiteral("Dropped: %1.").arg(QString::fromStdString(what)));
+        lines.append(Words::tr("Dropped: %1.").arg(QString::fromStdString(what)));
     return lines.join(QLatin1Char('\n'));
 }
 
@@ -111,7 +116,7 @@ bool Document::saveProject(const fs::path& path) {
     m_projectPath = path;
     m_undo.setClean();
     Q_EMIT projectChanged();
-    say(MessageKind::Note, QStringLiteral("Saved the project as %1.").arg(QString::fromStdString(path.string())));
+    say(MessageKind::Note, tr("Saved the project as %1.").arg(QString::fromStdString(path.string())));
     return true;
 }
 
@@ -124,8 +129,7 @@ void Document::reload() {
 }
 
 void Document::rememberMeasured(const Evaluation& evaluation) {
-    const QString change =
-        m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : QStringLiteral("As opened");
+    const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
     auto measured = measuredConfig(evaluation, change.toStdString());
     if (measured) {
         constexpr std::size_t kKept = 40;  // layers' results of that many configurations
@@ -142,7 +146,7 @@ void Document::goBackTo(std::size_t index) {
     if (index >= m_history.entries().size()) return;
     const MeasuredConfig& entry = m_history.entries()[index];
     const QString change = QString::fromStdString(entry.change);
-    const QString prefix = QStringLiteral("Back to: ");
+    const QString prefix = tr("Back to: ");
     edit({entry.config, change.startsWith(prefix) ? change : prefix + change, {}});
 }
 

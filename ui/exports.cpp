@@ -8,6 +8,7 @@
 #include "model/load_model.h"
 #include "pdf_report.h"
 #include "picture/write_picture.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -22,15 +23,18 @@ const std::vector<ExportInfo>& exportKinds() {
             all.push_back({ExportKind::Dialect, dialect.name, dialect.title + "\u2026", dialect.ending,
                            fmt::format("{} (*{})", dialect.title, ending), tip});
         }
+        const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
-            {ExportKind::Pdf, {}, "Report (PDF)\u2026", ".report.pdf", "PDF (*.pdf)",
-             "The HTML report on paper: accuracy, where it went, drawing, layers, configuration"},
-            {ExportKind::QuantizedModel, {}, "Quantized model (QDQ ONNX)\u2026", ".quantized.onnx", "ONNX model (*.onnx)",
-             "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and others"},
-            {ExportKind::EqualizedModel, {}, "Equalized float model\u2026", ".equalized.onnx", "ONNX model (*.onnx)",
-             "The float model after its transforms: folded, equalized"},
-            {ExportKind::Svg, {}, "Graph as SVG\u2026", ".svg", "SVG picture (*.svg)", "The coloured graph as a picture"},
-            {ExportKind::Dot, {}, "Graph as DOT\u2026", ".dot", "Graphviz graph (*.dot)", "The coloured graph for Graphviz"},
+            {ExportKind::Pdf, {}, said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")), ".report.pdf", said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
+             said(QT_TRANSLATE_NOOP("Words", "The HTML report on paper: accuracy, where it went, drawing, layers, configuration"))},
+            {ExportKind::QuantizedModel, {}, said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")), ".quantized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+             said(QT_TRANSLATE_NOOP("Words", "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and others"))},
+            {ExportKind::EqualizedModel, {}, said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")), ".equalized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+             said(QT_TRANSLATE_NOOP("Words", "The float model after its transforms: folded, equalized"))},
+            {ExportKind::Svg, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")), ".svg", said(QT_TRANSLATE_NOOP("Words", "SVG picture (*.svg)")),
+             said(QT_TRANSLATE_NOOP("Words", "The coloured graph as a picture"))},
+            {ExportKind::Dot, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")), ".dot", said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
+             said(QT_TRANSLATE_NOOP("Words", "The coloured graph for Graphviz"))},
         };
         all.insert(all.end(), others.begin(), others.end());
         return all;
@@ -126,10 +130,10 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
 }  // namespace
 
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
-    const QString what = QStringLiteral("export to %1").arg(QString::fromStdString(path.filename().string()));
+    const QString what = Words::tr("export to %1").arg(QString::fromStdString(path.filename().string()));
     document.job()->runExport(what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
         const std::vector<std::string> notices = writeOne(session, order, info, path, cancel);
-        QString text = QStringLiteral("Wrote %1.").arg(QString::fromStdString(path.string()));
+        QString text = Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
         for (const std::string& notice : notices) text += QLatin1Char('\n') + QString::fromStdString(notice);
         return text;
     });
@@ -143,7 +147,8 @@ std::filesystem::path exportPath(const Document& document, const ExportInfo& inf
 }
 
 void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch) {
-    document.job()->runExport(QStringLiteral("batch export"), [order = orderOf(document), batch](Session& session, const CancelToken& cancel) {
+    document.job()->runExport(Words::tr("batch export"), [order = orderOf(document), batch](
+                                                             Session& session, const CancelToken& cancel) {
         for (BatchExport::Entry& entry : batch->entries) {
             cancel.check();
             try {

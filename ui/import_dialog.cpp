@@ -69,17 +69,22 @@ std::string beginningOf(const std::filesystem::path& path) {
 }  // namespace
 
 ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent)
-    : QDialog(parent), m_document(document), m_file(new ElidedLabel({}, Qt::ElideMiddle, this)),
-      m_dialect(new ChoiceBox(QStringLiteral("Dialect"), this)), m_what(makeLabel({}, "muted")), m_status(makeLabel({}, "muted")),
-      m_review(new QTreeWidget(this)), m_thread(QStringLiteral("import")) {
-    setWindowTitle(QStringLiteral("Import from another tool"));
+    : QDialog(parent),
+      m_document(document),
+      m_file(new ElidedLabel({}, Qt::ElideMiddle, this)),
+      m_dialect(new ChoiceBox(tr("Dialect"), this)),
+      m_what(makeLabel({}, "muted")),
+      m_status(makeLabel({}, "muted")),
+      m_review(new QTreeWidget(this)),
+      m_thread(QStringLiteral("import")) {
+    setWindowTitle(tr("Import from another tool"));
     resize(720, 560);
     for (const std::string& name : dialectNames(true)) {
         const Dialect& dialect = dialectNamed(name, true);
         m_names.push_back(name);
         m_dialect->addChoice(QString::fromStdString(dialect.title), QString::fromStdString(dialect.what));
     }
-    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), this);
+    auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* fileRow = new QWidget(this);
     auto* fileLayout = new QHBoxLayout(fileRow);
     fileLayout->setContentsMargins(0, 0, 0, 0);
@@ -94,13 +99,14 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     m_review->setTextElideMode(Qt::ElideNone);
     m_review->setItemDelegate(new WrappedRows(m_review));
     m_review->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_review->setAccessibleName(QStringLiteral("What was understood"));
+    m_review->setAccessibleName(tr("What was understood"));
     auto* buttons = new QDialogButtonBox(this);
-    m_import = buttons->addButton(QStringLiteral("Take over"), QDialogButtonBox::AcceptRole);
+    m_import = buttons->addButton(tr("Take over"), QDialogButtonBox::AcceptRole);
     buttons->addButton(QDialogButtonBox::Cancel);
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(makeRow(QStringLiteral("File"), fileRow));
-    layout->addWidget(makeRow(QStringLiteral("Dialect"), m_dialect, QStringLiteral("Guessed from the file; another one can be chosen")));
+    layout->addWidget(makeRow(tr("File"), fileRow));
+    layout->addWidget(
+        makeRow(tr("Dialect"), m_dialect, tr("Guessed from the file; another one can be chosen")));
     layout->addWidget(m_what);
     layout->addWidget(m_review, 1);
     layout->addWidget(m_status);
@@ -122,8 +128,8 @@ void ImportDialog::resizeEvent(QResizeEvent* event) {
 
 void ImportDialog::chooseFile() {
     const QString path = QFileDialog::getOpenFileName(
-        this, QStringLiteral("Import from another tool"), QString::fromStdString(m_path.parent_path().string()),
-        QStringLiteral("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+        this, tr("Import from another tool"), QString::fromStdString(m_path.parent_path().string()),
+        tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) openFile(path.toStdString());
 }
 
@@ -134,14 +140,15 @@ void ImportDialog::openFile(const std::filesystem::path& path) {
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
     if (guess == kOwn) {
         m_dialect->setCurrentIndex(-1);
-        return refuse(QStringLiteral("This is a configuration of Quantloupe's own: File \u2192 Open configuration opens it."));
+        return refuse(
+            tr("This is a configuration of Quantloupe's own: File \u2192 Open configuration opens it."));
     }
     if (found == m_names.end()) {
         m_dialect->setCurrentIndex(-1);
-        return refuse(QStringLiteral("Nothing in the file tells which tool it is for: choose its dialect."));
+        return refuse(tr("Nothing in the file tells which tool it is for: choose its dialect."));
     }
     m_dialect->setCurrentIndex(static_cast<int>(found - m_names.begin()));
-    m_guess = QStringLiteral(" (guessed from the file)");
+    m_guess = tr(" (guessed from the file)");
     read();
 }
 
@@ -154,7 +161,7 @@ void ImportDialog::read() {
     m_what->setText(QString::fromStdString(dialect.what) + m_guess);
     m_review->clear();
     setRole(m_status, "muted");
-    m_status->setText(QStringLiteral("Reading\u2026"));
+    m_status->setText(tr("Reading\u2026"));
     m_reading = true;
     m_thread.post([this, generation, &dialect, path = m_path, graph = m_document.graph(), start = m_document.config()] {
         std::optional<ImportResult> result;
@@ -179,18 +186,21 @@ void ImportDialog::present(const ImportResult& result) {
     m_result = result;
     m_review->clear();
     const Theme& colours = themeOf(palette());
-    addGroup(m_review, QStringLiteral("Understood"), listOf(result.taken));
-    if (auto* left = addGroup(m_review, QStringLiteral("Not taken over"), listOf(result.left))) left->setForeground(0, colours.inFloat);
+    addGroup(m_review, tr("Understood"), listOf(result.taken));
+    if (auto* left = addGroup(m_review, tr("Not taken over"), listOf(result.left)))
+        left->setForeground(0, colours.inFloat);
     const QStringList changes = configDifference(m_document.config(), result.config);
-    addGroup(m_review, QStringLiteral("Changes here"), changes);
+    addGroup(m_review, tr("Changes here"), changes);
     const bool same = result.config == m_document.config();
-    m_import->setText(result.left.empty() ? QStringLiteral("Take over") : QStringLiteral("Take over what was understood"));
+    m_import->setText(result.left.empty() ? tr("Take over") : tr("Take over what was understood"));
     m_import->setEnabled(!same);
     m_import->setDefault(!same);
-    m_status->setText(same                  ? QStringLiteral("It says what is set here already: nothing would change.")
-                      : result.left.empty() ? QStringLiteral("All of it can be taken over.")
-                                            : QStringLiteral("A part of it has no counterpart here, or does not fit this model: the list says "
-                                                             "what. The rest can be taken over."));
+    m_status->setText(
+        same ? tr("It says what is set here already: nothing would change.")
+        : result.left.empty()
+            ? tr("All of it can be taken over.")
+            : tr("A part of it has no counterpart here, or does not fit this model: the list says "
+                 "what. The rest can be taken over."));
     Q_EMIT reviewed();
 }
 
@@ -207,7 +217,7 @@ void ImportDialog::refuse(const QString& why) {
 
 void ImportDialog::accept() {
     if (!m_result) return;
-    const QString text = QStringLiteral("Import %1").arg(QString::fromStdString(m_path.filename().string()));
+    const QString text = tr("Import %1").arg(QString::fromStdString(m_path.filename().string()));
     if (m_document.edit({m_result->config, text, {}, -1})) QDialog::accept();
 }
 

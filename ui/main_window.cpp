@@ -57,8 +57,8 @@ void MainWindow::buildPanels() {
     m_table = new LayerTable(&m_document);
     m_work = new WorkTabs(&m_document, m_table);
     m_inspector = new Inspector(&m_document);
-    m_tuning->setAccessibleName(QStringLiteral("Tuning"));
-    m_inspector->setAccessibleName(QStringLiteral("Selected layers"));
+    m_tuning->setAccessibleName(tr("Tuning"));
+    m_inspector->setAccessibleName(tr("Selected layers"));
     m_middle = new QSplitter(Qt::Vertical);
     m_middle->addWidget(m_graph);
     m_middle->addWidget(m_work);
@@ -89,7 +89,7 @@ void MainWindow::buildPanels() {
     m_summary->hide();  // until there is something to sum up
     setCentralWidget(central);
     m_history = new HistoryPanel(&m_document);
-    m_historyDock = new QDockWidget(QStringLiteral("History"), this);
+    m_historyDock = new QDockWidget(tr("History"), this);
     m_historyDock->setObjectName(QStringLiteral("historyDock"));
     m_historyDock->setWidget(m_history);
     m_historyDock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
@@ -180,8 +180,7 @@ void MainWindow::observe() {
 
 void MainWindow::open(const OpenRequest& request) {
     m_recovering = request.recoveredFor.has_value();
-    m_start->setBusy(
-        QStringLiteral("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
+    m_start->setBusy(tr("Opening %1\u2026").arg(QString::fromStdString(request.model.filename().string())));
     m_document.open(request);
 }
 
@@ -189,8 +188,8 @@ bool MainWindow::openDemo(const OpenRequest& instead) {
     auto demo = findDemo(m_resources);
     if (!demo) {
         m_message->show(MessageKind::Error,
-                        QStringLiteral("The demo's files are not installed: no folder demo was found in "
-                                       "../share/quantloupe beside the program."));
+                        tr("The demo's files are not installed: no folder demo was found in "
+                           "../share/quantloupe beside the program."));
         return false;
     }
     if (!instead.data.empty()) {
@@ -281,7 +280,7 @@ void MainWindow::walkWorst(int step) {
 
 void MainWindow::updateTitle() {
     setWindowTitle(m_document.hasModel() ? m_document.title() + QStringLiteral("[*] \u2014 Quantloupe")
-                                         : QStringLiteral("Quantloupe"));
+                                         : tr("Quantloupe"));
     setWindowModified(!m_document.undoStack()->isClean());
 }
 

@@ -28,21 +28,23 @@ void collect(const QMenu* menu, const QString& path, QList<QAction*>& actions) {
 
 void MainWindow::buildCommands(QMenu* help) {
     m_layersMenu->addSeparator();
-    QAction* hold = m_layersMenu->addAction(QStringLiteral("&Hold evaluation"));
+    QAction* hold = m_layersMenu->addAction(tr("&Hold evaluation"));
     hold->setCheckable(true);
     hold->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+H")));
-    hold->setToolTip(QStringLiteral("Gathers edits; F5 or letting go measures them"));
+    hold->setToolTip(tr("Gathers edits; F5 or letting go measures them"));
     connect(hold, &QAction::toggled, &m_document, &Document::setHeld);
     connect(&m_document, &Document::heldChanged, hold, [this, hold] { hold->setChecked(m_document.held()); });
     m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, QStringLiteral("Copy the layer's &settings"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
+    m_needModel << addAction(m_layersMenu, tr("Copy the layer's &settings"),
+                             QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
                              [this] { m_inspector->overrides()->copySettings(); });
-    m_needModel << addAction(m_layersMenu, QStringLiteral("&Paste settings to the selected layers"),
-                             QKeySequence(QStringLiteral("Ctrl+Alt+V")), {}, [this] { m_inspector->overrides()->pasteSettings(); });
-    addAction(help, QStringLiteral("Co&mmand palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
-              QStringLiteral("Every command by a few letters of its name"), [this] { showPalette(); });
-    addAction(help, QStringLiteral("&Shortcuts"), QKeySequence(QKeySequence::HelpContents), QStringLiteral("All keys on one sheet, to look up and to change"),
-              [this] { showShortcuts(); });
+    m_needModel << addAction(m_layersMenu, tr("&Paste settings to the selected layers"),
+                             QKeySequence(QStringLiteral("Ctrl+Alt+V")), {},
+                             [this] { m_inspector->overrides()->pasteSettings(); });
+    addAction(help, tr("Co&mmand palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
+              tr("Every command by a few letters of its name"), [this] { showPalette(); });
+    addAction(help, tr("&Shortcuts"), QKeySequence(QKeySequence::HelpContents),
+              tr("All keys on one sheet, to look up and to change"), [this] { showShortcuts(); });
 }
 
 QList<QAction*> MainWindow::allActions() const {

@@ -13,14 +13,13 @@
 namespace quantloupe::ui {
 
 void MainWindow::chooseModel() {
-    const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("Open a model"), {},
-                                                      QStringLiteral("ONNX models (*.onnx);;All files (*)"));
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open a model"), {}, tr("ONNX models (*.onnx);;All files (*)"));
     if (!path.isEmpty() && mayDiscard()) open({path.toStdString(), {}, {}, {}});
 }
 
 void MainWindow::chooseData() {
-    const QString path =
-        QFileDialog::getExistingDirectory(this, QStringLiteral("Folder of images or tensors"));
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of images or tensors"));
     if (path.isEmpty()) return;
     m_document.openData(path.toStdString(),
                         m_document.data() ? m_document.data()->calibrationPath : std::filesystem::path());
@@ -28,18 +27,16 @@ void MainWindow::chooseData() {
 
 void MainWindow::chooseCalibration() {
     if (!m_document.data()) {
-        m_message->show(MessageKind::Note, QStringLiteral("Choose the data to evaluate first."));
+        m_message->show(MessageKind::Note, tr("Choose the data to evaluate first."));
         return;
     }
-    const QString path =
-        QFileDialog::getExistingDirectory(this, QStringLiteral("Folder of images that calibrate"));
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of images that calibrate"));
     if (!path.isEmpty()) m_document.openData(m_document.data()->evaluationPath, path.toStdString());
 }
 
 void MainWindow::chooseConfig() {
-    const QString path =
-        QFileDialog::getOpenFileName(this, QStringLiteral("Open a configuration"), {},
-                                     QStringLiteral("Configurations (*.json);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open a configuration"), {},
+                                                      tr("Configurations (*.json);;All files (*)"));
     if (!path.isEmpty()) m_document.openConfig(path.toStdString());
 }
 
@@ -48,9 +45,9 @@ bool MainWindow::saveConfig(bool askName) {
     if (askName || path.empty()) {
         std::filesystem::path proposal = m_document.model()->path;
         proposal.replace_extension(".config.json");
-        const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Save the configuration"),
+        const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the configuration"),
                                                             QString::fromStdString(proposal.string()),
-                                                            QStringLiteral("Configurations (*.json)"));
+                                                            tr("Configurations (*.json)"));
         if (chosen.isEmpty()) return false;
         path = chosen.toStdString();
     }
@@ -68,19 +65,18 @@ void MainWindow::chooseExport(int index) {
     }
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
-    const QString chosen = QFileDialog::getSaveFileName(this, QStringLiteral("Export: ") + title,
-                                                        QString::fromStdString(proposal.string()),
-                                                        QString::fromStdString(info.filter));
+    const QString chosen =
+        QFileDialog::getSaveFileName(this, tr("Export: ") + title, QString::fromStdString(proposal.string()),
+                                     QString::fromStdString(info.filter));
     if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
 }
 
 /// Only what cannot be had back is asked about: a tuned configuration that was not saved.
 bool MainWindow::mayDiscard() {
     if (!m_askBeforeClosing || m_document.undoStack()->isClean()) return true;
-    QMessageBox box(
-        QMessageBox::Question, QStringLiteral("Unsaved configuration"),
-        QStringLiteral("The configuration of %1 was changed and not saved.").arg(m_document.title()),
-        QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
+    QMessageBox box(QMessageBox::Question, tr("Unsaved configuration"),
+                    tr("The configuration of %1 was changed and not saved.").arg(m_document.title()),
+                    QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
@@ -121,9 +117,9 @@ void MainWindow::openDropped(const QString& path) {
         m_message->show(
             MessageKind::Error,
             kConfigurations.contains(suffix)
-                ? QStringLiteral("Open a model first: a configuration names its layers.")
-                : QStringLiteral("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
-                                 ".npz), nor a configuration (.json).")
+                ? tr("Open a model first: a configuration names its layers.")
+                : tr("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
+                     ".npz), nor a configuration (.json).")
                       .arg(info.fileName()));
 }
 

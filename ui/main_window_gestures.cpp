@@ -34,11 +34,11 @@ void MainWindow::buildGestures() {
 void MainWindow::buildNavigation(QMenu* view) {
     const auto keys = [](const char* text) { return QKeySequence(QString::fromLatin1(text)); };
     m_selections = new SelectionHistory(&m_document, this);
-    QAction* back = addAction(view, QStringLiteral("Selection &back"), keys("Alt+Left"), {}, [this] {
+    QAction* back = addAction(view, tr("Selection &back"), keys("Alt+Left"), {}, [this] {
         m_selections->back();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
-    QAction* forward = addAction(view, QStringLiteral("Selection for&ward"), keys("Alt+Right"), {}, [this] {
+    QAction* forward = addAction(view, tr("Selection for&ward"), keys("Alt+Right"), {}, [this] {
         m_selections->forward();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
@@ -48,10 +48,10 @@ void MainWindow::buildNavigation(QMenu* view) {
     };
     connect(m_selections, &SelectionHistory::changed, this, refresh);
     refresh();
-    m_needModel << addAction(view, QStringLiteral("Next &match"), keys("F3"),
-                             QStringLiteral("The next row of the layer table as it is filtered and sorted"),
+    m_needModel << addAction(view, tr("Next &match"), keys("F3"),
+                             tr("The next row of the layer table as it is filtered and sorted"),
                              [this] { nextMatch(1); });
-    m_needModel << addAction(view, QStringLiteral("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
+    m_needModel << addAction(view, tr("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
     view->addSeparator();
     const auto option = [&](const QString& text, const char* shortcut, const QString& tip, bool LayoutOptions::*value) {
         QAction* action = view->addAction(text);
@@ -67,10 +67,11 @@ void MainWindow::buildNavigation(QMenu* view) {
         });
         m_needModel << action;
     };
-    option(QStringLiteral("Wrap into &columns"), "W",
-           QStringLiteral("Columns beside each other, so that the whole network fits the window"), &LayoutOptions::wrapped);
-    option(QStringLiteral("Fold shape arithmetic and far tensors"), "", 
-           QStringLiteral("Shape arithmetic as one box; masks and embeddings that are read everywhere as references"),
+    option(tr("Wrap into &columns"), "W",
+           tr("Columns beside each other, so that the whole network fits the window"),
+           &LayoutOptions::wrapped);
+    option(tr("Fold shape arithmetic and far tensors"), "",
+           tr("Shape arithmetic as one box; masks and embeddings that are read everywhere as references"),
            &LayoutOptions::tidy);
 }
 

@@ -12,8 +12,8 @@ namespace quantloupe::ui {
 
 void MainWindow::chooseImport() {
     const QString path = QFileDialog::getOpenFileName(
-        this, QStringLiteral("Import from another tool"), {},
-        QStringLiteral("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
+        this, tr("Import from another tool"), {},
+        tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) importFrom(path.toStdString());
 }
 

@@ -35,52 +35,55 @@ void MainWindow::buildMenus() {
 }
 
 void MainWindow::buildFileMenu() {
-    QMenu* file = menuBar()->addMenu(QStringLiteral("&File"));
-    addAction(file, QStringLiteral("New &window"), QKeySequence::New, QStringLiteral("For another model, or the same one beside"),
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    addAction(file, tr("New &window"), QKeySequence::New, tr("For another model, or the same one beside"),
               [this] { openAnother(); });
-    addAction(file, QStringLiteral("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
-    addAction(file, QStringLiteral("Open &project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
+    addAction(file, tr("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
+    addAction(file, tr("Open &project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
               [this] { chooseProject(); });
-    m_needModel << addAction(file, QStringLiteral("Open &data folder\u2026"),
-                             QKeySequence(QStringLiteral("Ctrl+D")), {}, [this] { chooseData(); });
-    m_needModel << addAction(file, QStringLiteral("Open &calibration folder\u2026"), {}, {},
+    m_needModel << addAction(file, tr("Open &data folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")), {},
+                             [this] { chooseData(); });
+    m_needModel << addAction(file, tr("Open &calibration folder\u2026"), {}, {},
                              [this] { chooseCalibration(); });
-    m_recentMenu = file->addMenu(QStringLiteral("&Recent"));
+    m_recentMenu = file->addMenu(tr("&Recent"));
     updateRecent();
-    QAction* demo = addAction(file, QStringLiteral("Open de&mo"), {}, {}, [this] { openDemo(); });
+    QAction* demo = addAction(file, tr("Open de&mo"), {}, {}, [this] { openDemo(); });
     demo->setEnabled(m_hasDemo);
     file->addSeparator();
-    m_needModel << addAction(file, QStringLiteral("&Save project"), QKeySequence::Save,
-                             QStringLiteral("Model, data, configuration and all that was measured"),
+    m_needModel << addAction(file, tr("&Save project"), QKeySequence::Save,
+                             tr("Model, data, configuration and all that was measured"),
                              [this] { saveProject(false); });
-    m_needModel << addAction(file, QStringLiteral("Save project &as\u2026"),
-                             QKeySequence(QStringLiteral("Ctrl+Shift+S")), {}, [this] { saveProject(true); });
+    m_needModel << addAction(file, tr("Save project &as\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+S")),
+                             {}, [this] { saveProject(true); });
     file->addSeparator();
-    m_needModel << addAction(file, QStringLiteral("Open con&figuration\u2026"),
+    m_needModel << addAction(file, tr("Open con&figuration\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+Shift+O")), {}, [this] { chooseConfig(); });
-    m_needModel << addAction(file, QStringLiteral("&Import from another tool\u2026"), QKeySequence(QStringLiteral("Ctrl+I")),
-                             QStringLiteral("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a model quantized here"),
-                             [this] { chooseImport(); });
-    m_needModel << addAction(file, QStringLiteral("Save co&nfiguration"), {},
-                             QStringLiteral("The configuration alone, as the command line reads it"),
+    m_needModel << addAction(
+        file, tr("&Import from another tool\u2026"), QKeySequence(QStringLiteral("Ctrl+I")),
+        tr("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a model quantized here"),
+        [this] { chooseImport(); });
+    m_needModel << addAction(file, tr("Save co&nfiguration"), {},
+                             tr("The configuration alone, as the command line reads it"),
                              [this] { saveConfig(false); });
-    m_needModel << addAction(file, QStringLiteral("Save configura&tion as\u2026"), {}, {},
-                             [this] { saveConfig(true); });
+    m_needModel << addAction(file, tr("Save configura&tion as\u2026"), {}, {}, [this] { saveConfig(true); });
     file->addSeparator();
-    m_needModel << addAction(file, QStringLiteral("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+Shift+R")),
-                             QStringLiteral("Reads the file again and carries the tuning over"), [this] { m_document.reload(); });
+    m_needModel << addAction(file, tr("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+Shift+R")),
+                             tr("Reads the file again and carries the tuning over"),
+                             [this] { m_document.reload(); });
     file->addSeparator();
-    addAction(file, QStringLiteral("C&lose window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });
-    addAction(file, QStringLiteral("&Quit"), QKeySequence::Quit, {}, [] { QApplication::closeAllWindows(); });
+    addAction(file, tr("C&lose window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });
+    addAction(file, tr("&Quit"), QKeySequence::Quit, {}, [] { QApplication::closeAllWindows(); });
 }
 
 void MainWindow::buildExportMenu() {
-    m_exportMenu = menuBar()->addMenu(QStringLiteral("E&xport"));
-    m_needModel << addAction(m_exportMenu, QStringLiteral("&Will it hold?"), QKeySequence(QStringLiteral("Ctrl+R")),
-                             QStringLiteral("Runs the quantized model in ONNX Runtime on the same samples, and puts its accuracy beside the preview's"),
+    m_exportMenu = menuBar()->addMenu(tr("E&xport"));
+    m_needModel << addAction(m_exportMenu, tr("&Will it hold?"), QKeySequence(QStringLiteral("Ctrl+R")),
+                             tr("Runs the quantized model in ONNX Runtime on the same samples, and puts its "
+                                "accuracy beside the preview's"),
                              [this] { verifyExport(); });
-    m_needModel << addAction(m_exportMenu, QStringLiteral("Export &several\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+E")),
-                             QStringLiteral("Several exports into one folder"), [this] { exportSeveral(); });
+    m_needModel << addAction(m_exportMenu, tr("Export &several\u2026"),
+                             QKeySequence(QStringLiteral("Ctrl+Shift+E")),
+                             tr("Several exports into one folder"), [this] { exportSeveral(); });
     m_exportMenu->addSeparator();
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -96,37 +99,36 @@ void MainWindow::buildExportMenu() {
 }
 
 void MainWindow::buildEditMenu() {
-    QMenu* edit = menuBar()->addMenu(QStringLiteral("&Edit"));
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     QUndoStack* stack = m_document.undoStack();
-    QAction* undo = stack->createUndoAction(this, QStringLiteral("&Undo"));
+    QAction* undo = stack->createUndoAction(this, tr("&Undo"));
     undo->setShortcut(QKeySequence::Undo);
-    QAction* redo = stack->createRedoAction(this, QStringLiteral("&Redo"));
+    QAction* redo = stack->createRedoAction(this, tr("&Redo"));
     redo->setShortcuts(
         {QKeySequence(QStringLiteral("Ctrl+Shift+Z")), QKeySequence(QStringLiteral("Ctrl+Y"))});
     edit->addAction(undo);
     edit->addAction(redo);
     edit->addSeparator();
-    m_needModel << addAction(edit, QStringLiteral("&Find layers"), QKeySequence::Find, {}, [this] {
+    m_needModel << addAction(edit, tr("&Find layers"), QKeySequence::Find, {}, [this] {
         m_work->show();
         m_work->showTab(WorkTabs::Layers);
         m_table->filterLine()->setFocus();
         m_table->filterLine()->selectAll();
     });
-    m_needModel << addAction(edit, QStringLiteral("Select &all layers"), QKeySequence::SelectAll, {}, [this] {
+    m_needModel << addAction(edit, tr("Select &all layers"), QKeySequence::SelectAll, {}, [this] {
         std::vector<NodeId> all;
         for (std::size_t i = 0; i < m_document.graph()->nodeCount(); ++i) all.push_back(NodeId(i));
         const NodeId current = all.empty() ? NodeId() : all.front();
         m_document.select(std::move(all), current);
     });
     m_needModel << addAction(
-        edit, QStringLiteral("Copy layer &names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
+        edit, tr("Copy layer &names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
             QStringList names;
             for (const NodeId node : m_document.selection())
                 names.append(QString::fromStdString(m_document.graph()->node(node).name));
             QApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
         });
-    m_needModel << addAction(edit, QStringLiteral("Copy &table as CSV"), {},
-                             QStringLiteral("The rows that are seen"),
+    m_needModel << addAction(edit, tr("Copy &table as CSV"), {}, tr("The rows that are seen"),
                              [this] { QApplication::clipboard()->setText(m_table->asCsv()); });
 
     const auto mirror = [](QPushButton* button, QAction* action) {
@@ -145,21 +147,19 @@ void MainWindow::buildEditMenu() {
 }
 
 void MainWindow::buildViewMenu() {
-    QMenu* view = menuBar()->addMenu(QStringLiteral("&View"));
+    QMenu* view = menuBar()->addMenu(tr("&View"));
     GraphCanvas* canvas = m_graph->canvas();
     const auto key = [](const char* keys) { return QKeySequence(QString::fromLatin1(keys)); };
-    m_needModel << addAction(view, QStringLiteral("&Fit graph"), key("F"), {},
-                             [canvas] { canvas->fitAll(); });
-    m_needModel << addAction(view, QStringLiteral("Zoom to &selection"), key("Shift+F"), {},
+    m_needModel << addAction(view, tr("&Fit graph"), key("F"), {}, [canvas] { canvas->fitAll(); });
+    m_needModel << addAction(view, tr("Zoom to &selection"), key("Shift+F"), {},
                              [canvas] { canvas->fitSelection(); });
-    m_needModel << addAction(view, QStringLiteral("&Actual size"), key("Ctrl+0"), {},
-                             [canvas] { canvas->actualSize(); });
-    QAction* in = addAction(view, QStringLiteral("Zoom &in"), {}, {}, [canvas] { canvas->zoomStep(1.25); });
+    m_needModel << addAction(view, tr("&Actual size"), key("Ctrl+0"), {}, [canvas] { canvas->actualSize(); });
+    QAction* in = addAction(view, tr("Zoom &in"), {}, {}, [canvas] { canvas->zoomStep(1.25); });
     in->setShortcuts({QKeySequence(QKeySequence::ZoomIn), key("Ctrl+=")});
-    m_needModel << in << addAction(view, QStringLiteral("Zoom &out"), QKeySequence::ZoomOut, {}, [canvas] {
+    m_needModel << in << addAction(view, tr("Zoom &out"), QKeySequence::ZoomOut, {}, [canvas] {
         canvas->zoomStep(0.8);
     });
-    m_needModel << addAction(view, QStringLiteral("&Centre the layer"), key("C"), {},
+    m_needModel << addAction(view, tr("&Centre the layer"), key("C"), {},
                              [this, canvas] { canvas->centerOn(m_document.current()); });
     view->addSeparator();
     m_folding = new GroupFolding(&m_document, canvas, this);
@@ -170,7 +170,7 @@ void MainWindow::buildViewMenu() {
     for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {
         const Metric metric = kMetrics[static_cast<std::size_t>(i)];
         QAction* action =
-            addAction(view, QStringLiteral("Show ") + metricName(metric),
+            addAction(view, tr("Show ") + metricName(metric),
                       i < static_cast<int>(kMetricsWithKey) ? QKeySequence(Qt::Key_1 + i) : QKeySequence(),
                       metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
         action->setCheckable(true);
@@ -182,73 +182,75 @@ void MainWindow::buildViewMenu() {
         m_needModel << action;
     }
     view->addSeparator();
-    m_needModel << addAction(view, QStringLiteral("&Next worse layer"), key("]"),
-                             QStringLiteral("Walks the layers in the order of the metric, worst first"),
+    m_needModel << addAction(view, tr("&Next worse layer"), key("]"),
+                             tr("Walks the layers in the order of the metric, worst first"),
                              [this] { walkWorst(1); });
-    m_needModel << addAction(view, QStringLiteral("&Previous worse layer"), key("["), {},
-                             [this] { walkWorst(-1); });
+    m_needModel << addAction(view, tr("&Previous worse layer"), key("["), {}, [this] { walkWorst(-1); });
     buildNavigation(view);
     view->addSeparator();
-    const std::pair<const char*, QWidget*> panels[] = {
-        {"&Tuning panel", m_tuning}, {"&Inspector", m_inspector}, {"&Layers and results", m_work}};
+    const std::pair<const char*, QWidget*> panels[] = {{QT_TR_NOOP("&Tuning panel"), m_tuning},
+                                                       {QT_TR_NOOP("&Inspector"), m_inspector},
+                                                       {QT_TR_NOOP("&Layers and results"), m_work}};
     for (const auto& [name, panel] : panels) {
-        QAction* action = view->addAction(QString::fromLatin1(name));
+        QAction* action = view->addAction(tr(name));
         action->setCheckable(true);
         action->setChecked(true);
         connect(action, &QAction::triggered, panel, &QWidget::setVisible);
         // Restoring the layout shows and hides panels, too.
         connect(view, &QMenu::aboutToShow, action, [action, panel] { action->setChecked(!panel->isHidden()); });
     }
-    static constexpr const char* kTabs[] = {"Show la&yers", "Show w&here the accuracy went", "Show the flipped i&mages", "Show the lo&g"};
+    static constexpr const char* kTabs[] = {
+        QT_TR_NOOP("Show la&yers"), QT_TR_NOOP("Show w&here the accuracy went"),
+        QT_TR_NOOP("Show the flipped i&mages"), QT_TR_NOOP("Show the lo&g")};
     for (int i = 0; i < WorkTabs::Count; ++i)
-        addAction(view, QString::fromLatin1(kTabs[i]), QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
+        addAction(view, tr(kTabs[i]), QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
             m_work->show();
             m_work->showTab(i);
         });
     view->addSeparator();
-    QAction* study = view->addAction(QStringLiteral("&Measure leave-one-out while idle"));
+    QAction* study = view->addAction(tr("&Measure leave-one-out while idle"));
     study->setCheckable(true);
     connect(study, &QAction::toggled, this, [this](bool on) {
         m_document.setStudies(on);
         QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
     });
     study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
-    QAction* notify = view->addAction(QStringLiteral("Tell on the desktop when something l&ong has ended"));
+    QAction* notify = view->addAction(tr("Tell on the desktop when something l&ong has ended"));
     notify->setCheckable(true);
     notify->setChecked(QSettings().value(QStringLiteral("notify"), true).toBool());
     connect(notify, &QAction::toggled, this, [](bool on) { QSettings().setValue(QStringLiteral("notify"), on); });
     QAction* history = m_historyDock->toggleViewAction();
-    history->setText(QStringLiteral("&History"));
+    history->setText(tr("&History"));
     history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
     view->addAction(history);
-    addAction(view, QStringLiteral("&Reset the window's layout"), {}, QStringLiteral("All panels where and as large as at first"),
+    addAction(view, tr("&Reset the window's layout"), {}, tr("All panels where and as large as at first"),
               [this] { m_layout->reset(); });
 }
 
 void MainWindow::buildLayersMenu() {
-    m_layersMenu = menuBar()->addMenu(QStringLiteral("&Layers"));
+    m_layersMenu = menuBar()->addMenu(tr("&Layers"));
     // Space belongs to the graph and the table (in a text field it is a blank); the entry only tells of it.
-    m_toggleAction = addAction(m_layersMenu, QStringLiteral("Skip &quantization\tSpace"), {}, {},
-                               [this] { toggleSkip(); });
-    m_untilAction = addAction(m_layersMenu, QStringLiteral("Skip &until\u2026"),
-                              QKeySequence(QStringLiteral("U")), {}, [this] { skipUntil(); });
+    m_toggleAction =
+        addAction(m_layersMenu, tr("Skip &quantization\tSpace"), {}, {}, [this] { toggleSkip(); });
+    m_untilAction = addAction(m_layersMenu, tr("Skip &until\u2026"), QKeySequence(QStringLiteral("U")), {},
+                              [this] { skipUntil(); });
     m_downstreamAction =
-        addAction(m_layersMenu, QStringLiteral("Skip all &downstream"), QKeySequence(QStringLiteral("D")),
-                  QStringLiteral("The layer and all that its data flows to"), [this] { skipDownstream(); });
-    m_typeAction = addAction(m_layersMenu, QStringLiteral("Skip all of this &type"),
-                             QKeySequence(QStringLiteral("T")), {}, [this] { skipType(); });
+        addAction(m_layersMenu, tr("Skip all &downstream"), QKeySequence(QStringLiteral("D")),
+                  tr("The layer and all that its data flows to"), [this] { skipDownstream(); });
+    m_typeAction = addAction(m_layersMenu, tr("Skip all of this &type"), QKeySequence(QStringLiteral("T")),
+                             {}, [this] { skipType(); });
     buildGestures();
     m_layersMenu->addSeparator();
-    m_tailAction = m_layersMenu->addAction(QStringLiteral("Skip the tai&l"));
+    m_tailAction = m_layersMenu->addAction(tr("Skip the tai&l"));
     m_tailAction->setCheckable(true);
     connect(m_tailAction, &QAction::triggered, this,
             [this](bool on) { runEdit([&] { return setTail(m_document.config(), on); }); });
     m_needModel << m_tailAction;
     m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, QStringLiteral("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
+    m_needModel << addAction(m_layersMenu, tr("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });
-    m_needModel << addAction(m_layersMenu, QStringLiteral("&Cancel"), QKeySequence(Qt::Key_Escape),
-                             QStringLiteral("Stops the evaluation"), [this] {
+    m_needModel << addAction(m_layersMenu, tr("&Cancel"), QKeySequence(Qt::Key_Escape),
+                             tr("Stops the evaluation"), [this] {
                                  if (m_gestures->cancel()) return;
                                  if (m_document.job()->busy())
                                      m_document.cancel();
@@ -258,16 +260,15 @@ void MainWindow::buildLayersMenu() {
 }
 
 void MainWindow::buildHelpMenu() {
-    QMenu* help = menuBar()->addMenu(QStringLiteral("&Help"));
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
     buildCommands(help);
-    addAction(help, QStringLiteral("&About Quantloupe"), {}, {}, [this] { showAbout(); });
+    addAction(help, tr("&About Quantloupe"), {}, {}, [this] { showAbout(); });
 }
 
 void MainWindow::showAbout() {
-    QMessageBox::about(
-        this, QStringLiteral("About Quantloupe"),
-        QStringLiteral("<b>Quantloupe %1</b><br>A loupe for quantized networks.<br><br>Apache License 2.0")
-            .arg(QApplication::applicationVersion()));
+    QMessageBox::about(this, tr("About Quantloupe"),
+                       tr("<b>Quantloupe %1</b><br>A loupe for quantized networks.<br><br>Apache License 2.0")
+                           .arg(QApplication::applicationVersion()));
 }
 
 void MainWindow::updateRecent() {
@@ -280,7 +281,7 @@ void MainWindow::updateRecent() {
     m_recentMenu->setEnabled(!paths.isEmpty());
     if (paths.isEmpty()) return;
     m_recentMenu->addSeparator();
-    connect(m_recentMenu->addAction(QStringLiteral("Clear the list")), &QAction::triggered, this, [this] {
+    connect(m_recentMenu->addAction(tr("Clear the list")), &QAction::triggered, this, [this] {
         forgetModels();
         updateRecent();
         m_start->refresh();
@@ -300,20 +301,19 @@ void MainWindow::updateActions() {
         anyQuantized = anyQuantized || (layer && layer->state == LayerState::Quantized);
         anySkipped = anySkipped || (layer && layer->state == LayerState::Skipped);
     }
-    m_toggleAction->setText(
-        (anySkipped && !anyQuantized ? QStringLiteral("&Quantize") : QStringLiteral("Skip &quantization")) +
-        QStringLiteral("\tSpace"));
+    m_toggleAction->setText((anySkipped && !anyQuantized ? tr("&Quantize") : tr("Skip &quantization")) +
+                            QStringLiteral("\tSpace"));
     m_toggleAction->setEnabled(model && (anyQuantized || anySkipped || m_document.layers().empty()) &&
                                !nodes.empty());
     m_untilAction->setEnabled(model && (nodes.size() == 1 || nodes.size() == 2));
-    m_untilAction->setText(nodes.size() == 2 ? QStringLiteral("Skip &until here (all between the two)")
-                                             : QStringLiteral("Skip &until\u2026"));
+    m_untilAction->setText(nodes.size() == 2 ? tr("Skip &until here (all between the two)")
+                                             : tr("Skip &until\u2026"));
     m_downstreamAction->setEnabled(model && nodes.size() == 1);
     m_typeAction->setEnabled(model && nodes.size() == 1);
     m_typeAction->setText(nodes.size() == 1 && model
-                              ? QStringLiteral("Skip all %1 layers (&type)")
+                              ? tr("Skip all %1 layers (&type)")
                                     .arg(QString::fromStdString(m_document.graph()->node(nodes[0]).op))
-                              : QStringLiteral("Skip all of this &type"));
+                              : tr("Skip all of this &type"));
     m_tailAction->setChecked(m_document.config().skipTail);
     m_gestures->updateActions();
 }

@@ -6,21 +6,22 @@
 #include <QJsonObject>
 
 #include "main_window.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
-const QString kFilter = QStringLiteral("Quantloupe projects (*.quantloupe)");
+QString projectFilter() { return Words::tr("Quantloupe projects (*.quantloupe)"); }
 
 }  // namespace
 
 void MainWindow::chooseProject() {
-    const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("Open a project"), {},
-                                                      kFilter + QStringLiteral(";;All files (*)"));
+    const QString path =
+        QFileDialog::getOpenFileName(this, tr("Open a project"), {}, projectFilter() + tr(";;All files (*)"));
     if (path.isEmpty() || !mayDiscard()) return;
     if (!isProjectFile(path.toStdString())) {
-        m_message->show(MessageKind::Error, QStringLiteral("A project's name ends with .quantloupe."));
+        m_message->show(MessageKind::Error, tr("A project's name ends with .quantloupe."));
         return;
     }
     open({path.toStdString(), {}, {}, {}});
@@ -31,15 +32,15 @@ bool MainWindow::saveProject(bool askName) {
     if (askName || path.empty()) {
         std::filesystem::path proposal = path.empty() ? m_document.model()->path : path;
         proposal.replace_extension(kProjectSuffix);
-        QFileDialog dialog(this, QStringLiteral("Save the project"), QString::fromStdString(proposal.parent_path().string()),
-                           kFilter);
+        QFileDialog dialog(this, tr("Save the project"),
+                           QString::fromStdString(proposal.parent_path().string()), projectFilter());
         dialog.setAcceptMode(QFileDialog::AcceptSave);
         dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks about overwriting
         dialog.selectFile(QString::fromStdString(proposal.filename().string()));
         if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
         path = dialog.selectedFiles().front().toStdString();
         if (!isProjectFile(path)) {
-            m_message->show(MessageKind::Error, QStringLiteral("A project's name must end with .quantloupe."));
+            m_message->show(MessageKind::Error, tr("A project's name must end with .quantloupe."));
             return false;
         }
     }
@@ -95,9 +96,9 @@ void MainWindow::enableRecovery(const std::filesystem::path& folder) {
 void MainWindow::offerRecovery() {
     if (!m_recovery) return;
     m_message->offer(
-        QStringLiteral("Quantloupe ended unexpectedly. There is unsaved work on %1, from %2.")
+        tr("Quantloupe ended unexpectedly. There is unsaved work on %1, from %2.")
             .arg(m_recovery->title, m_recovery->when),
-        QStringLiteral("Recover"), [this] { recover(); }, QStringLiteral("Discard it"),
+        tr("Recover"), [this] { recover(); }, tr("Discard it"),
         [this] {
             discardRecovery(*m_recovery);
             m_recovery.reset();

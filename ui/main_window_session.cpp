@@ -33,9 +33,10 @@ void MainWindow::watchFile() { m_watch.watch(QString::fromStdString(m_document.m
 
 void MainWindow::offerReload() {
     if (!m_document.hasModel()) return;
-    m_message->offer(QStringLiteral("The model %1 has changed on disk. Reloading it carries the tuning over.")
-                         .arg(QString::fromStdString(m_document.model()->path.filename().string())),
-                     QStringLiteral("Reload"), [this] { m_document.reload(); }, QStringLiteral("Not now"), [] {});
+    m_message->offer(
+        tr("The model %1 has changed on disk. Reloading it carries the tuning over.")
+            .arg(QString::fromStdString(m_document.model()->path.filename().string())),
+        tr("Reload"), [this] { m_document.reload(); }, tr("Not now"), [] {});
 }
 
 void MainWindow::tellWhenAway(double seconds) {
@@ -43,9 +44,11 @@ void MainWindow::tellWhenAway(double seconds) {
         !QSettings().value(QStringLiteral("notify"), true).toBool())
         return;
     const Headline headline = headlineOf(m_document.evaluation().get(), m_document.data().has_value());
-    const QString text = QStringLiteral("%1 is evaluated after %2 s: %3")
-                             .arg(m_document.title()).arg(seconds, 0, 'f', 0).arg(headline.value);
-    notifyDesktop(this, QStringLiteral("Quantloupe"), text);
+    const QString text = tr("%1 is evaluated after %2 s: %3")
+                             .arg(m_document.title())
+                             .arg(seconds, 0, 'f', 0)
+                             .arg(headline.value);
+    notifyDesktop(this, tr("Quantloupe"), text);
     Q_EMIT notified(text);
 }
 

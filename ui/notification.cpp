@@ -7,6 +7,8 @@
 #include <QFile>
 #include <QVariantMap>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -25,10 +27,10 @@ void notifyDesktop(QWidget* window, const QString& title, const QString& text) {
     if (!hasSessionBus()) return;
     QDBusMessage call = QDBusMessage::createMethodCall(
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("/org/freedesktop/Notifications"),
-        QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("Notify"));
+        QStringLiteral("org.freedesktop.Notifications"), Words::tr("Notify"));
     constexpr uint kNew = 0;
     constexpr int kDesktopsChoice = -1;  // how long it stays
-    call << QStringLiteral("Quantloupe") << kNew << QStringLiteral("quantloupe") << title << text.toHtmlEscaped()
+    call << Words::tr("Quantloupe") << kNew << QStringLiteral("quantloupe") << title << text.toHtmlEscaped()
          << QStringList() << QVariantMap() << kDesktopsChoice;
     QDBusConnection::sessionBus().send(call);
 }

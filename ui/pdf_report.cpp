@@ -13,6 +13,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 namespace {
@@ -82,7 +83,7 @@ void writePdfReport(const std::string& html, const std::filesystem::path& path) 
         QPdfWriter writer(&buffer);
         writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape, QMarginsF(15, 15, 15, 15), QPageLayout::Millimeter));
         writer.setResolution(96);
-        writer.setCreator(QStringLiteral("Quantloupe"));
+        writer.setCreator(Words::tr("Quantloupe"));
         QTextDocument document;
         document.setDefaultFont(QFont(QStringLiteral("sans-serif"), 7));
         document.setPageSize(writer.pageLayout().paintRectPixels(96).size());

@@ -19,24 +19,33 @@ QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 
 }  // namespace
 
 VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
-    : QDialog(parent), m_document(document), m_job(document.job()), m_here(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
-      m_there(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)), m_runtime(makeLabel(QStringLiteral("ONNX Runtime"), "muted")),
-      m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)), m_details(makeLabel({}, "muted")), m_stage(makeLabel({}, "muted")),
-      m_python(new QLineEdit(this)), m_run(new QPushButton(QStringLiteral("Run"), this)), m_progress(new QProgressBar(this)) {
-    setWindowTitle(QStringLiteral("Will it hold?"));
+    : QDialog(parent),
+      m_document(document),
+      m_job(document.job()),
+      m_here(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
+      m_there(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
+      m_runtime(makeLabel(tr("ONNX Runtime"), "muted")),
+      m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)),
+      m_details(makeLabel({}, "muted")),
+      m_stage(makeLabel({}, "muted")),
+      m_python(new QLineEdit(this)),
+      m_run(new QPushButton(tr("Run"), this)),
+      m_progress(new QProgressBar(this)) {
+    setWindowTitle(tr("Will it hold?"));
     setObjectName(QStringLiteral("verify"));
     resize(560, 320);
-    auto* what = makeLabel(QStringLiteral("The quantized model as it would be exported, run by ONNX Runtime on the same samples, beside the "
-                                          "preview. Its graph optimizations are off: they round in other places."),
-                           "muted");
+    auto* what = makeLabel(
+        tr("The quantized model as it would be exported, run by ONNX Runtime on the same samples, beside the "
+           "preview. Its graph optimizations are off: they round in other places."),
+        "muted");
     for (QLabel* label : {what, m_verdict, m_details, m_stage}) label->setWordWrap(true);
     for (QLabel* label : {m_verdict, m_details}) label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     auto* numbers = new QGridLayout;
-    numbers->addWidget(makeLabel(QStringLiteral("Preview"), "muted"), 0, 0);
+    numbers->addWidget(makeLabel(tr("Preview"), "muted"), 0, 0);
     numbers->addWidget(m_runtime, 0, 1);
     numbers->addWidget(m_here, 1, 0);
     numbers->addWidget(m_there, 1, 1);
-    auto* choose = new QPushButton(QStringLiteral("Choose\u2026"), this);
+    auto* choose = new QPushButton(tr("Choose\u2026"), this);
     auto* pythonRow = new QWidget(this);
     auto* pythonLayout = new QHBoxLayout(pythonRow);
     pythonLayout->setContentsMargins(0, 0, 0, 0);
@@ -44,15 +53,15 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     pythonLayout->addWidget(choose);
     m_python->setText(QSettings().value(kPythonKey).toString());
     const QString found = QString::fromStdString(findPython().string());
-    m_python->setPlaceholderText(found.isEmpty() ? QStringLiteral("none on the PATH") : found);
-    m_python->setAccessibleName(QStringLiteral("Python"));
+    m_python->setPlaceholderText(found.isEmpty() ? tr("none on the PATH") : found);
+    m_python->setAccessibleName(tr("Python"));
     m_progress->setRange(0, 0);
     m_progress->setTextVisible(false);
     m_progress->hide();
     auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_stage, 1);
     bottom->addWidget(m_run);
-    auto* close = new QPushButton(QStringLiteral("Close"), this);
+    auto* close = new QPushButton(tr("Close"), this);
     bottom->addWidget(close);
     auto* layout = new QVBoxLayout(this);
     layout->setSpacing(12);
@@ -61,8 +70,9 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     layout->addWidget(m_verdict);
     layout->addWidget(m_details);
     layout->addStretch(1);
-    layout->addWidget(makeRow(QStringLiteral("Python"), pythonRow,
-                              QStringLiteral("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on the PATH")));
+    layout->addWidget(
+        makeRow(tr("Python"), pythonRow,
+                tr("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on the PATH")));
     layout->addWidget(m_progress);
     layout->addLayout(bottom);
     m_run->setDefault(true);
@@ -72,7 +82,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
     connect(choose, &QPushButton::clicked, this, [this] {
-        const QString path = QFileDialog::getOpenFileName(this, QStringLiteral("The Python to use"), m_python->text());
+        const QString path = QFileDialog::getOpenFileName(this, tr("The Python to use"), m_python->text());
         if (!path.isEmpty()) m_python->setText(path);
     });
     connect(m_python, &QLineEdit::textChanged, this, [](const QString& path) { QSettings().setValue(kPythonKey, path.trimmed()); });
@@ -81,7 +91,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     connect(&m_job, &VerifyJob::failed, this, &VerifyDialog::presentFailure);
     connect(&m_job, &VerifyJob::cancelled, this, [this] {
         idle();
-        m_stage->setText(QStringLiteral("Cancelled"));
+        m_stage->setText(tr("Cancelled"));
     });
     connect(&document, &Document::configChanged, this, &VerifyDialog::markStale);
     connect(&document, &Document::modelChanged, this, [this] {
@@ -97,7 +107,7 @@ void VerifyDialog::start() {
     m_answered = false;
     m_verdict->clear();
     m_details->clear();
-    m_run->setText(QStringLiteral("Cancel"));
+    m_run->setText(tr("Cancel"));
     m_progress->show();
     m_job.start(m_config, m_python->text().trimmed().toStdString());
 }
@@ -105,7 +115,7 @@ void VerifyDialog::start() {
 void VerifyDialog::idle() {
     m_progress->hide();
     m_stage->clear();
-    m_run->setText(QStringLiteral("Run again"));
+    m_run->setText(tr("Run again"));
 }
 
 void VerifyDialog::showVerdict(const QString& text, const char* role) {
@@ -121,9 +131,9 @@ void VerifyDialog::present(const Verification& r) {
     m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
     m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
     const std::string why = whyItDoesNotHold(r);
-    showVerdict(why.empty() ? QStringLiteral("It holds.") : QStringLiteral("It does not hold: %1.").arg(QString::fromStdString(why)),
+    showVerdict(why.empty() ? tr("It holds.") : tr("It does not hold: %1.").arg(QString::fromStdString(why)),
                 why.empty() ? "good" : "bad");
-    m_details->setText(QStringLiteral("The same class for %1 of %2 samples; the largest difference of an output is %3.")
+    m_details->setText(tr("The same class for %1 of %2 samples; the largest difference of an output is %3.")
                            .arg(percent(r.agreement))
                            .arg(r.samples)
                            .arg(r.maxAbsDiff, 0, 'g', 3));
@@ -132,13 +142,13 @@ void VerifyDialog::present(const Verification& r) {
 
 void VerifyDialog::presentFailure(const QString& text) {
     idle();
-    showVerdict(QStringLiteral("It could not be run."), "bad");
+    showVerdict(tr("It could not be run."), "bad");
     m_details->setText(sentence(text));
 }
 
 void VerifyDialog::markStale() {
     if (m_answered && m_document.config() != m_config)
-        m_stage->setText(QStringLiteral("The configuration has changed since: run again."));
+        m_stage->setText(tr("The configuration has changed since: run again."));
 }
 
 }  // namespace quantloupe::ui

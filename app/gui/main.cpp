@@ -3,7 +3,9 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
+#include <QLibraryInfo>
 #include <QStyleFactory>
+#include <QTranslator>
 #include <algorithm>
 #include <clocale>
 #include <cstdio>
@@ -96,6 +98,17 @@ bool onlyTells(int argc, char** argv) {
     });
 }
 
+/// The desktop's language, where the folder translations of the resources has it; else English, Qt's own words too.
+void translate(QApplication& application) {
+    auto* ours = new QTranslator(&application);
+    auto* qt = new QTranslator(&application);
+    const QLocale locale;
+    if (!ours->load(locale, QStringLiteral("quantloupe"), QStringLiteral("_"), QStringLiteral(QUANTLOUPE_RESOURCE_DIR "/translations"))) return;
+    QCoreApplication::installTranslator(ours);
+    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+        QCoreApplication::installTranslator(qt);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -108,6 +121,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     QApplication application(argc, argv);
+    translate(application);
     std::setlocale(LC_NUMERIC, "C");  // QApplication takes the desktop's: numbers in files must not follow it
     QApplication::setApplicationDisplayName({});
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));

@@ -7,6 +7,7 @@
 #include "config/presets.h"
 #include "config/skip_rules.h"
 #include "model/reachability.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -15,16 +16,16 @@ namespace {
 QString qs(const std::string& text) { return QString::fromStdString(text); }
 
 QString nameList(const std::vector<std::string>& names) {
-    return names.size() == 1 ? qs(names.front()) : QStringLiteral("%1 layers").arg(names.size());
+    return names.size() == 1 ? qs(names.front()) : Words::tr("%1 layers").arg(names.size());
 }
 
 ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
     ConfigEdit edit{config, {}, {}};
     if (std::ranges::count(config.rules, rule) > 0) {
-        edit.complaint = QStringLiteral("There is such a rule already: %1.").arg(qs(describe(rule)));
+        edit.complaint = Words::tr("There is such a rule already: %1.").arg(qs(describe(rule)));
         return edit;
     }
-    edit.text = QStringLiteral("Skip %1").arg(qs(describe(rule)));
+    edit.text = Words::tr("Skip %1").arg(qs(describe(rule)));
     edit.next.rules.push_back(std::move(rule));
     return edit;
 }
@@ -32,12 +33,12 @@ ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
 }  // namespace
 
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names) {
-    return {withLayersSkipped(config, names), QStringLiteral("Skip %1").arg(nameList(names)), {}};
+    return {withLayersSkipped(config, names), Words::tr("Skip %1").arg(nameList(names)), {}};
 }
 
 ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
                           const std::vector<std::string>& names) {
-    return {withLayersQuantized(graph, config, names), QStringLiteral("Quantize %1").arg(nameList(names)), {}};
+    return {withLayersQuantized(graph, config, names), Words::tr("Quantize %1").arg(nameList(names)), {}};
 }
 
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
@@ -55,10 +56,10 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                 if (host && host->index() < layers.size()) layer = &layers[host->index()];
             }
             if (!layer->quantizable) {
-                reason = QStringLiteral("%1 cannot be quantized: %2")
-                             .arg(qs(layer->name), layer->reason.empty()
-                                                       ? QStringLiteral("its operator stays in float")
-                                                       : qs(layer->reason));
+                reason =
+                    Words::tr("%1 cannot be quantized: %2")
+                        .arg(qs(layer->name), layer->reason.empty() ? Words::tr("its operator stays in float")
+                                                                    : qs(layer->reason));
                 continue;
             }
             anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
@@ -67,7 +68,7 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
         if (std::ranges::count(names, name) == 0) names.push_back(name);
     }
     if (names.empty()) {
-        ConfigEdit edit{config, {}, reason.isEmpty() ? QStringLiteral("Select a layer first.") : reason};
+        ConfigEdit edit{config, {}, reason.isEmpty() ? Words::tr("Select a layer first.") : reason};
         return edit;
     }
     // Before the first states are known, what no rule covers counts as quantized.
@@ -85,11 +86,10 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
     };
     if (!reaches(one, other)) {
         if (!reaches(other, one)) {
-            ConfigEdit edit{
-                config,
-                {},
-                QStringLiteral("No path leads from %1 to %2, nor back: there is nothing between them.")
-                    .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
+            ConfigEdit edit{config,
+                            {},
+                            Words::tr("No path leads from %1 to %2, nor back: there is nothing between them.")
+                                .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
             return edit;
         }
         std::swap(one, other);
@@ -134,25 +134,25 @@ ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) {
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
     ConfigEdit edit{config, {}, {}};
     if (index >= config.rules.size()) return edit;
-    edit.text = QStringLiteral("Remove rule: %1").arg(qs(describe(config.rules[index])));
+    edit.text = Words::tr("Remove rule: %1").arg(qs(describe(config.rules[index])));
     edit.next.rules.erase(edit.next.rules.begin() + static_cast<std::ptrdiff_t>(index));
     return edit;
 }
 
 ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
-    ConfigEdit edit{config, skip ? QStringLiteral("Skip the tail") : QStringLiteral("Quantize the tail"), {}};
+    ConfigEdit edit{config, skip ? Words::tr("Skip the tail") : Words::tr("Quantize the tail"), {}};
     edit.next.skipTail = skip;
     return edit;
 }
 
 ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name) {
-    ConfigEdit edit{config, QStringLiteral("Leave %1 to the rules").arg(qs(name)), {}};
+    ConfigEdit edit{config, Words::tr("Leave %1 to the rules").arg(qs(name)), {}};
     if (config.layers.contains(name)) setLayerChoice(edit.next, name, std::nullopt);
     return edit;
 }
 
 ConfigEdit applyPreset(const QuantizationConfig& config, const std::string& name) {
-    ConfigEdit edit{presetConfig(name), QStringLiteral("Preset %1").arg(qs(name)), {}};
+    ConfigEdit edit{presetConfig(name), Words::tr("Preset %1").arg(qs(name)), {}};
     edit.next.rules = config.rules;
     edit.next.layers = config.layers;
     return edit;

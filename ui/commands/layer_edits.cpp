@@ -6,6 +6,7 @@
 
 #include "config/config_json.h"
 #include "models/choice_texts.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -14,7 +15,8 @@ namespace {
 const std::string kCopied = "copied layer";
 
 QString listed(const std::vector<std::string>& names) {
-    return names.size() == 1 ? QString::fromStdString(names.front()) : QStringLiteral("%1 layers").arg(names.size());
+    return names.size() == 1 ? QString::fromStdString(names.front())
+                             : Words::tr("%1 layers").arg(names.size());
 }
 
 }  // namespace
@@ -23,7 +25,7 @@ ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std:
                         const std::function<void(LayerSettings&)>& change, int mergeKey) {
     ConfigEdit edit{config, QStringLiteral("%1: %2").arg(listed(names), text), {}, mergeKey};
     if (names.empty()) {
-        edit.complaint = QStringLiteral("Select a layer first.");
+        edit.complaint = Words::tr("Select a layer first.");
         return edit;
     }
     for (const std::string& name : names) {
@@ -57,7 +59,7 @@ std::optional<LayerSettings> settingsFromText(const QString& text) {
 }
 
 ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names, const LayerSettings& settings) {
-    return changeLayers(config, names, QStringLiteral("paste settings"), [&](LayerSettings& target) {
+    return changeLayers(config, names, Words::tr("paste settings"), [&](LayerSettings& target) {
         const std::string comment = target.comment;
         target = settings;
         target.comment = comment;
@@ -66,25 +68,32 @@ ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std
 
 QString describeSettings(const LayerSettings& settings) {
     QStringList words;
-    if (settings.quantize) words << (*settings.quantize ? QStringLiteral("must be quantized") : QStringLiteral("must stay float"));
-    if (settings.weightBits) words << QStringLiteral("%1-bit weights").arg(*settings.weightBits);
+    if (settings.quantize)
+        words << (*settings.quantize ? Words::tr("must be quantized") : Words::tr("must stay float"));
+    if (settings.weightBits) words << Words::tr("%1-bit weights").arg(*settings.weightBits);
     if (settings.weightPerChannel)
-        words << (*settings.weightPerChannel ? QStringLiteral("weights per channel") : QStringLiteral("weights per tensor"));
+        words << (*settings.weightPerChannel ? Words::tr("weights per channel")
+                                             : Words::tr("weights per tensor"));
     if (settings.weightMethod)
-        words << QStringLiteral("weight scales by %1")
-                     .arg(QString::fromUtf8(
-                         weightMethodTexts()[static_cast<std::size_t>(indexOf(weightMethodTexts(), *settings.weightMethod))].name));
-    if (settings.weightPowerOfTwo || settings.activationPowerOfTwo) words << QStringLiteral("power-of-two scales set");
-    if (settings.weightSigned || settings.weightSymmetric || settings.weightRestricted) words << QStringLiteral("weight codes set");
+        words << Words::tr("weight scales by %1")
+                     .arg(weightMethodTexts()[static_cast<std::size_t>(
+                                                  indexOf(weightMethodTexts(), *settings.weightMethod))]
+                              .name());
+    if (settings.weightPowerOfTwo || settings.activationPowerOfTwo)
+        words << Words::tr("power-of-two scales set");
+    if (settings.weightSigned || settings.weightSymmetric || settings.weightRestricted)
+        words << Words::tr("weight codes set");
     if (settings.biasBits)
-        words << (*settings.biasBits == kFloatBias ? QStringLiteral("float bias")
-                                                   : QStringLiteral("%1-bit bias").arg(*settings.biasBits));
-    if (settings.activationBits) words << QStringLiteral("%1-bit output").arg(*settings.activationBits);
-    if (settings.activationSigned || settings.activationSymmetric) words << QStringLiteral("output codes set");
+        words << (*settings.biasBits == kFloatBias ? Words::tr("float bias")
+                                                   : Words::tr("%1-bit bias").arg(*settings.biasBits));
+    if (settings.activationBits) words << Words::tr("%1-bit output").arg(*settings.activationBits);
+    if (settings.activationSigned || settings.activationSymmetric) words << Words::tr("output codes set");
     if (settings.calibrationMethod)
-        words << QString::fromUtf8(
-            calibrationMethodTexts()[static_cast<std::size_t>(indexOf(calibrationMethodTexts(), *settings.calibrationMethod))].name);
-    if (settings.calibrationParameters != CalibrationParameters{}) words << QStringLiteral("calibration parameters");
+        words << calibrationMethodTexts()[static_cast<std::size_t>(
+                                              indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]
+                     .name();
+    if (settings.calibrationParameters != CalibrationParameters{})
+        words << Words::tr("calibration parameters");
     return words.join(QStringLiteral(", "));
 }
 
@@ -92,7 +101,8 @@ ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vecto
     QStringList names;
     for (const std::string& name : set) names << QString::fromStdString(name);
     ConfigEdit edit{config,
-                    (on ? QStringLiteral("Equalize %1") : QStringLiteral("Do not equalize %1")).arg(names.join(QStringLiteral(", "))),
+                    (on ? Words::tr("Equalize %1") : Words::tr("Do not equalize %1"))
+                        .arg(names.join(QStringLiteral(", "))),
                     {}};
     auto& off = edit.next.transforms.equalization.off;
     std::erase(off, set);

@@ -26,7 +26,7 @@ GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent),
     setAttribute(Qt::WA_OpaquePaintEvent);
     grabGesture(Qt::PinchGesture);
     setMinimumSize(fontMetrics().averageCharWidth() * 20, fontMetrics().height() * 6);
-    setAccessibleName(QStringLiteral("Graph"));
+    setAccessibleName(tr("Graph"));
     connect(document, &Document::pictureChanged, this, [this] { setPicture(m_document->picture()); });
     connect(document, &Document::modelChanged, this, [this] { setPicture(nullptr); });
     connect(document, &Document::layersChanged, this, &GraphCanvas::updateLooks);
@@ -252,7 +252,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
         painter.fillRect(event->rect(), colors.canvas);
         if (m_document->hasModel()) {
             painter.setPen(colors.muted);
-            painter.drawText(rect(), Qt::AlignCenter, QStringLiteral("Laying out the graph\u2026"));
+            painter.drawText(rect(), Qt::AlignCenter, tr("Laying out the graph\u2026"));
         }
         return;
     }

@@ -103,11 +103,10 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
             if (!layer->reason.empty())
                 text += QStringLiteral("<br>") + QString::fromStdString(layer->reason).toHtmlEscaped();
             if (layer->local) {
-                text += QStringLiteral("<br>QS local ") + formatQs(layer->local->qs);
-                if (layer->state == LayerState::Skipped) text += QStringLiteral(" if it were quantized");
+                text += tr("<br>QS local ") + formatQs(layer->local->qs);
+                if (layer->state == LayerState::Skipped) text += tr(" if it were quantized");
             }
-            if (layer->cumulative)
-                text += QStringLiteral("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
+            if (layer->cumulative) text += tr("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
             text += overlayHint(id);
         }
     } else {
@@ -130,12 +129,13 @@ QString GraphCanvas::groupHint(const PictureNode& node) const {
     if (!words.isEmpty()) text += QStringLiteral("<br>") + words.join(QStringLiteral(", "));
     if (m_metric != Metric::None) {
         const NodeId worst = worstOf(group, m_overlay);
-        text += worst.valid() ? QStringLiteral("<br>Worst %1: %2, %3")
-                                    .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
-                                         QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
-                              : QStringLiteral("<br>%1: no layer in it has a value").arg(metricName(m_metric));
+        text += worst.valid()
+                    ? tr("<br>Worst %1: %2, %3")
+                          .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
+                               QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
+                    : tr("<br>%1: no layer in it has a value").arg(metricName(m_metric));
     }
-    return text + QStringLiteral("<br><i>Double click opens it</i>");
+    return text + tr("<br><i>Double click opens it</i>");
 }
 
 /// The line of the metric that is shown, if the hint has not told it yet.
@@ -145,11 +145,12 @@ QString GraphCanvas::overlayHint(NodeId id) const {
     const auto value = m_overlay.valueOf(id);
     if (!value) {
         const QString why = whyNoValue(*m_document, m_reference, id, m_metric);
-        return name + QStringLiteral("no value") + (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
+        return name + tr("no value") +
+               (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
     }
     if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
     if (m_metric == Metric::Difference)
-        return QStringLiteral("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), m_reference.name());
+        return tr("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), m_reference.name());
     return name + (m_metric == Metric::Bits ? formatBits(*m_document->layer(id)) : formatMetric(*value, m_metric));
 }
 
@@ -407,7 +408,7 @@ void GraphCanvas::previewUntil() {
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
     if (!m_scene.hovered) to = m_document->current();
     if (!to.valid() || to == m_untilFrom) {
-        setPreview({}, QStringLiteral("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
+        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
         return;
     }
     const QString end = shortName(to);
@@ -418,8 +419,8 @@ void GraphCanvas::previewUntil() {
     }
     const RulePreview preview =
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    setPreview(preview.covered, QStringLiteral("Skip until %1: %2 \u2014 click or Enter")
-                                    .arg(end, previewWords(preview)));
+    setPreview(preview.covered,
+               tr("Skip until %1: %2 \u2014 click or Enter").arg(end, previewWords(preview)));
 }
 
 void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {

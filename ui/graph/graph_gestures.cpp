@@ -33,14 +33,15 @@ GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* paren
 }
 
 void GraphGestures::addTo(QMenu* layers) {
-    m_blocks = new QMenu(QStringLiteral("Skip &blocks built alike"), layers);
+    m_blocks = new QMenu(tr("Skip &blocks built alike"), layers);
     m_blockAction = layers->addMenu(m_blocks);
     m_blockAction->setShortcut(QKeySequence(QStringLiteral("B")));
     connect(m_blockAction, &QAction::triggered, this, &GraphGestures::popUpBlocks);
-    m_blockAction->setToolTip(QStringLiteral("The block around this layer and all that are built like it"));
-    m_thresholdAction = new QAction(QStringLiteral("Skip above a thres&hold\u2026"), layers);
+    m_blockAction->setToolTip(tr("The block around this layer and all that are built like it"));
+    m_thresholdAction = new QAction(tr("Skip above a thres&hold\u2026"), layers);
     m_thresholdAction->setShortcut(QKeySequence(QStringLiteral("H")));
-    m_thresholdAction->setToolTip(QStringLiteral("All layers whose metric is beyond a limit; shows which while it moves"));
+    m_thresholdAction->setToolTip(
+        tr("All layers whose metric is beyond a limit; shows which while it moves"));
     connect(m_thresholdAction, &QAction::triggered, this, &GraphGestures::startThreshold);
     layers->addAction(m_thresholdAction);
     connect(m_blocks, &QMenu::aboutToShow, this, &GraphGestures::fillBlocks);
@@ -67,10 +68,9 @@ void GraphGestures::show(QAction* action) {
     }
     const RulePreview preview =
         previewRule(*m_document->graph(), m_document->config(), m_document->layers(), *rule);
-    canvas->setPreview(preview.covered,
-                       preview.complaint.isEmpty()
-                           ? QStringLiteral("Would cover %1").arg(previewWords(preview))
-                           : preview.complaint);
+    canvas->setPreview(preview.covered, preview.complaint.isEmpty()
+                                            ? tr("Would cover %1").arg(previewWords(preview))
+                                            : preview.complaint);
 }
 
 void GraphGestures::fillBlocks() {
@@ -85,7 +85,7 @@ void GraphGestures::fillBlocks() {
                                                           : choice.like);
         const QString text =
             alone ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
-                  : QStringLiteral("%1 and %2 alike (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
+                  : tr("%1 and %2 alike (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
         QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         SkipRule rule;
         rule.kind = SkipKind::Block;
@@ -96,7 +96,7 @@ void GraphGestures::fillBlocks() {
     }
     offerBlocksByShape(current);
     if (m_blocks->isEmpty())
-        m_blocks->addAction(QStringLiteral("No other block is built like one that holds this layer"))->setEnabled(false);
+        m_blocks->addAction(tr("No other block is built like one that holds this layer"))->setEnabled(false);
 }
 
 /// Where names have no parts, the network's shape makes blocks; a rule has no word for those, so it lists their layers.
@@ -111,7 +111,7 @@ void GraphGestures::offerBlocksByShape(NodeId layer) {
         for (const Group& other : picture->groups)
             if (other.kind == group.kind)
                 for (const NodeId node : other.nodes) rule.layers.push_back(graph.node(node).name);
-        QAction* action = m_blocks->addAction(QStringLiteral("%1 and %2 alike (%3 nodes)")
+        QAction* action = m_blocks->addAction(tr("%1 and %2 alike (%3 nodes)")
                                                   .arg(QString::fromStdString(group.name))
                                                   .arg(group.alike - 1)
                                                   .arg(rule.layers.size())

@@ -20,7 +20,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
         m_metrics->button(static_cast<int>(i))
             ->setToolTip(QStringLiteral("%1 (%2)").arg(metricMeaning(kMetrics[i])).arg(i + 1));
     m_metricBox = new QComboBox(this);
-    m_metricBox->setAccessibleName(QStringLiteral("Metric that the graph shows"));
+    m_metricBox->setAccessibleName(tr("Metric that the graph shows"));
     for (const Metric metric : kMetrics) m_metricBox->addItem(metricName(metric));
     connect(m_metricBox, &QComboBox::activated, this,
             [this](int index) { m_canvas->setMetric(kMetrics[static_cast<std::size_t>(index)]); });

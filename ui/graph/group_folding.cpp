@@ -31,12 +31,13 @@ void GroupFolding::addTo(QMenu* menu) {
         connect(action, &QAction::triggered, this, run);
         m_actions << action;
     };
-    add(QStringLiteral("C&ollapse or open the block"), "G",
-        QStringLiteral("The block around the current layer as one box; a double click opens it again"), &GroupFolding::toggle);
-    add(QStringLiteral("Collapse the &larger group"), "Ctrl+G", QStringLiteral("One level up in the layers' names"),
+    add(tr("C&ollapse or open the block"), "G",
+        tr("The block around the current layer as one box; a double click opens it again"),
+        &GroupFolding::toggle);
+    add(tr("Collapse the &larger group"), "Ctrl+G", tr("One level up in the layers' names"),
         &GroupFolding::collapseOuter);
-    add(QStringLiteral("Collapse all &blocks"), "Shift+G", {}, &GroupFolding::collapseAll);
-    add(QStringLiteral("Open all bloc&ks"), "Ctrl+Shift+G", {}, &GroupFolding::expandAll);
+    add(tr("Collapse all &blocks"), "Shift+G", {}, &GroupFolding::collapseAll);
+    add(tr("Open all bloc&ks"), "Ctrl+Shift+G", {}, &GroupFolding::expandAll);
 }
 
 void GroupFolding::set(std::vector<std::string> collapsed, NodeId still) {
@@ -94,7 +95,8 @@ void GroupFolding::toggle() {
         if (chosen == Group::kNone || !picture()->groups[chosen].block || picture()->groups[g].shape) chosen = g;
     }
     if (chosen == Group::kNone)
-        m_document->say(MessageKind::Note, QStringLiteral("No block holds this layer: neither its name nor the network's shape makes one."));
+        m_document->say(MessageKind::Note,
+                        tr("No block holds this layer: neither its name nor the network's shape makes one."));
     else
         collapse(chosen);
 }
@@ -119,7 +121,7 @@ void GroupFolding::collapseAll() {
     std::vector<std::string> names;
     for (const Group& group : picture()->groups)
         if (group.block) names.push_back(group.name);
-    if (names.empty()) m_document->say(MessageKind::Note, QStringLiteral("This network has no blocks to collapse."));
+    if (names.empty()) m_document->say(MessageKind::Note, tr("This network has no blocks to collapse."));
     set(std::move(names), {});
 }
 
@@ -137,8 +139,8 @@ void GroupFolding::checkRequested() {
     LayoutOptions options = m_document->layoutOptions();
     std::erase(options.collapsed, name);
     m_document->setLayoutOptions(options);
-    m_document->say(MessageKind::Note,
-                    QStringLiteral("%1 cannot be drawn as one box: data leaves it and comes back.").arg(QString::fromStdString(name)));
+    m_document->say(MessageKind::Note, tr("%1 cannot be drawn as one box: data leaves it and comes back.")
+                                           .arg(QString::fromStdString(name)));
 }
 
 }  // namespace quantloupe::ui

@@ -9,6 +9,8 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -17,11 +19,11 @@ struct Entry {
     const char* text;
     enum Shape { Io, Quantized, Skipped, Float, Inside } shape;
 };
-constexpr Entry kEntries[] = {{"input, output", Entry::Io},
-                              {"quantized", Entry::Quantized},
-                              {"skipped", Entry::Skipped},
-                              {"float only", Entry::Float},
-                              {"folded, fused", Entry::Inside}};
+constexpr Entry kEntries[] = {{QT_TRANSLATE_NOOP("Words", "input, output"), Entry::Io},
+                              {QT_TRANSLATE_NOOP("Words", "quantized"), Entry::Quantized},
+                              {QT_TRANSLATE_NOOP("Words", "skipped"), Entry::Skipped},
+                              {QT_TRANSLATE_NOOP("Words", "float only"), Entry::Float},
+                              {QT_TRANSLATE_NOOP("Words", "folded, fused"), Entry::Inside}};
 
 void paintSwatch(QPainter& painter, const QRectF& box, Entry::Shape shape, const Theme& colors) {
     QColor outline = colors.io, fill = colors.ioFill;
@@ -50,7 +52,7 @@ void paintSwatch(QPainter& painter, const QRectF& box, Entry::Shape shape, const
 QRectF barOf(double unit) { return {unit * 0.9, unit * 1.45, unit * 12.2, unit * 0.55}; }
 
 QRectF switchOf(const QFontMetricsF& metrics) {
-    const double unit = metrics.height(), width = metrics.horizontalAdvance(QStringLiteral("linear")) + 6;
+    const double unit = metrics.height(), width = metrics.horizontalAdvance(Words::tr("linear")) + 6;
     return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
@@ -64,15 +66,15 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
     if (canBeLogarithmic(scale.metric)) {
         painter.setPen(colors.accent);
         painter.drawText(switchOf(metrics).translated(origin), Qt::AlignRight | Qt::AlignVCenter,
-                         scale.logarithmic ? QStringLiteral("log") : QStringLiteral("linear"));
+                         scale.logarithmic ? Words::tr("log") : Words::tr("linear"));
     }
     if (!scale.any) {
         painter.setPen(QPen(colors.faint, 1, Qt::DotLine));
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(bar);
         painter.setPen(colors.muted);
-        painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit * 1.1), Qt::AlignLeft | Qt::AlignVCenter,
-                         QStringLiteral("no layer has a value"));
+        painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit * 1.1),
+                         Qt::AlignLeft | Qt::AlignVCenter, Words::tr("no layer has a value"));
         return;
     }
     const int steps = std::max(2, static_cast<int>(bar.width()));
@@ -118,7 +120,7 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
         x = area.left() + barOf(unit).right() + unit * 1.3;
     }
     for (const Entry& entry : kEntries) {
-        const QString text = QCoreApplication::translate("Legend", entry.text);
+        const QString text = Words::tr(entry.text);
         const double needed = unit * 1.55 + metrics.horizontalAdvance(text);
         if (x + needed > area.right()) break;  // a narrow window has no room for half a word
         paintSwatch(painter, QRectF(x, area.center().y() - unit * 0.36, unit * 1.15, unit * 0.72), entry.shape, colors);
@@ -132,14 +134,15 @@ QSizeF legendSize(const QFont& font) {
     const QFontMetricsF metrics(font);
     const double unit = metrics.height();
     double width = unit * 15;
-    for (const Entry& entry : kEntries) width += metrics.horizontalAdvance(QCoreApplication::translate("Legend", entry.text)) + unit * 2.5;
+    for (const Entry& entry : kEntries)
+        width += metrics.horizontalAdvance(Words::tr(entry.text)) + unit * 2.5;
     return {width + unit, unit * 10 / 3};
 }
 
 Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
     setMouseTracking(true);
     setFont(scaledFont(font(), 0.88));
-    setAccessibleName(QStringLiteral("Legend of the graph"));
+    setAccessibleName(tr("Legend of the graph"));
     connect(canvas, &GraphCanvas::looksChanged, this, [this] {
         updateGeometry();
         update();
@@ -235,14 +238,14 @@ void Legend::mouseDoubleClickEvent(QMouseEvent* event) {
 void Legend::contextMenuEvent(QContextMenuEvent* event) {
     if (!hasScale()) return;
     QMenu menu(this);
-    QAction* log = menu.addAction(QStringLiteral("&Logarithmic"));
+    QAction* log = menu.addAction(tr("&Logarithmic"));
     log->setCheckable(true);
     log->setChecked(m_canvas->scale().logarithmic);
     log->setEnabled(canBeLogarithmic(m_canvas->metric()));
     connect(log, &QAction::triggered, this, &Legend::toggleLogarithmic);
-    connect(menu.addAction(QStringLiteral("&Whole range again")), &QAction::triggered, this, &Legend::resetScale);
+    connect(menu.addAction(tr("&Whole range again")), &QAction::triggered, this, &Legend::resetScale);
     menu.addSeparator();
-    connect(menu.addAction(QStringLiteral("Skip above a &threshold\u2026")), &QAction::triggered, this,
+    connect(menu.addAction(tr("Skip above a &threshold\u2026")), &QAction::triggered, this,
             &Legend::thresholdRequested);
     menu.exec(event->globalPos());
 }
@@ -253,7 +256,7 @@ bool Legend::event(QEvent* event) {
         if (barRect().adjusted(-6, -4, 6, 4).contains(help->pos()))
             QToolTip::showText(help->globalPos(),
                                metricMeaning(m_canvas->metric()) +
-                                   QStringLiteral(". Drag the ends of the scale; a double click gives them back."),
+                                   tr(". Drag the ends of the scale; a double click gives them back."),
                                this);
         else
             QToolTip::hideText();

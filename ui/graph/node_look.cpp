@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
@@ -19,15 +21,15 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
             break;
         case LayerState::Float:
             look.outline = theme.inFloat, look.fill = theme.inFloatFill;
-            look.number = QStringLiteral("float"), look.quiet = true;
+            look.number = Words::tr("float"), look.quiet = true;
             break;
         case LayerState::Folded:
             look.outline = theme.folded, look.fill = theme.foldedFill;
-            look.number = QStringLiteral("folded"), look.quiet = true;
+            look.number = Words::tr("folded"), look.quiet = true;
             break;
         case LayerState::Fused: {
             look.outline = theme.folded, look.fill = theme.foldedFill;
-            look.number = QStringLiteral("fused"), look.quiet = true;
+            look.number = Words::tr("fused"), look.quiet = true;
             const auto host = graph.findNode(layer.host);
             if (host && host->index() < layers.size()) {
                 const LayerState state = layers[host->index()].state;
@@ -112,7 +114,7 @@ std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerRes
             looks[i].outline = looks[i].band = theme.io;
             looks[i].fill = theme.ioFill;
             looks[i].number =
-                node.kind == PictureNode::Kind::Input ? QStringLiteral("input") : QStringLiteral("output");
+                node.kind == PictureNode::Kind::Input ? Words::tr("input") : Words::tr("output");
             looks[i].quiet = true;
         } else if (node.layer.index() < layers.size()) {
             looks[i] = lookOf(layers[node.layer.index()], layers, graph, overlay, theme);

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -17,14 +19,16 @@ std::optional<double> difference(const LayerResult& now, const std::vector<Layer
 
 QString whyNotMeasured(const Document& document, const LayerResult& layer) {
     if (layer.state == LayerState::Folded)
-        return QStringLiteral("it is folded into %1 and has no output of its own").arg(QString::fromStdString(layer.host));
+        return Words::tr("it is folded into %1 and has no output of its own")
+            .arg(QString::fromStdString(layer.host));
     if (layer.state == LayerState::Fused)
-        return QStringLiteral("it runs inside %1, whose output is measured").arg(QString::fromStdString(layer.host));
+        return Words::tr("it runs inside %1, whose output is measured")
+            .arg(QString::fromStdString(layer.host));
     if (!layer.quantizable)
-        return layer.reason.empty() ? QStringLiteral("it stays in float") : QString::fromStdString(layer.reason);
-    if (!document.data()) return QStringLiteral("it needs data: open images or arrays");
-    if (document.evaluating()) return QStringLiteral("it is being measured");
-    return QStringLiteral("it was not measured");
+        return layer.reason.empty() ? Words::tr("it stays in float") : QString::fromStdString(layer.reason);
+    if (!document.data()) return Words::tr("it needs data: open images or arrays");
+    if (document.evaluating()) return Words::tr("it is being measured");
+    return Words::tr("it was not measured");
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ Overlay overlayOf(const Document& document, const LayerReference& reference, Met
 
 QString whyNoValue(const Document& document, const LayerReference& reference, NodeId id, Metric metric) {
     const LayerResult* layer = document.layer(id);
-    if (!layer) return QStringLiteral("nothing is known of the layer yet");
+    if (!layer) return Words::tr("nothing is known of the layer yet");
     switch (metric) {
         case Metric::None:
             return {};
@@ -51,39 +55,39 @@ QString whyNoValue(const Document& document, const LayerReference& reference, No
         case Metric::Sqnr:
             if (layer->local)
                 return metric == Metric::Cosine && std::isnan(layer->local->cosine)
-                           ? QStringLiteral("exactly one of the two outputs is all zeros")
+                           ? Words::tr("exactly one of the two outputs is all zeros")
                            : QString();
             return whyNotMeasured(document, *layer);
         case Metric::CumulativeQs:
             return layer->cumulative ? QString() : whyNotMeasured(document, *layer);
         case Metric::LeaveOneOut:
             if (layer->leaveOneOut) return {};
-            if (layer->state == LayerState::Skipped) return QStringLiteral("it is in float already");
+            if (layer->state == LayerState::Skipped) return Words::tr("it is in float already");
             if (layer->state == LayerState::Quantized && document.data())
-                return QStringLiteral("it is measured while nothing else is to be done (View menu)");
+                return Words::tr("it is measured while nothing else is to be done (View menu)");
             return whyNotMeasured(document, *layer);
         case Metric::WeightQs:
             if (layer->weight) return {};
-            return QStringLiteral("it has no constant weight that could be quantized");
+            return Words::tr("it has no constant weight that could be quantized");
         case Metric::RangeRatio:
             if (layer->weightRangeRatio) return {};
-            return QStringLiteral("it has no constant weight with channels");
+            return Words::tr("it has no constant weight with channels");
         case Metric::Bits:
             if (metricValue(*layer, metric)) return {};
-            if (layer->state == LayerState::Skipped) return QStringLiteral("it is kept in 32-bit float");
+            if (layer->state == LayerState::Skipped) return Words::tr("it is kept in 32-bit float");
             return whyNotMeasured(document, *layer);
         case Metric::Macs:
             if (layer->macs > 0) return {};
-            return QStringLiteral("it multiplies nothing, or its shapes are not known");
+            return Words::tr("it multiplies nothing, or its shapes are not known");
         case Metric::Difference:
             if (!reference.layers()) {
                 return document.history().baselineEntry()
-                           ? QStringLiteral("the baseline was not measured in this window: go back to it once")
-                           : QStringLiteral("only one configuration was measured yet");
+                           ? Words::tr("the baseline was not measured in this window: go back to it once")
+                           : Words::tr("only one configuration was measured yet");
             }
             if (difference(*layer, reference.layers())) return {};
             if (!layer->cumulative) return whyNotMeasured(document, *layer);
-            return QStringLiteral("it was not measured with %1").arg(reference.name());
+            return Words::tr("it was not measured with %1").arg(reference.name());
     }
     return {};
 }

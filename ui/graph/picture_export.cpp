@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "graph/legend.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -110,26 +111,27 @@ std::string pdfOf(const DrawnGraph& graph) {
 QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* canvas, QWidget* window) {
     const auto add = [=](const QString& text, const QString& suffix, const QString& filter, auto bytes) {
         QAction* action = menu->addAction(text);
-        action->setToolTip(QStringLiteral("The graph as it is shown, with its groups and the metric"));
+        action->setToolTip(Words::tr("The graph as it is shown, with its groups and the metric"));
         QObject::connect(action, &QAction::triggered, window, [=] {
             if (!document->picture()) return;
             std::filesystem::path proposal = document->model()->path;
             proposal.replace_extension(suffix.toStdString());
-            const QString chosen = QFileDialog::getSaveFileName(window, QStringLiteral("Export the graph"),
-                                                                QString::fromStdString(proposal.string()), filter);
+            const QString chosen = QFileDialog::getSaveFileName(
+                window, Words::tr("Export the graph"), QString::fromStdString(proposal.string()), filter);
             if (chosen.isEmpty()) return;
             const DrawnGraph graph = drawnGraph(*document, *canvas);
             const std::filesystem::path path = chosen.toStdString();
-            document->job()->runExport(QStringLiteral("export to %1").arg(chosen), [=](Session&, const CancelToken&) {
-                writeFileAtomically(path, bytes(graph));
-                return QStringLiteral("Wrote %1.").arg(QString::fromStdString(path.string()));
-            });
+            document->job()->runExport(
+                Words::tr("export to %1").arg(chosen), [=](Session&, const CancelToken&) {
+                    writeFileAtomically(path, bytes(graph));
+                    return Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
+                });
         });
         return action;
     };
-    return {add(QStringLiteral("Graph as P&NG\u2026"), QStringLiteral(".png"), QStringLiteral("PNG picture (*.png)"),
+    return {add(Words::tr("Graph as P&NG\u2026"), QStringLiteral(".png"), Words::tr("PNG picture (*.png)"),
                 [](const DrawnGraph& graph) { return pngOf(graph, kPixelsAPoint); }),
-            add(QStringLiteral("Graph as P&DF\u2026"), QStringLiteral(".pdf"), QStringLiteral("PDF document (*.pdf)"),
+            add(Words::tr("Graph as P&DF\u2026"), QStringLiteral(".pdf"), Words::tr("PDF document (*.pdf)"),
                 [](const DrawnGraph& graph) { return pdfOf(graph); })};
 }
 

@@ -6,6 +6,7 @@
 #include "config/layer_choices.h"
 #include "models/metric.h"
 #include "session/forecast.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -16,9 +17,9 @@ const QString kSlot = QStringLiteral("forecast");
 
 QString expectedWords(const ExpectedEffect& effect) {
     if (effect.ofSqnr)
-        return QCoreApplication::translate("PreviewForecast", "expected SQNR %1 (%2 to %3)")
+        return Words::tr("expected SQNR %1 (%2 to %3)")
             .arg(formatDecibel(effect.median), formatDecibel(effect.low), formatDecibel(effect.high));
-    return QCoreApplication::translate("PreviewForecast", "expected %1 points (%2 to %3)")
+    return Words::tr("expected %1 points (%2 to %3)")
         .arg(formatPoints(effect.median), formatPoints(effect.low), formatPoints(effect.high));
 }
 

@@ -3,6 +3,7 @@
 
 #include "config/skip_rules.h"
 #include "session/skip_metrics.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -32,13 +33,13 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, co
 }
 
 QString previewWords(const RulePreview& preview) {
-    const QString nodes =
-        preview.nodes == 1 ? QStringLiteral("1 node") : QStringLiteral("%1 nodes").arg(preview.nodes);
-    if (preview.quantizable == 0) return nodes + QStringLiteral(", none quantizable");
-    const QString now = preview.changed == 0                     ? QStringLiteral("all in float already")
-                        : preview.changed == preview.quantizable ? QStringLiteral("all quantized now")
-                                                                 : QStringLiteral("%1 of them quantized now").arg(preview.changed);
-    return QStringLiteral("%1, %2 quantizable, %3").arg(nodes).arg(preview.quantizable).arg(now);
+    const QString nodes = preview.nodes == 1 ? Words::tr("1 node") : Words::tr("%1 nodes").arg(preview.nodes);
+    if (preview.quantizable == 0) return nodes + Words::tr(", none quantizable");
+    const QString now = preview.changed == 0 ? Words::tr("all in float already")
+                        : preview.changed == preview.quantizable
+                            ? Words::tr("all quantized now")
+                            : Words::tr("%1 of them quantized now").arg(preview.changed);
+    return Words::tr("%1, %2 quantizable, %3").arg(nodes).arg(preview.quantizable).arg(now);
 }
 
 }  // namespace quantloupe::ui

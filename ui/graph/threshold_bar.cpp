@@ -9,6 +9,7 @@
 
 #include "session/skip_metrics.h"
 #include "style/icons.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -24,15 +25,16 @@ struct Choice {
     bool lowIsBad;
 };
 constexpr std::array kChoices = {
-    Choice{SkipMetric::LocalQs, Metric::LocalQs, "QS local", "", 4, 1, false},
-    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, "QS cumulative", "", 4, 1, false},
-    Choice{SkipMetric::WeightQs, Metric::WeightQs, "QS weight", "", 4, 1, false},
-    Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, "Leave-one-out", " points", 2, 0.01, false},
-    Choice{SkipMetric::LocalCosine, Metric::Cosine, "Cosine local", "", 5, 1, true},
-    Choice{SkipMetric::CumulativeCosine, Metric::None, "Cosine cumulative", "", 5, 1, true},
-    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, "SQNR local", " dB", 1, 1, true},
-    Choice{SkipMetric::CumulativeSqnr, Metric::None, "SQNR cumulative", " dB", 1, 1, true},
-    Choice{SkipMetric::WeightSqnr, Metric::None, "SQNR weight", " dB", 1, 1, true},
+    Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1, false},
+    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4, 1, false},
+    Choice{SkipMetric::WeightQs, Metric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1, false},
+    Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
+           QT_TRANSLATE_NOOP("Words", " points"), 2, 0.01, false},
+    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1, true},
+    Choice{SkipMetric::CumulativeCosine, Metric::None, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5, 1, true},
+    Choice{SkipMetric::LocalSqnr, Metric::Sqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1, true},
+    Choice{SkipMetric::CumulativeSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1, 1, true},
+    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1, true},
 };
 constexpr double kFirstShare = 0.1;  ///< of the layers, taken at first
 
@@ -43,7 +45,7 @@ const Choice& choiceAt(int index) { return kChoices[static_cast<std::size_t>(std
 ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* parent)
     : QFrame(parent), m_document(document), m_canvas(canvas) {
     setObjectName(QStringLiteral("banner"));
-    setAccessibleName(QStringLiteral("Skip above a threshold"));
+    setAccessibleName(tr("Skip above a threshold"));
     const int unit = fontMetrics().height();
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(unit * 2 / 3, unit / 3, unit / 3, unit / 2);
@@ -54,33 +56,33 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
         rows->addLayout(layout);
     }
     m_metric = new QComboBox;
-    for (const Choice& choice : kChoices) m_metric->addItem(QString::fromLatin1(choice.name));
-    m_metric->setAccessibleName(QStringLiteral("Metric of the threshold"));
+    for (const Choice& choice : kChoices) m_metric->addItem(Words::tr(choice.name));
+    m_metric->setAccessibleName(tr("Metric of the threshold"));
     m_side = new QComboBox;
-    m_side->addItems({QStringLiteral("above"), QStringLiteral("below")});
-    m_side->setAccessibleName(QStringLiteral("Side of the threshold"));
+    m_side->addItems({tr("above"), tr("below")});
+    m_side->setAccessibleName(tr("Side of the threshold"));
     m_value = new QDoubleSpinBox;
     m_value->setRange(-1e6, 1e9);
     m_value->setStepType(QAbstractSpinBox::AdaptiveDecimalStepType);
     m_value->setKeyboardTracking(true);
     m_value->setButtonSymbols(QAbstractSpinBox::NoButtons);
     m_value->setMinimumWidth(unit * 6);
-    m_value->setAccessibleName(QStringLiteral("Threshold"));
+    m_value->setAccessibleName(tr("Threshold"));
     m_slider = new QSlider(Qt::Horizontal);
     m_slider->setFixedWidth(unit * 10);
-    m_slider->setToolTip(QStringLiteral("Takes one more layer a step, worst first"));
-    m_slider->setAccessibleName(QStringLiteral("How many layers the threshold takes"));
+    m_slider->setToolTip(tr("Takes one more layer a step, worst first"));
+    m_slider->setAccessibleName(tr("How many layers the threshold takes"));
     m_count = new ElidedLabel({}, Qt::ElideRight);
     m_count->setMinimumWidth(unit * 10);
-    m_accept = new QPushButton(QStringLiteral("Keep in float"));
-    m_accept->setToolTip(QStringLiteral("Adds the rule (Enter)"));
+    m_accept = new QPushButton(tr("Keep in float"));
+    m_accept->setToolTip(tr("Adds the rule (Enter)"));
     m_accept->setProperty("primary", true);
     m_close = new QPushButton;
     m_close->setFlat(true);
     m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
-    m_close->setToolTip(QStringLiteral("Close without a rule (Esc)"));
-    m_close->setAccessibleName(QStringLiteral("Close"));
-    row->addWidget(new QLabel(QStringLiteral("Skip layers with")));
+    m_close->setToolTip(tr("Close without a rule (Esc)"));
+    m_close->setAccessibleName(tr("Close"));
+    row->addWidget(new QLabel(tr("Skip layers with")));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value}) row->addWidget(widget);
     row->addStretch(1);
     row->addWidget(m_close);
@@ -165,7 +167,7 @@ void ThresholdBar::chooseMetric(bool keepSide) {
     {
         const QSignalBlocker quiet(m_value);
         m_value->setDecimals(choice.decimals);
-        m_value->setSuffix(QString::fromLatin1(choice.unit));
+        m_value->setSuffix(choice.unit[0] ? Words::tr(choice.unit) : QString());
     }
     rankLayers();
     takeFirst(static_cast<std::size_t>(std::ceil(static_cast<double>(m_ranked.size()) * kFirstShare)));
@@ -218,13 +220,15 @@ void ThresholdBar::refresh() {
     const QString name = m_metric->currentText();
     QString text;
     if (m_ranked.empty()) {
-        text = QStringLiteral("no layer has a %1 yet").arg(name);
+        text = tr("no layer has a %1 yet").arg(name);
     } else {
         // What depends on the rules themselves is measured without them: here it is a guess.
         const bool guess = metric() == SkipMetric::LeaveOneOut || name.contains(QLatin1String("cumulative"));
-        text = QStringLiteral("%1%2 of %3 layers").arg(guess ? QStringLiteral("about ") : QString()).arg(preview.nodes)
+        text = tr("%1%2 of %3 layers")
+                   .arg(guess ? tr("about ") : QString())
+                   .arg(preview.nodes)
                    .arg(m_ranked.size());
-        if (preview.changed < preview.nodes) text += QStringLiteral(", %1 quantized now").arg(preview.changed);
+        if (preview.changed < preview.nodes) text += tr(", %1 quantized now").arg(preview.changed);
     }
     m_counted = text;
     showCount();

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -66,7 +68,7 @@ std::pair<QList<QImage>, QString> networkViews(const Dataset& data) {
         views.append(view);
     }
     const auto text = [](float value) { return QString::number(value, 'f', 2).replace(QLatin1Char('-'), QChar(0x2212)); };
-    return {views, any ? text(low) + QStringLiteral(" to ") + text(high) : QString()};
+    return {views, any ? text(low) + Words::tr(" to ") + text(high) : QString()};
 }
 
 }  // namespace quantloupe::ui

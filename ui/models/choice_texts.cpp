@@ -6,48 +6,69 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr ChoiceText<CalibrationMethod> kMethods[] = {
-    {CalibrationMethod::MinMax, "min\u2013max", "The smallest and the largest value that was seen"},
-    {CalibrationMethod::MovingAverage, "moving average", "Minimum and maximum of each sample, averaged"},
-    {CalibrationMethod::Percentile, "percentile", "Cuts off a small fraction of the largest values"},
-    {CalibrationMethod::Entropy, "entropy", "The range whose codes keep most of the distribution (KL divergence)"},
-    {CalibrationMethod::Mse, "mean squared error", "The range with the least squared error"},
-    {CalibrationMethod::TfEnhanced, "TF-enhanced", "AIMET's search for the least rounding and clipping noise"},
-    {CalibrationMethod::PowerOfTwoNonOverflow, "power of two, no overflow", "The power of two nearest to min\u2013max's scale"},
-    {CalibrationMethod::PowerOfTwoMinMse, "power of two, least error", "Quark's choice among five powers of two"},
-    {CalibrationMethod::Ifmr, "IFMR", "AMCT's search round the percentile range"},
-    {CalibrationMethod::Hfmg, "HFMG", "AMCT's search over a histogram"},
+    {CalibrationMethod::MinMax, QT_TRANSLATE_NOOP("Words", "min\u2013max"),
+     QT_TRANSLATE_NOOP("Words", "The smallest and the largest value that was seen")},
+    {CalibrationMethod::MovingAverage, QT_TRANSLATE_NOOP("Words", "moving average"),
+     QT_TRANSLATE_NOOP("Words", "Minimum and maximum of each sample, averaged")},
+    {CalibrationMethod::Percentile, QT_TRANSLATE_NOOP("Words", "percentile"),
+     QT_TRANSLATE_NOOP("Words", "Cuts off a small fraction of the largest values")},
+    {CalibrationMethod::Entropy, QT_TRANSLATE_NOOP("Words", "entropy"),
+     QT_TRANSLATE_NOOP("Words", "The range whose codes keep most of the distribution (KL divergence)")},
+    {CalibrationMethod::Mse, QT_TRANSLATE_NOOP("Words", "mean squared error"),
+     QT_TRANSLATE_NOOP("Words", "The range with the least squared error")},
+    {CalibrationMethod::TfEnhanced, QT_TRANSLATE_NOOP("Words", "TF-enhanced"),
+     QT_TRANSLATE_NOOP("Words", "AIMET's search for the least rounding and clipping noise")},
+    {CalibrationMethod::PowerOfTwoNonOverflow, QT_TRANSLATE_NOOP("Words", "power of two, no overflow"),
+     QT_TRANSLATE_NOOP("Words", "The power of two nearest to min\u2013max's scale")},
+    {CalibrationMethod::PowerOfTwoMinMse, QT_TRANSLATE_NOOP("Words", "power of two, least error"),
+     QT_TRANSLATE_NOOP("Words", "Quark's choice among five powers of two")},
+    {CalibrationMethod::Ifmr, QT_TRANSLATE_NOOP("Words", "IFMR"),
+     QT_TRANSLATE_NOOP("Words", "AMCT's search round the percentile range")},
+    {CalibrationMethod::Hfmg, QT_TRANSLATE_NOOP("Words", "HFMG"), QT_TRANSLATE_NOOP("Words", "AMCT's search over a histogram")},
 };
 
 constexpr ChoiceText<WeightMethod> kWeightMethods[] = {
-    {WeightMethod::MinMax, "min\u2013max", "Symmetric: the largest magnitude is the largest code; affine: the range that holds 0"},
-    {WeightMethod::Arq, "ARQ", "AMCT's: one code more on the negative side where the smallest weight is the extreme"},
-    {WeightMethod::Mse, "mean squared error", "The scale, of 100 below min\u2013max's, with the least squared error"},
-    {WeightMethod::FullSpan, "full span", "ONNX Runtime's of 4 bits: all codes are used, the largest magnitude is clipped by half a step"},
+    {WeightMethod::MinMax, QT_TRANSLATE_NOOP("Words", "min\u2013max"),
+     QT_TRANSLATE_NOOP("Words", "Symmetric: the largest magnitude is the largest code; affine: the range that holds 0")},
+    {WeightMethod::Arq, QT_TRANSLATE_NOOP("Words", "ARQ"),
+     QT_TRANSLATE_NOOP("Words", "AMCT's: one code more on the negative side where the smallest weight is the extreme")},
+    {WeightMethod::Mse, QT_TRANSLATE_NOOP("Words", "mean squared error"),
+     QT_TRANSLATE_NOOP("Words", "The scale, of 100 below min\u2013max's, with the least squared error")},
+    {WeightMethod::FullSpan, QT_TRANSLATE_NOOP("Words", "full span"),
+     QT_TRANSLATE_NOOP("Words", 
+         "ONNX Runtime's of 4 bits: all codes are used, the largest magnitude is clipped by half a step")},
 };
 
 constexpr ChoiceText<EqualizationProfile> kEqualization[] = {
-    {EqualizationProfile::Off, "off", "Weights stay as they are"},
-    {EqualizationProfile::Aimet, "AIMET", "Pairs and depthwise triples, one pass: cross-layer equalization as AIMET does it"},
-    {EqualizationProfile::Quark, "Quark", "Quark's pairs, with its thresholds and, on wish, biases in the ranges"},
-    {EqualizationProfile::Quantloupe, "Quantloupe", "Whole groups of layers, over pools and sums too, balanced together"},
+    {EqualizationProfile::Off, QT_TRANSLATE_NOOP("Words", "off"), QT_TRANSLATE_NOOP("Words", "Weights stay as they are")},
+    {EqualizationProfile::Aimet, QT_TRANSLATE_NOOP("Words", "AIMET"),
+     QT_TRANSLATE_NOOP("Words", "Pairs and depthwise triples, one pass: cross-layer equalization as AIMET does it")},
+    {EqualizationProfile::Quark, QT_TRANSLATE_NOOP("Words", "Quark"),
+     QT_TRANSLATE_NOOP("Words", "Quark's pairs, with its thresholds and, on wish, biases in the ranges")},
+    {EqualizationProfile::Quantloupe, QT_TRANSLATE_NOOP("Words", "Quantloupe"),
+     QT_TRANSLATE_NOOP("Words", "Whole groups of layers, over pools and sums too, balanced together")},
 };
 
 constexpr ChoiceText<BiasCorrection> kBiasCorrection[] = {
-    {BiasCorrection::Off, "off", "Biases stay as they are"},
-    {BiasCorrection::Analytic, "analytic", "Expected inputs from the folded batch norms: needs no data"},
-    {BiasCorrection::Empirical, "empirical", "Mean inputs from the calibration data"},
+    {BiasCorrection::Off, QT_TRANSLATE_NOOP("Words", "off"), QT_TRANSLATE_NOOP("Words", "Biases stay as they are")},
+    {BiasCorrection::Analytic, QT_TRANSLATE_NOOP("Words", "analytic"),
+     QT_TRANSLATE_NOOP("Words", "Expected inputs from the folded batch norms: needs no data")},
+    {BiasCorrection::Empirical, QT_TRANSLATE_NOOP("Words", "empirical"),
+     QT_TRANSLATE_NOOP("Words", "Mean inputs from the calibration data")},
 };
 
 constexpr ChoiceText<int> kBiasBits[] = {
-    {32, "32 bits", "In units of input scale times weight scale"},
-    {16, "16 bits", "With a power-of-two scale of its own"},
-    {8, "8 bits", "With a power-of-two scale of its own"},
-    {kFloatBias, "float", "Not quantized"},
+    {32, QT_TRANSLATE_NOOP("Words", "32 bits"), QT_TRANSLATE_NOOP("Words", "In units of input scale times weight scale")},
+    {16, QT_TRANSLATE_NOOP("Words", "16 bits"), QT_TRANSLATE_NOOP("Words", "With a power-of-two scale of its own")},
+    {8, QT_TRANSLATE_NOOP("Words", "8 bits"), QT_TRANSLATE_NOOP("Words", "With a power-of-two scale of its own")},
+    {kFloatBias, QT_TRANSLATE_NOOP("Words", "float"), QT_TRANSLATE_NOOP("Words", "Not quantized")},
 };
 
 constexpr ChoiceText<Placement> kPlacements[] = {
-    {Placement::InputsAndOutputs, "inputs and outputs", "All that quantized layers read and make, for all readers, as ONNX Runtime"},
-    {Placement::WeightedInputs, "inputs of weighted layers", "What a layer with weights reads, for that layer alone, as AMCT"},
+    {Placement::InputsAndOutputs, QT_TRANSLATE_NOOP("Words", "inputs and outputs"),
+     QT_TRANSLATE_NOOP("Words", "All that quantized layers read and make, for all readers, as ONNX Runtime")},
+    {Placement::WeightedInputs, QT_TRANSLATE_NOOP("Words", "inputs of weighted layers"),
+     QT_TRANSLATE_NOOP("Words", "What a layer with weights reads, for that layer alone, as AMCT")},
 };
 
 }  // namespace

@@ -6,14 +6,18 @@
 #include <span>
 
 #include "config/quantization_config.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
 template <typename Value>
 struct ChoiceText {
     Value value;
-    const char* name;
-    const char* meaning;
+    const char* nameWord;
+    const char* meaningWord;
+
+    QString name() const { return Words::tr(nameWord); }
+    QString meaning() const { return Words::tr(meaningWord); }
 };
 
 std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts();

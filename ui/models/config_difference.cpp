@@ -8,6 +8,7 @@
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -23,8 +24,8 @@ QString keyInWords(const std::string& path) {
 }
 
 QString valueInWords(const Json& value) {
-    if (value.is_null()) return QStringLiteral("by default");
-    if (value.is_boolean()) return value.get<bool>() ? QStringLiteral("on") : QStringLiteral("off");
+    if (value.is_null()) return Words::tr("by default");
+    if (value.is_boolean()) return value.get<bool>() ? Words::tr("on") : Words::tr("off");
     if (value.is_string()) return QString::fromStdString(value.get<std::string>()).replace(QLatin1Char('_'), QLatin1Char(' '));
     return QString::fromStdString(value.dump());
 }
@@ -54,9 +55,9 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
     compareKeys(Json::parse(configToJson(before)), Json::parse(configToJson(after)), {}, lines);
     const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
     for (const SkipRule& r : after.rules)
-        if (std::ranges::count(before.rules, r) == 0) lines << QStringLiteral("now in float: ") + rule(r);
+        if (std::ranges::count(before.rules, r) == 0) lines << Words::tr("now in float: ") + rule(r);
     for (const SkipRule& r : before.rules)
-        if (std::ranges::count(after.rules, r) == 0) lines << QStringLiteral("no longer in float: ") + rule(r);
+        if (std::ranges::count(after.rules, r) == 0) lines << Words::tr("no longer in float: ") + rule(r);
     std::set<std::string> names;
     for (const auto* config : {&before, &after})
         for (const auto& [name, settings] : config->layers) names.insert(name);
@@ -71,7 +72,7 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
         if (a == b) continue;
         const auto words = [](const LayerSettings& s) {
             const QString text = describeSettings(s);
-            return text.isEmpty() ? QStringLiteral("as the network") : text;
+            return text.isEmpty() ? Words::tr("as the network") : text;
         };
         lines << QStringLiteral("%1: %2 \u2192 %3").arg(QString::fromStdString(name), words(a), words(b));
     }

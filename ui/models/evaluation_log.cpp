@@ -53,7 +53,7 @@ QString commandLineOf(const Document& document, const QuantizationConfig& config
 EvaluationLog::EvaluationLog(Document* document, QObject* parent) : QAbstractTableModel(parent), m_document(document) {
     const auto what = [document] {
         const QUndoStack* undo = document->undoStack();
-        return undo->index() > 0 ? undo->text(undo->index() - 1) : QStringLiteral("As opened");
+        return undo->index() > 0 ? undo->text(undo->index() - 1) : tr("As opened");
     };
     connect(document, &Document::evaluationFinished, this, [this, what](double seconds) {
         const Evaluation& evaluation = *m_document->evaluation();
@@ -103,12 +103,12 @@ QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
         case Time:
             return entry.when.toString(QStringLiteral("HH:mm:ss"));
         case Result:
-            return entry.wrong ? QStringLiteral("failed") : entry.result;
+            return entry.wrong ? tr("failed") : entry.result;
         case Seconds:
             return entry.wrong ? QString() : formatSeconds(entry.seconds);
         case Samples:
-            return entry.samples == 0    ? QString()
-                   : entry.randomInputs ? QStringLiteral("%1 random").arg(entry.samples)
+            return entry.samples == 0   ? QString()
+                   : entry.randomInputs ? tr("%1 random").arg(entry.samples)
                                         : QString::number(entry.samples);
         case What:
             return entry.wrong ? entry.what + QStringLiteral(": ") + entry.result : entry.what;
@@ -121,8 +121,10 @@ QVariant EvaluationLog::headerData(int section, Qt::Orientation orientation, int
     if (orientation != Qt::Horizontal) return {};
     if (role == Qt::TextAlignmentRole) return QVariant((section == What ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role != Qt::DisplayRole) return {};
-    static constexpr const char* kNames[ColumnCount] = {"when", "result", "took", "samples", "what"};
-    return QString::fromLatin1(kNames[section]);
+    static constexpr const char* kNames[ColumnCount] = {QT_TR_NOOP("when"), QT_TR_NOOP("result"),
+                                                        QT_TR_NOOP("took"), QT_TR_NOOP("samples"),
+                                                        QT_TR_NOOP("what")};
+    return tr(kNames[section]);
 }
 
 }  // namespace quantloupe::ui

@@ -3,6 +3,8 @@
 
 #include <QImageReader>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 FlippedModel::FlippedModel(int thumbnailSize, QObject* parent)
@@ -69,8 +71,9 @@ void FlippedModel::load(const QString& name) const {
 std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
     const auto className = [&](std::int32_t id) {
         const auto index = static_cast<std::size_t>(id);
-        return id >= 0 && index < flipped.classNames.size() ? QString::fromStdString(flipped.classNames[index])
-                                                            : QStringLiteral("class %1").arg(id);
+        return id >= 0 && index < flipped.classNames.size()
+                   ? QString::fromStdString(flipped.classNames[index])
+                   : Words::tr("class %1").arg(id);
     };
     std::vector<FlippedEntry> entries;
     for (const FlippedSample& sample : flipped.samples) {
@@ -78,9 +81,11 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
         entry.sample = sample.sample;
         entry.kind = static_cast<int>(sample.kind);
         entry.text = QStringLiteral("%1 \u2192 %2").arg(className(sample.floating), className(sample.quantized));
-        entry.toolTip = QStringLiteral("%1\nfloat: %2\nquantized: %3%4")
-                            .arg(QString::fromStdString(sample.sample.name), className(sample.floating), className(sample.quantized),
-                                 sample.wanted ? QStringLiteral("\nlabel: ") + className(*sample.wanted) : QString());
+        entry.toolTip =
+            Words::tr("%1\nfloat: %2\nquantized: %3%4")
+                .arg(QString::fromStdString(sample.sample.name), className(sample.floating),
+                     className(sample.quantized),
+                     sample.wanted ? Words::tr("\nlabel: ") + className(*sample.wanted) : QString());
         entries.push_back(std::move(entry));
     }
     return entries;

@@ -49,8 +49,7 @@ const std::vector<LayerResult>* LayerReference::layers() const {
 
 QString LayerReference::name() const {
     if (!reference()) return {};
-    return m_document->history().baselineEntry() ? QStringLiteral("the baseline")
-                                                 : QStringLiteral("the configuration before");
+    return m_document->history().baselineEntry() ? tr("the baseline") : tr("the configuration before");
 }
 
 }  // namespace quantloupe::ui

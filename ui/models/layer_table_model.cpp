@@ -145,8 +145,9 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                 const LayerResult* baseline = m_document->baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric), then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
                 if (now && then)
-                    return QStringLiteral("%1; baseline %2 (%3)")
-                        .arg(formatMetric(*now, *metric), formatMetric(*then, *metric), formatMetricDifference(*now, *then, *metric));
+                    return tr("%1; baseline %2 (%3)")
+                        .arg(formatMetric(*now, *metric), formatMetric(*then, *metric),
+                             formatMetricDifference(*now, *then, *metric));
             }
             return {};
         case Qt::TextAlignmentRole: {
@@ -184,14 +185,25 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     }
     if (role == Qt::ToolTipRole) {
         if (const auto metric = metricOf(section)) return metricMeaning(*metric);
-        if (section == Cosine)
-            return QStringLiteral("Cosine of the layer's output with its float output; 1 is the same");
+        if (section == Cosine) return tr("Cosine of the layer's output with its float output; 1 is the same");
         return {};
     }
     if (role != Qt::DisplayRole) return {};
-    static constexpr const char* kNames[ColumnCount] = {"#",       "layer",  "op",   "state", "QS local", "QS weight", "cumulative",
-                                                        "one out", "cosine", "SQNR", "MACs",  "weights",  "bits",      "why"};
-    return section >= 0 && section < ColumnCount ? QString::fromLatin1(kNames[section]) : QVariant();
+    static constexpr const char* kNames[ColumnCount] = {"#",
+                                                        QT_TR_NOOP("layer"),
+                                                        QT_TR_NOOP("op"),
+                                                        QT_TR_NOOP("state"),
+                                                        QT_TR_NOOP("QS local"),
+                                                        QT_TR_NOOP("QS weight"),
+                                                        QT_TR_NOOP("cumulative"),
+                                                        QT_TR_NOOP("one out"),
+                                                        QT_TR_NOOP("cosine"),
+                                                        QT_TR_NOOP("SQNR"),
+                                                        QT_TR_NOOP("MACs"),
+                                                        QT_TR_NOOP("weights"),
+                                                        QT_TR_NOOP("bits"),
+                                                        QT_TR_NOOP("why")};
+    return section >= 0 && section < ColumnCount ? tr(kNames[section]) : QVariant();
 }
 
 LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
@@ -231,7 +243,9 @@ LayerFilter::Term LayerFilter::read(const QString& whole) {
     } else if (slashes || word.startsWith(QLatin1String("re:"), Qt::CaseInsensitive)) {
         term.pattern = QRegularExpression(slashes ? word.mid(1, word.size() - 2) : word.mid(3));
         if (!term.pattern->isValid())
-            m_complaint = QStringLiteral("%1: %2 at %3").arg(word, term.pattern->errorString()).arg(term.pattern->patternErrorOffset());
+            m_complaint = tr("%1: %2 at %3")
+                              .arg(word, term.pattern->errorString())
+                              .arg(term.pattern->patternErrorOffset());
     } else {
         term.text = word;
     }

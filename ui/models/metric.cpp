@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "style/words.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -22,72 +24,75 @@ QString number(double value, int digits) {
 QString metricName(Metric metric) {
     switch (metric) {
         case Metric::None:
-            return QStringLiteral("State");
+            return Words::tr("State");
         case Metric::LocalQs:
-            return QStringLiteral("QS local");
+            return Words::tr("QS local");
         case Metric::CumulativeQs:
-            return QStringLiteral("QS cumulative");
+            return Words::tr("QS cumulative");
         case Metric::WeightQs:
-            return QStringLiteral("QS weight");
+            return Words::tr("QS weight");
         case Metric::LeaveOneOut:
-            return QStringLiteral("Leave-one-out");
+            return Words::tr("Leave-one-out");
         case Metric::Sqnr:
-            return QStringLiteral("SQNR");
+            return Words::tr("SQNR");
         case Metric::Macs:
-            return QStringLiteral("MACs");
+            return Words::tr("MACs");
         case Metric::Cosine:
-            return QStringLiteral("Cosine");
+            return Words::tr("Cosine");
         case Metric::RangeRatio:
-            return QStringLiteral("Weight range ratio");
+            return Words::tr("Weight range ratio");
         case Metric::Bits:
-            return QStringLiteral("Bits");
+            return Words::tr("Bits");
         case Metric::Difference:
-            return QStringLiteral("Difference");
+            return Words::tr("Difference");
     }
     return {};
 }
 
 QString metricShortName(Metric metric) {
-    if (metric == Metric::CumulativeQs) return QStringLiteral("Cumulative");
-    if (metric == Metric::RangeRatio) return QStringLiteral("Range ratio");
+    if (metric == Metric::CumulativeQs) return Words::tr("Cumulative");
+    if (metric == Metric::RangeRatio) return Words::tr("Range ratio");
     return metricName(metric);
 }
 
 QString metricMeaning(Metric metric) {
     switch (metric) {
         case Metric::None:
-            return QStringLiteral("What becomes of each layer, without a number");
+            return Words::tr("What becomes of each layer, without a number");
         case Metric::LocalQs:
-            return QStringLiteral(
+            return Words::tr(
                 "Quantization sensitivity with only this layer quantized: relative error of its output, "
                 "0 is none");
         case Metric::CumulativeQs:
-            return QStringLiteral(
+            return Words::tr(
                 "Quantization sensitivity with the whole network quantized: relative error that has "
                 "gathered up to this layer");
         case Metric::WeightQs:
-            return QStringLiteral("Relative error of the layer's weight alone: needs no data");
+            return Words::tr("Relative error of the layer's weight alone: needs no data");
         case Metric::LeaveOneOut:
-            return QStringLiteral(
+            return Words::tr(
                 "What the accuracy regains, in points, if this layer alone is kept in float; measured while "
                 "nothing else is to be done");
         case Metric::Sqnr:
-            return QStringLiteral(
+            return Words::tr(
                 "Signal to quantization noise with only this layer quantized, in decibels; low is bad");
         case Metric::Macs:
-            return QStringLiteral("Multiplications and additions an image");
+            return Words::tr("Multiplications and additions an image");
         case Metric::Cosine:
-            return QStringLiteral(
-                "Cosine similarity of the layer's output to the float one with only this layer quantized; 1 is none lost");
+            return Words::tr(
+                "Cosine similarity of the layer's output to the float one with only this layer quantized; 1 "
+                "is none lost");
         case Metric::RangeRatio:
-            return QStringLiteral(
-                "Largest over smallest range of the weight's output channels: what one scale for all of them must span; "
+            return Words::tr(
+                "Largest over smallest range of the weight's output channels: what one scale for all of them "
+                "must span; "
                 "equalization and scales per channel help where it is high");
         case Metric::Bits:
-            return QStringLiteral("Bits of the weight and of the output");
+            return Words::tr("Bits of the weight and of the output");
         case Metric::Difference:
-            return QStringLiteral(
-                "Cumulative QS now, minus that of the baseline or, without one, of the configuration measured before: "
+            return Words::tr(
+                "Cumulative QS now, minus that of the baseline or, without one, of the configuration "
+                "measured before: "
                 "blue is better now, red is worse");
     }
     return {};
@@ -322,15 +327,15 @@ QString formatSeconds(double seconds) {
 QString stateText(LayerState state) {
     switch (state) {
         case LayerState::Quantized:
-            return QStringLiteral("quantized");
+            return Words::tr("quantized");
         case LayerState::Skipped:
-            return QStringLiteral("skipped");
+            return Words::tr("skipped");
         case LayerState::Float:
-            return QStringLiteral("float");
+            return Words::tr("float");
         case LayerState::Folded:
-            return QStringLiteral("folded");
+            return Words::tr("folded");
         case LayerState::Fused:
-            return QStringLiteral("fused");
+            return Words::tr("fused");
     }
     return {};
 }

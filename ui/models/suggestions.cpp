@@ -8,6 +8,7 @@
 #include "config/layer_choices.h"
 #include "models/metric.h"
 #include "session/leave_one_out.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -40,43 +41,53 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
     };
     const bool relu6 = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "Clip"; });
     if (config.transforms.equalization.profile == EqualizationProfile::Off) {
-        add(QStringLiteral("Equalize"), QStringLiteral("Neighbouring layers share out their channels' ranges"),
+        add(Words::tr("Equalize"), Words::tr("Neighbouring layers share out their channels' ranges"),
             [](QuantizationConfig& c) { c.transforms.equalization.profile = EqualizationProfile::Aimet; });
         if (relu6 && config.transforms.replaceRelu6 == ReplaceRelu6::None)
-            add(QStringLiteral("Equalize, ReLU6 replaced between"),
-                QStringLiteral("A ReLU6 stops equalization; without it more layers take part"), [](QuantizationConfig& c) {
+            add(Words::tr("Equalize, ReLU6 replaced between"),
+                Words::tr("A ReLU6 stops equalization; without it more layers take part"),
+                [](QuantizationConfig& c) {
                     c.transforms.replaceRelu6 = ReplaceRelu6::Between;
                     c.transforms.equalization.profile = EqualizationProfile::Aimet;
                 });
     }
     if (!config.quantization.weight.perChannel)
-        add(QStringLiteral("Weights per channel"), QStringLiteral("A scale of its own for each output channel"),
+        add(Words::tr("Weights per channel"), Words::tr("A scale of its own for each output channel"),
             [](QuantizationConfig& c) { c.quantization.weight.perChannel = true; });
     if (config.quantization.weight.method == WeightMethod::MinMax)
-        add(QStringLiteral("Weight scales by least squared error"), QStringLiteral("Cuts off a few large weights for finer steps"),
+        add(Words::tr("Weight scales by least squared error"),
+            Words::tr("Cuts off a few large weights for finer steps"),
             [](QuantizationConfig& c) { c.quantization.weight.method = WeightMethod::Mse; });
     if (config.refine.biasCorrection == BiasCorrection::Off)
-        add(QStringLiteral("Correct biases"), QStringLiteral("Takes back the shift of the layers' means"),
+        add(Words::tr("Correct biases"), Words::tr("Takes back the shift of the layers' means"),
             [](QuantizationConfig& c) { c.refine.biasCorrection = BiasCorrection::Empirical; });
     const bool normalized = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "LayerNormalization"; });
     if (normalized && config.refine.migration == 0)
-        add(QStringLiteral("Migrate outliers"), QStringLiteral("Weights take over wide channels of what matrix products read"),
+        add(Words::tr("Migrate outliers"),
+            Words::tr("Weights take over wide channels of what matrix products read"),
             [](QuantizationConfig& c) { c.refine.migration = 0.5; });
     if (config.calibration.method == CalibrationMethod::MinMax)
-        add(QStringLiteral("Ranges by least squared error"), QStringLiteral("Activations with rare large values get finer steps"),
+        add(Words::tr("Ranges by least squared error"),
+            Words::tr("Activations with rare large values get finer steps"),
             [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Mse; });
     for (const LayerResult* layer : worstLayers(layers)) {
         const QString name = QString::fromStdString(layer->name);
-        candidates.push_back({{withLayersSkipped(config, {layer->name}), QStringLiteral("Skip %1").arg(name), {}},
-                              QStringLiteral("Keep %1 in float").arg(name),
-                              QStringLiteral("It is among the layers that suffer most"),
-                              0, false, false, {}});
+        candidates.push_back({{withLayersSkipped(config, {layer->name}), Words::tr("Skip %1").arg(name), {}},
+                              Words::tr("Keep %1 in float").arg(name),
+                              Words::tr("It is among the layers that suffer most"),
+                              0,
+                              false,
+                              false,
+                              {}});
         if (config.quantization.weight.bits < 8 && layer->parameters > 0)
-            candidates.push_back({changeLayers(config, {layer->name}, QStringLiteral("8-bit weights"),
+            candidates.push_back({changeLayers(config, {layer->name}, Words::tr("8-bit weights"),
                                                [](LayerSettings& s) { s.weightBits = 8; }),
-                                  QStringLiteral("8-bit weights for %1").arg(name),
-                                  QStringLiteral("It is among the layers that suffer most"),
-                                  0, false, false, {}});
+                                  Words::tr("8-bit weights for %1").arg(name),
+                                  Words::tr("It is among the layers that suffer most"),
+                                  0,
+                                  false,
+                                  false,
+                                  {}});
     }
     return candidates;
 }
@@ -105,7 +116,7 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
             if (!std::isfinite(gain)) continue;
             candidate.gain = gain;
             candidate.inDecibels = candidate.certain = true;
-            candidate.verdict = QStringLiteral("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
+            candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
         }
         // A change that rounds to nothing is no advice.
         if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));

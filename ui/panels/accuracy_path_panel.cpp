@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/metric.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -51,10 +52,12 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
                                   : (change < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
                                         QString::number(std::abs(change), 'f', 1);
         }
-        row.toolTip = QStringLiteral("%1 samples").arg(step.accuracy.samples);
+        row.toolTip = Words::tr("%1 samples").arg(step.accuracy.samples);
         if (step.accuracy.agreement)
-            row.toolTip += QStringLiteral("\nagreement with the float network: ") + formatRate(*step.accuracy.agreement);
-        if (step.accuracy.sqnrDb) row.toolTip += QStringLiteral("\noutput SQNR: ") + formatDecibel(*step.accuracy.sqnrDb);
+            row.toolTip +=
+                Words::tr("\nagreement with the float network: ") + formatRate(*step.accuracy.agreement);
+        if (step.accuracy.sqnrDb)
+            row.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*step.accuracy.sqnrDb);
         steps.push_back(std::move(row));
     }
     return steps;
@@ -67,9 +70,9 @@ QString costliestStep(const std::vector<AccuracyStep>& path) {
     for (std::size_t i = 1; i < steps.size(); ++i)
         if (const double loss = steps[i - 1].value - steps[i].value; loss > most) most = loss, worst = i;
     if (worst == 0) return {};
-    return QStringLiteral("Most goes at \u201c%1\u201d: %2%3")
+    return Words::tr("Most goes at \u201c%1\u201d: %2%3")
         .arg(steps[worst].name.toLower(), steps[worst].changeText,
-             measureOf(path) == Measure::Sqnr ? QStringLiteral(" dB") : QStringLiteral(" points"));
+             measureOf(path) == Measure::Sqnr ? QStringLiteral(" dB") : Words::tr(" points"));
 }
 
 AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
@@ -94,11 +97,11 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(scroll);
-    m_verdict->setText(QStringLiteral("Open a model and data to see at which step its accuracy goes."));
+    m_verdict->setText(tr("Open a model and data to see at which step its accuracy goes."));
 }
 
 EvaluationJob::Query AccuracyPathPanel::question(const QuantizationConfig& config) {
-    if (!answered()) m_verdict->setText(QStringLiteral("measuring each step\u2026"));
+    if (!answered()) m_verdict->setText(tr("measuring each step\u2026"));
     return [this, config](Session& session, const CancelToken& cancel) {
         return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };
     };
@@ -110,11 +113,13 @@ void AccuracyPathPanel::showAnswer(const QString& refusal) {
     m_waterfall->setQuiet(stale());
     if (!refusal.isEmpty()) return m_verdict->setText(sentence(refusal));
     if (m_path.empty())
-        return m_verdict->setText(document()->hasModel() ? QStringLiteral("measuring each step\u2026") : QString());
+        return m_verdict->setText(document()->hasModel() ? tr("measuring each step\u2026") : QString());
     const QString costliest = costliestStep(m_path);
-    m_verdict->setText((costliest.isEmpty() ? QStringLiteral("No step costs anything") : costliest) +
-                       (document()->evaluation() && document()->evaluation()->randomInputs ? QStringLiteral(" (random inputs)") : QString()) +
-                       (stale() ? QStringLiteral(" \u00b7 of the configuration before") : QString()));
+    m_verdict->setText((costliest.isEmpty() ? tr("No step costs anything") : costliest) +
+                       (document()->evaluation() && document()->evaluation()->randomInputs
+                            ? tr(" (random inputs)")
+                            : QString()) +
+                       (stale() ? tr(" \u00b7 of the configuration before") : QString()));
 }
 
 }  // namespace quantloupe::ui

@@ -6,6 +6,7 @@
 #include <initializer_list>
 
 #include "config/calibration_json.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -25,20 +26,55 @@ using Method = CalibrationMethod;
 
 // Methods and defaults: config/calibration_config.h and docs/calibration.md.
 const ParameterText kParameters[] = {
-    {"averaging_constant", "Weight of the next", "0 for the plain mean, to 1", ParameterKind::Number,
+    {"averaging_constant",
+     QT_TRANSLATE_NOOP("Words", "Weight of the next"),
+     QT_TRANSLATE_NOOP("Words", "0 for the plain mean, to 1"),
+     ParameterKind::Number,
      {{Method::MovingAverage, "0.01"}}},
-    {"percentile", "Percentile", "The part of all magnitudes that is kept: above 0.5, to 1", ParameterKind::Number,
+    {"percentile",
+     QT_TRANSLATE_NOOP("Words", "Percentile"),
+     QT_TRANSLATE_NOOP("Words", "The part of all magnitudes that is kept: above 0.5, to 1"),
+     ParameterKind::Number,
      {{Method::Percentile, "0.99999"}}},
-    {"max_percentile", "Upper percentile", "Above 0.5, to 1", ParameterKind::Number, {{Method::Ifmr, "0.999999"}}},
-    {"min_percentile", "Lower percentile", "Above 0.5, to 1", ParameterKind::Number, {{Method::Ifmr, "0.999999"}}},
-    {"search_range", "Search from, to", "Multiples of the bound that are tried", ParameterKind::Range,
+    {"max_percentile",
+     QT_TRANSLATE_NOOP("Words", "Upper percentile"),
+     QT_TRANSLATE_NOOP("Words", "Above 0.5, to 1"),
+     ParameterKind::Number,
+     {{Method::Ifmr, "0.999999"}}},
+    {"min_percentile",
+     QT_TRANSLATE_NOOP("Words", "Lower percentile"),
+     QT_TRANSLATE_NOOP("Words", "Above 0.5, to 1"),
+     ParameterKind::Number,
+     {{Method::Ifmr, "0.999999"}}},
+    {"search_range",
+     QT_TRANSLATE_NOOP("Words", "Search from, to"),
+     QT_TRANSLATE_NOOP("Words", "Multiples of the bound that are tried"),
+     ParameterKind::Range,
      {{Method::Ifmr, "[0.7, 1.3]"}, {Method::Mse, "[0.2, 1]"}}},
-    {"search_step", "Step", "From one multiple to the next", ParameterKind::Number, {{Method::Ifmr, "0.01"}, {Method::Mse, "0.01"}}},
-    {"num_bins", "Bins", "Of the histogram: a power of two from 128 to 8192", ParameterKind::Number,
+    {"search_step",
+     QT_TRANSLATE_NOOP("Words", "Step"),
+     QT_TRANSLATE_NOOP("Words", "From one multiple to the next"),
+     ParameterKind::Number,
+     {{Method::Ifmr, "0.01"}, {Method::Mse, "0.01"}}},
+    {"num_bins",
+     QT_TRANSLATE_NOOP("Words", "Bins"),
+     QT_TRANSLATE_NOOP("Words", "Of the histogram: a power of two from 128 to 8192"),
+     ParameterKind::Number,
      {{Method::Percentile, "2048"}, {Method::Entropy, "128"}, {Method::PowerOfTwoMinMse, "2048"}}},
-    {"num_quantized_bins", "Quantized bins", "2 to 8192", ParameterKind::Number, {{Method::Entropy, "128"}}},
-    {"num_of_bins", "Bins", "Of the histogram: 1024, 2048, 4096 or 8192", ParameterKind::Number, {{Method::Hfmg, "4096"}}},
-    {"mode", "Judged on", "All samples together, or each by itself and the most common result", ParameterKind::Mode,
+    {"num_quantized_bins",
+     QT_TRANSLATE_NOOP("Words", "Quantized bins"),
+     QT_TRANSLATE_NOOP("Words", "2 to 8192"),
+     ParameterKind::Number,
+     {{Method::Entropy, "128"}}},
+    {"num_of_bins",
+     QT_TRANSLATE_NOOP("Words", "Bins"),
+     QT_TRANSLATE_NOOP("Words", "Of the histogram: 1024, 2048, 4096 or 8192"),
+     ParameterKind::Number,
+     {{Method::Hfmg, "4096"}}},
+    {"mode",
+     QT_TRANSLATE_NOOP("Words", "Judged on"),
+     QT_TRANSLATE_NOOP("Words", "All samples together, or each by itself and the most common result"),
+     ParameterKind::Mode,
      {{Method::PowerOfTwoMinMse, "\"all\""}}},
 };
 
@@ -62,14 +98,14 @@ CalibrationForm::CalibrationForm(QWidget* parent) : QWidget(parent) {
     column->setSpacing(unit / 4);
     for (const ParameterText& text : kParameters) {
         Row row{&text};
-        const QString label = QString::fromUtf8(text.label), tip = QString::fromUtf8(text.toolTip);
+        const QString label = Words::tr(text.label), tip = Words::tr(text.toolTip);
         auto* box = new QWidget;
         auto* fields = new QHBoxLayout(box);
         fields->setContentsMargins(0, 0, 0, 0);
         fields->setSpacing(unit / 3);
         if (text.kind == ParameterKind::Mode) {
             row.choice = new ChoiceBox(label);
-            row.choice->addItems({QStringLiteral("all samples"), QStringLiteral("most common")});
+            row.choice->addItems({tr("all samples"), tr("most common")});
             fields->addWidget(row.choice);
         } else {
             const int count = text.kind == ParameterKind::Range ? 2 : 1;
@@ -153,8 +189,8 @@ void CalibrationForm::enter(const Row& row, NumberField* field, const QString& t
         json[row.text->key] = entered;
         CalibrationParameters next;
         readCalibrationParameters(ObjectReader(json, "", {}), next);
-        Q_EMIT changed(next, QStringLiteral("%1 %2").arg(QString::fromUtf8(row.text->label),
-                                                        value.isEmpty() ? QStringLiteral("as by default") : value));
+        Q_EMIT changed(next, QStringLiteral("%1 %2").arg(Words::tr(row.text->label),
+                                                         value.isEmpty() ? tr("as by default") : value));
     } catch (const std::exception& error) {
         if (field) field->setComplaint(QString::fromUtf8(error.what()));
         m_complaint->setText(sentence(QString::fromUtf8(error.what())));

@@ -13,7 +13,7 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QW
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Calibration"));
+    m_heading = new SectionHeading(tr("Calibration"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -21,21 +21,20 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QW
     rows->setSpacing(unit / 3);
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("calibration"));
-    m_method = new ChoiceBox(QStringLiteral("Calibration method"));
-    for (const auto& text : calibrationMethodTexts())
-        m_method->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    m_method = new ChoiceBox(tr("Calibration method"));
+    for (const auto& text : calibrationMethodTexts()) m_method->addChoice(text.name(), text.meaning());
     m_method->setMaxVisibleItems(20);
-    rows->addWidget(makeRow(QStringLiteral("Ranges"), m_method));
+    rows->addWidget(makeRow(tr("Ranges"), m_method));
     m_form = new CalibrationForm;
     rows->addWidget(m_form);
-    m_samples = new NumberField(QStringLiteral("Calibration samples"));
-    rows->addWidget(makeRow(QStringLiteral("Samples"), m_samples, QStringLiteral("Spread evenly over the calibration data")));
+    m_samples = new NumberField(tr("Calibration samples"));
+    rows->addWidget(makeRow(tr("Samples"), m_samples, tr("Spread evenly over the calibration data")));
 
     connect(m_method, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = calibrationMethodTexts()[static_cast<std::size_t>(index)];
         const auto change = [&](QuantizationConfig& c) { c.calibration.method = chosen.value; };
-        if (!m_document->edit(changeConfig(m_document->config(),
-                                           QStringLiteral("Ranges by %1").arg(QString::fromUtf8(chosen.name)), change)))
+        if (!m_document->edit(
+                changeConfig(m_document->config(), tr("Ranges by %1").arg(chosen.name()), change)))
             refresh();
     });
     connect(m_form, &CalibrationForm::changed, this, [this](const CalibrationParameters& parameters, const QString& text) {
@@ -44,7 +43,7 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QW
     });
     connect(m_samples, &NumberField::entered, this, [this](const QString& text) {
         try {
-            ConfigEdit edit{m_document->config(), QStringLiteral("Calibrate on %1 samples").arg(text), {}};
+            ConfigEdit edit{m_document->config(), tr("Calibrate on %1 samples").arg(text), {}};
             setConfigKey(edit.next, "calibration.samples", text.toStdString());
             m_document->edit(edit);
         } catch (const std::exception& error) {
@@ -63,8 +62,8 @@ void CalibrationSection::refresh() {
     m_method->setCurrentIndex(index);
     if (index >= 0) {
         const auto& text = calibrationMethodTexts()[static_cast<std::size_t>(index)];
-        m_method->setToolTip(QString::fromUtf8(text.meaning));
-        m_heading->setRemark(m_heading->isOpen() ? QString() : QString::fromUtf8(text.name));
+        m_method->setToolTip(text.meaning());
+        m_heading->setRemark(m_heading->isOpen() ? QString() : text.name());
     }
     m_form->show(options.method, options.parameters);
     m_samples->setValue(QString::number(options.samples));

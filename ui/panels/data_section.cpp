@@ -9,6 +9,7 @@
 
 #include "models/metric.h"
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -55,7 +56,7 @@ QString chanceWarning(const Evaluation& evaluation) {
     // Beyond the noise of so few samples.
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
     if (*floating.top1 > chance + margin) return {};
-    return QStringLiteral("The float network gets %1 right, which is chance (%2). The preprocessing looks wrong.")
+    return Words::tr("The float network gets %1 right, which is chance (%2). The preprocessing looks wrong.")
         .arg(formatRate(*floating.top1), formatRate(chance));
 }
 
@@ -64,7 +65,7 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Data"));
+    m_heading = new SectionHeading(tr("Data"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* content = new QVBoxLayout(body);
@@ -98,12 +99,11 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
         row->addWidget(choose, 0, Qt::AlignVCenter);
         rows->addLayout(row);
     };
-    line(m_path, m_description, m_choose, QStringLiteral("Folder\u2026"));
-    line(m_calibrationPath, m_calibration, m_chooseCalibration, QStringLiteral("Folder\u2026"));
+    line(m_path, m_description, m_choose, tr("Folder\u2026"));
+    line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Folder\u2026"));
     m_choose->setToolTip(
-        QStringLiteral("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
-    m_chooseCalibration->setToolTip(
-        QStringLiteral("Images that the ranges of the activations are taken from"));
+        tr("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
+    m_chooseCalibration->setToolTip(tr("Images that the ranges of the activations are taken from"));
     content->addWidget(card);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
@@ -141,10 +141,11 @@ void DataSection::refresh() {
     if (!info) {
         m_heading->setRemark({});
         m_thumbnails->hide();
-        m_path->setFullText(QStringLiteral("No data yet"));
-        m_description->setText(m_document->hasModel()
-                                   ? QStringLiteral("Until then random inputs; drop a folder of images, .npy or .npz to measure")
-                                   : QStringLiteral("Open a model first"));
+        m_path->setFullText(tr("No data yet"));
+        m_description->setText(
+            m_document->hasModel()
+                ? tr("Until then random inputs; drop a folder of images, .npy or .npz to measure")
+                : tr("Open a model first"));
         m_notice->hide();
         m_wrong->hide();
         m_warning->clear();
@@ -158,30 +159,29 @@ void DataSection::refresh() {
     }
     const Evaluation* evaluation = m_document->evaluation().get();
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
-        m_heading->setRemark(QStringLiteral("%1 calibrate, %2 evaluate")
-                                 .arg(evaluation->calibrationSamples)
-                                 .arg(evaluation->samples));
+        m_heading->setRemark(
+            tr("%1 calibrate, %2 evaluate").arg(evaluation->calibrationSamples).arg(evaluation->samples));
     const QString warning = evaluation ? chanceWarning(*evaluation) : QString();
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
         m_views->setVisible(!info->networkViews.isEmpty());
         if (!info->networkViews.isEmpty())
             m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
-        m_viewText->setText((info->networkViews.isEmpty()
-                                 ? QString()
-                                 : QStringLiteral("As the network gets them; its values go from %1. ").arg(info->networkSpan)) +
-                            QStringLiteral("Put scale, mean, std, colour order and size into NAME.preprocess.json beside the model."));
+        m_viewText->setText(
+            (info->networkViews.isEmpty()
+                 ? QString()
+                 : tr("As the network gets them; its values go from %1. ").arg(info->networkSpan)) +
+            tr("Put scale, mean, std, colour order and size into NAME.preprocess.json beside the model."));
         m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));
     m_path->setToolTip(QString::fromStdString(info->evaluationPath.string()));
     m_description->setText(info->description);
     const bool separate = !info->calibrationPath.empty();
-    m_calibrationPath->setFullText(separate ? folderText(info->calibrationPath)
-                                            : QStringLiteral("Calibration"));
+    m_calibrationPath->setFullText(separate ? folderText(info->calibrationPath) : tr("Calibration"));
     if (separate) m_calibrationPath->setToolTip(QString::fromStdString(info->calibrationPath.string()));
-    m_calibration->setText(separate ? QStringLiteral("calibration: ") + info->calibrationDescription
-                                    : QStringLiteral("half of the data above"));
+    m_calibration->setText(separate ? tr("calibration: ") + info->calibrationDescription
+                                    : tr("half of the data above"));
     m_notice->setText(sentence(info->notice));
     m_notice->setVisible(!info->notice.isEmpty());
 }

@@ -48,7 +48,7 @@ DistributionSection::DistributionSection(Document* document, QWidget* parent)
     auto* channels = new QVBoxLayout(m_channelBox);
     channels->setContentsMargins(0, 0, 0, 0);
     channels->setSpacing(unit / 3);
-    m_channelHeading = new SectionHeading(QStringLiteral("Weights per channel"));
+    m_channelHeading = new SectionHeading(tr("Weights per channel"));
     channels->addWidget(m_channelHeading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -56,21 +56,22 @@ DistributionSection::DistributionSection(Document* document, QWidget* parent)
     rows->setSpacing(unit / 4);
     m_channels = new ChannelPlot;
     rows->addWidget(m_channels);
-    m_numbers = new QPushButton(QStringLiteral("As numbers\u2026"));
+    m_numbers = new QPushButton(tr("As numbers\u2026"));
     m_numbers->setProperty("link", true);
-    m_numbers->setToolTip(QStringLiteral("Channels, factors and weights, before and after the transforms; to be copied as CSV"));
+    m_numbers->setToolTip(
+        tr("Channels, factors and weights, before and after the transforms; to be copied as CSV"));
     rows->addWidget(m_numbers, 0, Qt::AlignLeft);
     channels->addWidget(body);
     m_channelHeading->setBody(body, QStringLiteral("channels"));
     column->addWidget(m_channelBox);
-    m_weight = addPlot(QStringLiteral("Weight"), QStringLiteral("histogram.weight"));
-    m_input = addPlot(QStringLiteral("Input"), QStringLiteral("histogram.input"));
-    m_output = addPlot(QStringLiteral("Output"), QStringLiteral("histogram.output"));
+    m_weight = addPlot(tr("Weight"), QStringLiteral("histogram.weight"));
+    m_input = addPlot(tr("Input"), QStringLiteral("histogram.input"));
+    m_output = addPlot(tr("Output"), QStringLiteral("histogram.output"));
     m_partnerBox = new QWidget;
     auto* partners = new QVBoxLayout(m_partnerBox);
     partners->setContentsMargins(0, 0, 0, 0);
     partners->setSpacing(unit / 3);
-    m_partnerHeading = new SectionHeading(QStringLiteral("Equalized with"));
+    m_partnerHeading = new SectionHeading(tr("Equalized with"));
     partners->addWidget(m_partnerHeading);
     auto* list = new QWidget;
     m_partners = new QVBoxLayout(list);
@@ -100,10 +101,10 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
     plot.plot->setTensor(tensor, waiting);
     plot.plot->setQuiet(m_model->stale());
     if (!tensor) return plot.heading->setRemark({});
-    if (tensor->bits == 0) return plot.heading->setRemark(QStringLiteral("in float"));
+    if (tensor->bits == 0) return plot.heading->setRemark(tr("in float"));
     plot.heading->setRemark(
-        QStringLiteral("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(shareText(tensor->clippedFraction)),
-        QStringLiteral("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nlimits of the quantizer %7 to %8")
+        tr("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(shareText(tensor->clippedFraction)),
+        tr("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nlimits of the quantizer %7 to %8")
             .arg(QString::fromStdString(tensor->name))
             .arg(tensor->distinctCodes)
             .arg(1 << tensor->bits)
@@ -119,7 +120,7 @@ void DistributionSection::refresh() {
     const LayerResult* layer = m_document->layer(m_document->current());
     // Before the answer the plots are there and empty, so that nothing jumps; where there will be none they are not.
     const bool expected = layer != nullptr && layer->quantizable;
-    const QString waiting = insight || !expected ? QString() : QStringLiteral("measuring\u2026");
+    const QString waiting = insight || !expected ? QString() : tr("measuring\u2026");
     const LayerDetails* details = insight && insight->details ? &*insight->details : nullptr;
     const bool weighted = layer != nullptr && layer->parameters > 0 && expected;
     showPlot(m_weight, details ? details->weight : std::nullopt, weighted ? waiting : QString());
@@ -137,8 +138,10 @@ void DistributionSection::refresh() {
         return value ? QStringLiteral("1 : %1").arg(*value, 0, 'f', *value < 10 ? 1 : 0) : QStringLiteral("\u2013");
     };
     m_channelHeading->setRemark(
-        channels.empty() ? QString() : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after) : ratio(after),
-        QStringLiteral("The narrowest channel's range to the widest one's, before the transforms and after them"));
+        channels.empty()  ? QString()
+        : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after)
+                          : ratio(after),
+        tr("The narrowest channel's range to the widest one's, before the transforms and after them"));
     m_channels->setChannels(std::move(channels));
     m_channels->setQuiet(m_model->stale());
     showPartners(insight);
@@ -160,18 +163,20 @@ void DistributionSection::showPartners(const LayerInsight* insight) {
         control->setChecked(set.enabled);
         QStringList names;
         for (std::size_t i = 0; i < set.layers.size(); ++i)
-            names << (set.nodes[i] == insight->node ? QStringLiteral("here") : QString::fromStdString(set.layers[i]));
+            names << (set.nodes[i] == insight->node ? tr("here") : QString::fromStdString(set.layers[i]));
         const QString text = names.join(QStringLiteral(" \u2192 "));
-        control->setAccessibleName(QStringLiteral("Equalize ") + text);
+        control->setAccessibleName(tr("Equalize ") + text);
         auto* link = new LinkButton;
         link->setFullText(text);
-        link->setToolTip(QStringLiteral("Select these layers"));
+        link->setToolTip(tr("Select these layers"));
         row->addWidget(control);
         row->addWidget(link, 1);
-        auto* factors = makeLabel(set.enabled ? QStringLiteral("\u00d7%1 \u2026 \u00d7%2").arg(set.lowest, 0, 'g', 2).arg(set.highest, 0, 'g', 2)
-                                              : QStringLiteral("off"),
+        auto* factors = makeLabel(set.enabled ? QStringLiteral("\u00d7%1 \u2026 \u00d7%2")
+                                                    .arg(set.lowest, 0, 'g', 2)
+                                                    .arg(set.highest, 0, 'g', 2)
+                                              : tr("off"),
                                   "faint", 0.92);
-        factors->setToolTip(QStringLiteral("The smallest and the largest factor of a channel"));
+        factors->setToolTip(tr("The smallest and the largest factor of a channel"));
         row->addWidget(factors);
         m_partners->addLayout(row);
         connect(control, &ToggleSwitch::clicked, this, [this, layers = set.layers](bool on) {

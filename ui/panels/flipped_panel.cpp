@@ -17,7 +17,7 @@ namespace quantloupe::ui {
 DivergencePlot::DivergencePlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     setMinimumHeight(fontMetrics().height() * 2);
-    setAccessibleName(QStringLiteral("Error of each layer on this image"));
+    setAccessibleName(tr("Error of each layer on this image"));
     setCursor(Qt::PointingHandCursor);
 }
 
@@ -64,8 +64,9 @@ bool DivergencePlot::event(QEvent* event) {
         if (const int index = layerAt(help->pos().x()); index >= 0) {
             const auto& layer = m_divergence->layers[static_cast<std::size_t>(index)];
             QToolTip::showText(help->globalPos(),
-                               QStringLiteral("%1 (%2)\nerror on this image: %3")
-                                   .arg(QString::fromStdString(layer.name), stateText(layer.state), formatQs(layer.difference.qs)),
+                               tr("%1 (%2)\nerror on this image: %3")
+                                   .arg(QString::fromStdString(layer.name), stateText(layer.state),
+                                        formatQs(layer.difference.qs)),
                                this);
             return true;
         }
@@ -87,7 +88,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_view->setGridSize({unit * 8, size + unit * 2});
     m_view->setUniformItemSizes(true);
     m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setAccessibleName(QStringLiteral("Images that quantization turned"));
+    m_view->setAccessibleName(tr("Images that quantization turned"));
     m_summary = makeLabel({}, "muted");
     m_summary->setWordWrap(true);
     m_summary->setContentsMargins(unit, unit / 2, unit, 0);
@@ -105,7 +106,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     auto* right = new QVBoxLayout(side);
     right->setContentsMargins(unit, unit / 2, unit, unit / 2);
     right->setSpacing(unit / 4);
-    m_what = makeLabel(QStringLiteral("Click an image to see where it goes astray."), "muted");
+    m_what = makeLabel(tr("Click an image to see where it goes astray."), "muted");
     m_what->setWordWrap(true);
     right->addWidget(m_what);
     m_layer = new LinkButton;
@@ -146,17 +147,18 @@ void FlippedPanel::showAnswer(const QString& refusal) {
     }
     if (!refusal.isEmpty()) return m_summary->setText(sentence(refusal));
     if (!answered())
-        return m_summary->setText(document()->hasModel() ? QStringLiteral("looking for them\u2026") : QString());
+        return m_summary->setText(document()->hasModel() ? tr("looking for them\u2026") : QString());
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
-    m_summary->setText(QStringLiteral("%1 of %2 images change their class: %3 right before, %4 right after, %5 otherwise%6")
-                           .arg(m_flipped.samples.size())
-                           .arg(m_flipped.evaluated)
-                           .arg(count(FlippedSample::Kind::Broken))
-                           .arg(count(FlippedSample::Kind::Fixed))
-                           .arg(count(FlippedSample::Kind::Other))
-                           .arg(stale() ? QStringLiteral(" \u00b7 of the configuration before") : QString()));
+    m_summary->setText(
+        tr("%1 of %2 images change their class: %3 right before, %4 right after, %5 otherwise%6")
+            .arg(m_flipped.samples.size())
+            .arg(m_flipped.evaluated)
+            .arg(count(FlippedSample::Kind::Broken))
+            .arg(count(FlippedSample::Kind::Fixed))
+            .arg(count(FlippedSample::Kind::Other))
+            .arg(stale() ? tr(" \u00b7 of the configuration before") : QString()));
     if (!stale() && m_divergence) askDivergence();
 }
 
@@ -167,7 +169,7 @@ void FlippedPanel::askDivergence() {
     const std::size_t sample = m_model->entries()[static_cast<std::size_t>(index.row())].sample.index;
     const QuantizationConfig config = document()->config();
     document()->job()->ask(
-        QStringLiteral("divergence"),
+        tr("divergence"),
         [this, config, sample](Session& session, const CancelToken& cancel) -> std::function<void()> {
             const std::size_t place = findSample(session, std::to_string(sample));
             return [this, divergence = sampleDivergence(session, config, place, cancel)] {
@@ -184,7 +186,7 @@ void FlippedPanel::showDivergence() {
     if (!m_divergence) return;
     m_what->setText(sentence(QString::fromStdString(describe(*m_divergence))));
     if (m_divergence->first)
-        m_layer->setFullText(QStringLiteral("show ") +
+        m_layer->setFullText(tr("show ") +
                              QString::fromStdString(m_divergence->layers[m_divergence->first->layer].name));
 }
 

@@ -49,8 +49,8 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     const int unit = fontMetrics().height();
     m_model = new HistoryModel(document, this);
     buildTable();
-    m_hint = makeLabel(QStringLiteral("Every configuration that was measured is listed here. Click one to go back to it; "
-                                      "Ctrl+click two to compare them."),
+    m_hint = makeLabel(tr("Every configuration that was measured is listed here. Click one to go back to it; "
+                          "Ctrl+click two to compare them."),
                        "faint", 0.92);
     m_hint->setWordWrap(true);
     m_hint->setContentsMargins(unit, unit / 2, unit, unit / 2);
@@ -92,7 +92,7 @@ void HistoryPanel::buildTable() {
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_view->setColumnWidth(HistoryModel::Result, qRound(unit * 5.5));
     m_view->setColumnWidth(HistoryModel::Difference, qRound(unit * 4.4));
-    m_view->setAccessibleName(QStringLiteral("Measured configurations"));
+    m_view->setAccessibleName(tr("Measured configurations"));
     // With Ctrl or Shift rows are gathered to be compared; that must not go anywhere.
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (QApplication::keyboardModifiers() & (Qt::ControlModifier | Qt::ShiftModifier)) return;
@@ -109,10 +109,10 @@ QWidget* HistoryPanel::buildNote() {
     auto* rows = new QVBoxLayout(body);
     rows->setContentsMargins(0, 0, 0, 0);
     m_name = new QLineEdit;
-    m_name->setPlaceholderText(QStringLiteral("Name of this configuration"));
+    m_name->setPlaceholderText(tr("Name of this configuration"));
     m_name->setAccessibleName(m_name->placeholderText());
     m_note = new QLineEdit;
-    m_note->setPlaceholderText(QStringLiteral("Note"));
+    m_note->setPlaceholderText(tr("Note"));
     m_note->setAccessibleName(m_note->placeholderText());
     rows->addWidget(m_name);
     rows->addWidget(m_note);
@@ -125,7 +125,7 @@ QWidget* HistoryPanel::buildNote() {
     };
     connect(m_name, &QLineEdit::editingFinished, this, commit);
     connect(m_note, &QLineEdit::editingFinished, this, commit);
-    return section(new SectionHeading(QStringLiteral("Name and note")), body, QStringLiteral("history.note"));
+    return section(new SectionHeading(tr("Name and note")), body, QStringLiteral("history.note"));
 }
 
 QWidget* HistoryPanel::buildComparison() {
@@ -154,18 +154,18 @@ QWidget* HistoryPanel::buildComparison() {
     m_flipView->setMovement(QListView::Static);
     m_flipView->setResizeMode(QListView::Adjust);
     m_flipView->setFixedHeight(unit * 6);
-    m_flipView->setAccessibleName(QStringLiteral("Images that differ between the two"));
+    m_flipView->setAccessibleName(tr("Images that differ between the two"));
     rows->addWidget(m_comparison);
     rows->addWidget(scroll, 1);
     rows->addWidget(m_flipView);
-    return section(new SectionHeading(QStringLiteral("Comparison")), body, QStringLiteral("history.comparison"));
+    return section(new SectionHeading(tr("Comparison")), body, QStringLiteral("history.comparison"));
 }
 
 QWidget* HistoryPanel::buildPlot() {
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
     rows->setContentsMargins(0, 0, 0, 0);
-    m_cost = new SegmentedControl({QStringLiteral("layers"), QStringLiteral("MACs"), QStringLiteral("bytes")});
+    m_cost = new SegmentedControl({tr("layers"), tr("MACs"), tr("bytes")});
     m_cost->setCurrentIndex(kMacs);
     m_plot = new TradeOffPlot;
     m_plot->setFixedHeight(fontMetrics().height() * 10);
@@ -173,7 +173,7 @@ QWidget* HistoryPanel::buildPlot() {
     rows->addWidget(m_plot);
     connect(m_cost, &SegmentedControl::chosen, this, &HistoryPanel::refreshPlot);
     connect(m_plot, &TradeOffPlot::chosen, this, [this](std::size_t entry) { m_document->goBackTo(entry); });
-    return section(new SectionHeading(QStringLiteral("Accuracy against cost")), body, QStringLiteral("history.plot"));
+    return section(new SectionHeading(tr("Accuracy against cost")), body, QStringLiteral("history.plot"));
 }
 
 std::vector<std::size_t> HistoryPanel::selectedEntries() const {
@@ -204,8 +204,9 @@ void HistoryPanel::selectionChanged() {
 void HistoryPanel::compare(std::size_t before, std::size_t after) {
     const MeasuredConfig &a = m_document->history().entries()[before], &b = m_document->history().entries()[after];
     const QStringList lines = configDifference(a.config, b.config);
-    m_words->setText(lines.isEmpty() ? QStringLiteral("The configurations are the same.") : lines.join(QLatin1Char('\n')));
-    m_comparison->setText(QStringLiteral("comparing on the same images\u2026"));
+    m_words->setText(lines.isEmpty() ? tr("The configurations are the same.")
+                                     : lines.join(QLatin1Char('\n')));
+    m_comparison->setText(tr("comparing on the same images\u2026"));
     m_flips->setEntries({}, {});
     m_flipView->hide();
     m_compared->show();
@@ -216,9 +217,9 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
                 m_comparison->setText(sentence(QString::fromStdString(result.text)));
                 std::vector<FlippedEntry> flips;
                 for (const SampleId& sample : result.broken)
-                    flips.push_back({sample, QStringLiteral("broken"), QString::fromStdString(sample.name), 0});
+                    flips.push_back({sample, tr("broken"), QString::fromStdString(sample.name), 0});
                 for (const SampleId& sample : result.fixed)
-                    flips.push_back({sample, QStringLiteral("fixed"), QString::fromStdString(sample.name), 1});
+                    flips.push_back({sample, tr("fixed"), QString::fromStdString(sample.name), 1});
                 m_flipView->setVisible(!flips.empty());
                 m_flips->setEntries(std::move(flips),
                                     m_document->data() ? m_document->data()->evaluationPath : std::filesystem::path());
@@ -247,10 +248,10 @@ void HistoryPanel::refreshPlot() {
         points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1), current == i,
                           entries[i].version == m_document->history().baseline(), i});
     }
-    static const QString kNames[] = {QStringLiteral("layers in float"), QStringLiteral("million MACs in float"),
-                                     QStringLiteral("MB of float weights")};
+    static const QString kNames[] = {tr("layers in float"), tr("million MACs in float"),
+                                     tr("MB of float weights")};
     m_plot->setPoints(std::move(points), kNames[std::max(0, m_cost->currentIndex())],
-                      rates ? QStringLiteral("accuracy, %") : QStringLiteral("SQNR, dB"));
+                      rates ? tr("accuracy, %") : tr("SQNR, dB"));
 }
 
 void HistoryPanel::showMenu(QPoint at) {
@@ -260,11 +261,11 @@ void HistoryPanel::showMenu(QPoint at) {
     const bool pinned = m_document->history().entries()[entry].version == m_document->history().baseline();
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(QStringLiteral("&Go back to this")), &QAction::triggered, this,
+    connect(menu->addAction(tr("&Go back to this")), &QAction::triggered, this,
             [this, entry] { m_document->goBackTo(entry); });
-    connect(menu->addAction(pinned ? QStringLiteral("Un&pin the baseline") : QStringLiteral("&Pin as baseline")),
-            &QAction::triggered, this, [this, entry] { m_document->pinBaseline(entry); });
-    connect(menu->addAction(QStringLiteral("&Name and note")), &QAction::triggered, this, [this, index] {
+    connect(menu->addAction(pinned ? tr("Un&pin the baseline") : tr("&Pin as baseline")), &QAction::triggered,
+            this, [this, entry] { m_document->pinBaseline(entry); });
+    connect(menu->addAction(tr("&Name and note")), &QAction::triggered, this, [this, index] {
         m_view->selectRow(index.row());
         m_name->setFocus();
         m_name->selectAll();

@@ -10,6 +10,7 @@
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -19,7 +20,7 @@ constexpr std::array kRows = {Metric::LocalQs, Metric::CumulativeQs, Metric::Wei
                               Metric::Sqnr};
 
 QString shapeText(const TensorInfo& tensor) {
-    QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : QStringLiteral("unknown");
+    QString text = tensor.shape ? QString::fromStdString(toString(*tensor.shape)) : Words::tr("unknown");
     if (tensor.type != DataType::Undefined && tensor.type != DataType::Float32)
         text +=
             QLatin1Char(' ') + QString::fromUtf8(dataTypeName(tensor.type).data(),
@@ -89,7 +90,7 @@ void Inspector::build() {
     m_host = new LinkButton;
     details->addWidget(m_host);
 
-    m_sensitivity = new SectionHeading(QStringLiteral("Sensitivity"));
+    m_sensitivity = new SectionHeading(tr("Sensitivity"));
     details->addSpacing(unit / 3);
     details->addWidget(m_sensitivity);
     auto* metrics = new QWidget;
@@ -97,13 +98,12 @@ void Inspector::build() {
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(0);
     for (const Metric metric : kRows) {
-        const QString name = metric == Metric::Sqnr ? QStringLiteral("SQNR local") : metricName(metric);
+        const QString name = metric == Metric::Sqnr ? tr("SQNR local") : metricName(metric);
         m_metrics.append(new MetricRow(name, metricMeaning(metric)));
         rows->addWidget(m_metrics.back());
     }
-    m_metrics.append(
-        new MetricRow(QStringLiteral("cosine"),
-                      QStringLiteral("Cosine of the layer's output with its float output; 1 is the same")));
+    m_metrics.append(new MetricRow(tr("cosine"),
+                                   tr("Cosine of the layer's output with its float output; 1 is the same")));
     rows->addWidget(m_metrics.back());
     details->addWidget(metrics);
     m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
@@ -126,18 +126,18 @@ void Inspector::build() {
         heading->setBody(box, key);
         return layout;
     };
-    m_facts = form(new SectionHeading(QStringLiteral("Layer")), QStringLiteral("layer"));
-    m_attributesHeading = new SectionHeading(QStringLiteral("Attributes"));
+    m_facts = form(new SectionHeading(tr("Layer")), QStringLiteral("layer"));
+    m_attributesHeading = new SectionHeading(tr("Attributes"));
     m_attributes = form(m_attributesHeading, QStringLiteral("attributes"));
 
     details->addSpacing(unit / 3);
-    details->addWidget(new SectionHeading(QStringLiteral("Comment")));
+    details->addWidget(new SectionHeading(tr("Comment")));
     m_comment = new QPlainTextEdit;
-    m_comment->setPlaceholderText(QStringLiteral("Why this layer is as it is; saved with the configuration"));
+    m_comment->setPlaceholderText(tr("Why this layer is as it is; saved with the configuration"));
     m_comment->setTabChangesFocus(true);
     m_comment->setFixedHeight(unit * 5);
     m_comment->installEventFilter(this);
-    m_comment->setAccessibleName(QStringLiteral("Comment of the layer"));
+    m_comment->setAccessibleName(tr("Comment of the layer"));
     details->addWidget(m_comment);
 
     column->addWidget(m_details);
@@ -183,10 +183,9 @@ void Inspector::showSeveral() {
     if (count < 2) {
         m_empty->setText(
             m_document->hasModel()
-                ? QStringLiteral(
-                      "Click a layer in the graph or the table to see its shapes, its sensitivity and "
-                      "why it is quantized or not.\n\nSpace keeps it in float, Space again "
-                      "quantizes it.\n\nShift+click takes all layers on the paths between.")
+                ? tr("Click a layer in the graph or the table to see its shapes, its sensitivity and "
+                     "why it is quantized or not.\n\nSpace keeps it in float, Space again "
+                     "quantizes it.\n\nShift+click takes all layers on the paths between.")
                 : QString());
         return;
     }
@@ -200,15 +199,14 @@ void Inspector::showSeveral() {
         skipped += layer->state == LayerState::Skipped;
     }
     m_empty->setText(
-        QStringLiteral(
-            "%1 layers selected: %2 quantized, %3 skipped, %4 MACs an image.\n\nSpace keeps all of "
-            "them in float, or quantizes all.%5")
+        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs an image.\n\nSpace keeps all of "
+           "them in float, or quantizes all.%5")
             .arg(count)
             .arg(quantized)
             .arg(skipped)
             .arg(formatCount(macs))
-            .arg(count == 2 ? QStringLiteral("\n\nLayers \u25b8 Skip until here takes everything on the "
-                                             "paths between the two.")
+            .arg(count == 2 ? tr("\n\nLayers \u25b8 Skip until here takes everything on the "
+                                 "paths between the two.")
                             : QString()));
 }
 
@@ -223,19 +221,19 @@ void Inspector::showStructure(const Node& node) {
     for (const TensorId id : node.inputs) {
         if (!id.valid()) continue;
         const TensorInfo& tensor = graph.tensor(id);
-        const QString name = tensor.constant ? QStringLiteral("constant") : QStringLiteral("input");
+        const QString name = tensor.constant ? tr("constant") : tr("input");
         addFact(name, tensor.constant ? QString::fromStdString(toString(tensor.constant->dims()))
                                       : shapeText(tensor));
     }
     for (const TensorId id : node.outputs)
-        if (id.valid()) addFact(QStringLiteral("output"), shapeText(graph.tensor(id)));
+        if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)));
     for (const auto& [name, value] : node.attributes) {
         auto* label = makeLabel(QString::fromStdString(toString(value)), "");
         label->setWordWrap(true);
         label->setFont(numberFont(font()));
         m_attributes->addRow(makeLabel(QString::fromStdString(name), "muted"), label);
     }
-    m_attributesHeading->setRemark(node.attributes.empty() ? QStringLiteral("none") : QString());
+    m_attributesHeading->setRemark(node.attributes.empty() ? tr("none") : QString());
     const auto settings = m_document->config().layers.find(node.name);
     m_comment->setPlainText(settings == m_document->config().layers.end()
                                 ? QString()
@@ -257,10 +255,9 @@ void Inspector::showResults() {
 
     const Node& node = m_document->graph()->node(m_shown);
     QString kind = QString::fromStdString(node.op);
-    if (layer->macs > 0) kind += QStringLiteral(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
-    if (layer->parameters > 0)
-        kind += QStringLiteral(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
-    if (layer->io) kind += QStringLiteral(" \u00b7 at the rim of the graph");
+    if (layer->macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
+    if (layer->parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
+    if (layer->io) kind += tr(" \u00b7 at the rim of the graph");
     m_kind->setText(kind);
 
     m_state->setText(stateText(layer->state));
@@ -273,7 +270,7 @@ void Inspector::showResults() {
                         : folded                              ? colors.foldedFill
                                                               : colors.inFloatFill;
     m_state->setStyleSheet(
-        QStringLiteral("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
+        tr("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
             .arg((colors.dark || folded ? color : color.darker(115)).name(), fill.name(),
                  layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
                  color.name())
@@ -283,8 +280,7 @@ void Inspector::showResults() {
     m_hostNode = NodeId();
     if (!layer->host.empty()) {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
-        m_host->setFullText((layer->state == LayerState::Folded ? QStringLiteral("folded into ")
-                                                                : QStringLiteral("runs inside ")) +
+        m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("runs inside ")) +
                             QString::fromStdString(layer->host));
         m_host->show();
         // The link says it already.
@@ -292,15 +288,14 @@ void Inspector::showResults() {
             layer->reason.size() < layer->host.size() + 40)
             m_reason->hide();
     }
-    m_toggle->setText(layer->state == LayerState::Skipped ? QStringLiteral("Quantize")
-                                                          : QStringLiteral("Keep in float"));
+    m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in float"));
     m_toggle->setVisible(layer->quantizable);
     m_hint->setVisible(layer->quantizable);
 
     const bool stale = m_document->metricsStale();
     const bool asIf = layer->state == LayerState::Skipped;
-    m_sensitivity->setRemark(stale ? QStringLiteral("measuring\u2026")
-                             : asIf && layer->local ? QStringLiteral("local: as if quantized")
+    m_sensitivity->setRemark(stale                  ? tr("measuring\u2026")
+                             : asIf && layer->local ? tr("local: as if quantized")
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(*layer, kRows[i]);
@@ -334,8 +329,7 @@ QSize Inspector::minimumSizeHint() const {
 void Inspector::commitComment() {
     if (!m_shown.valid()) return;
     const std::string name = m_document->graph()->node(m_shown).name;
-    ConfigEdit edit{
-        m_document->config(), QStringLiteral("Comment on %1").arg(QString::fromStdString(name)), {}};
+    ConfigEdit edit{m_document->config(), tr("Comment on %1").arg(QString::fromStdString(name)), {}};
     edit.mergeKey = kMergeComment;
     LayerSettings& settings = edit.next.layers[name];
     settings.comment = m_comment->toPlainText().trimmed().toStdString();

@@ -25,11 +25,11 @@ void LayerTable::buildHead() {
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(unit * 3 / 4);
     m_filterLine = new QLineEdit;
-    m_filterLine->setPlaceholderText(QStringLiteral("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
+    m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
     m_filterLine->setMinimumWidth(unit * 11);
     m_filterLine->setMaximumWidth(unit * 24);
-    m_filterLine->setAccessibleName(QStringLiteral("Filter the layers"));
+    m_filterLine->setAccessibleName(tr("Filter the layers"));
     row->addWidget(m_filterLine, 8);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
@@ -41,9 +41,9 @@ void LayerTable::buildHead() {
         row->addWidget(button);
         return button;
     };
-    m_ranges = link(QStringLiteral("Ranges"), QStringLiteral("Each layer's weights and output as a strip over powers of two"));
+    m_ranges = link(tr("Ranges"), tr("Each layer's weights and output as a strip over powers of two"));
     m_ranges->setCheckable(true);
-    m_columns = link(QStringLiteral("Columns\u2026"), QStringLiteral("Which columns are shown"));
+    m_columns = link(tr("Columns\u2026"), tr("Which columns are shown"));
     connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
     connect(m_columns, &QPushButton::clicked, this,
             [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
@@ -51,7 +51,7 @@ void LayerTable::buildHead() {
 
 void LayerTable::showRanges(bool on) {
     m_ranges->setChecked(on);
-    m_ranges->setText(on ? QStringLiteral("Table") : QStringLiteral("Ranges"));
+    m_ranges->setText(on ? tr("Table") : tr("Ranges"));
     m_pages->setCurrentIndex(on ? 1 : 0);
 }
 
@@ -69,7 +69,7 @@ void LayerTable::showColumnMenu(const QPoint& global) {
         });
     }
     menu->addSeparator();
-    connect(menu->addAction(QStringLiteral("As at first")), &QAction::triggered, this, [this] {
+    connect(menu->addAction(tr("As at first")), &QAction::triggered, this, [this] {
         QSettings().remove(kHiddenKey);
         QSettings().remove(kOrderKey);
         restoreColumns();
@@ -79,7 +79,7 @@ void LayerTable::showColumnMenu(const QPoint& global) {
 
 void LayerTable::restoreColumns() {
     const QSettings settings;
-    const QStringList hidden = settings.value(kHiddenKey, QStringList{QStringLiteral("QS weight")}).toStringList();
+    const QStringList hidden = settings.value(kHiddenKey, QStringList{tr("QS weight")}).toStringList();
     const QStringList order = settings.value(kOrderKey).toStringList();
     QHeaderView* header = m_view->horizontalHeader();
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column) {

@@ -45,9 +45,9 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_view->setSortingEnabled(true);
     m_view->sortByColumn(LayerTableModel::Number, Qt::AscendingOrder);
     m_view->installEventFilter(this);
-    m_view->setAccessibleName(QStringLiteral("Layers"));
+    m_view->setAccessibleName(tr("Layers"));
 
-    m_nothing = makeLabel(QStringLiteral("No layer fits the filter"), "muted", 1);
+    m_nothing = makeLabel(tr("No layer fits the filter"), "muted", 1);
     m_nothing->setAlignment(Qt::AlignCenter);
     m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* overlay = new QVBoxLayout(m_view->viewport());
@@ -105,8 +105,8 @@ void LayerTable::updateCount() {
     m_nothing->setVisible(all > 0 && seen == 0);
     m_count->setText(all == 0      ? QString()
                      : seen == all ? QString::number(all)
-                                   : QStringLiteral("%1 of %2").arg(seen).arg(all));
-    m_count->setToolTip(QStringLiteral("Layers that are seen, and all"));
+                                   : tr("%1 of %2").arg(seen).arg(all));
+    m_count->setToolTip(tr("Layers that are seen, and all"));
 }
 
 void LayerTable::fromDocument() {

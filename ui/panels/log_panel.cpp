@@ -24,12 +24,12 @@ LogPanel::LogPanel(Document* document, QWidget* parent)
     m_view->horizontalHeader()->setStretchLastSection(true);
     for (const auto& [column, width] : {std::pair{0, 5.5}, {1, 6.0}, {2, 6.0}, {3, 6.5}})
         m_view->setColumnWidth(column, qRound(unit * width));
-    m_view->setAccessibleName(QStringLiteral("Log"));
+    m_view->setAccessibleName(tr("Log"));
     m_head = new QWidget(this);
     auto* row = new QHBoxLayout(m_head);
     row->setContentsMargins(0, 0, 0, 0);
-    m_copy = new QPushButton(QStringLiteral("Copy as command line"));
-    m_copy->setToolTip(QStringLiteral("A command that measures the configuration of this line again"));
+    m_copy = new QPushButton(tr("Copy as command line"));
+    m_copy->setToolTip(tr("A command that measures the configuration of this line again"));
     m_copy->setEnabled(false);
     row->addStretch(1);
     row->addWidget(m_copy);
@@ -45,7 +45,7 @@ void LogPanel::copyCommand() {
     const QModelIndexList rows = m_view->selectionModel()->selectedRows();
     if (rows.isEmpty() || !m_document->hasModel()) return;
     QApplication::clipboard()->setText(commandLineOf(*m_document, m_log->entry(rows.front().row()).config));
-    m_document->say(MessageKind::Note, QStringLiteral("Copied the command line."));
+    m_document->say(MessageKind::Note, tr("Copied the command line."));
 }
 
 }  // namespace quantloupe::ui

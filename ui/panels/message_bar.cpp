@@ -26,8 +26,8 @@ MessageBar::MessageBar(QWidget* parent) : QFrame(parent) {
     m_text->setTextFormat(Qt::PlainText);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_close = new QToolButton;
-    m_close->setToolTip(QStringLiteral("Dismiss"));
-    m_close->setAccessibleName(QStringLiteral("Dismiss the message"));
+    m_close->setToolTip(tr("Dismiss"));
+    m_close->setAccessibleName(tr("Dismiss the message"));
     row->addWidget(m_mark, 0, Qt::AlignTop);
     row->addWidget(m_text, 1);
     m_more = new QPushButton;
@@ -106,7 +106,7 @@ void MessageBar::showText(bool all) {
     const auto hidden = lines.size() - kFoldedLines;
     const bool fold = !all && hidden > 1;
     m_text->setText(fold ? QStringList(lines.mid(0, kFoldedLines)).join(QLatin1Char('\n')) : m_full);
-    m_more->setText(QStringLiteral("%1 more").arg(hidden));
+    m_more->setText(tr("%1 more").arg(hidden));
     m_more->setVisible(fold);
 }
 

@@ -27,7 +27,7 @@ QList<Value> valuesOf(std::span<const ChoiceText<Value>> texts) {
 template <typename Value>
 QString nameOf(std::span<const ChoiceText<Value>> texts, Value value) {
     const int index = indexOf(texts, value);
-    return index < 0 ? QString() : QString::fromUtf8(texts[static_cast<std::size_t>(index)].name);
+    return index < 0 ? QString() : texts[static_cast<std::size_t>(index)].name();
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ void OverrideSection::build() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("This layer"));
+    m_heading = new SectionHeading(tr("This layer"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -52,14 +52,14 @@ void OverrideSection::build() {
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("override"));
 
-    m_lock = new SegmentedControl({QStringLiteral("by rules"), QStringLiteral("quantized"), QStringLiteral("float")});
-    m_lock->button(0)->setToolTip(QStringLiteral("The rules decide"));
-    m_lock->button(1)->setToolTip(QStringLiteral("Must be quantized, whatever a rule says"));
-    m_lock->button(2)->setToolTip(QStringLiteral("Must stay float, whatever a rule says"));
-    rows->addWidget(makeRow(QStringLiteral("Lock"), m_lock));
+    m_lock = new SegmentedControl({tr("by rules"), tr("quantized"), tr("float")});
+    m_lock->button(0)->setToolTip(tr("The rules decide"));
+    m_lock->button(1)->setToolTip(tr("Must be quantized, whatever a rule says"));
+    m_lock->button(2)->setToolTip(tr("Must stay float, whatever a rule says"));
+    rows->addWidget(makeRow(tr("Lock"), m_lock));
     const auto bits = [](ChoiceBox* box) {
         box->addItem({});
-        for (const int n : kBits) box->addItem(QStringLiteral("%1 bits").arg(n));
+        for (const int n : kBits) box->addItem(tr("%1 bits").arg(n));
     };
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(unit / 2);
@@ -74,21 +74,21 @@ void OverrideSection::build() {
         grid->addWidget(box, row, 1);
         return box;
     };
-    m_weightBits = add(QStringLiteral("Weights"), QStringLiteral("Bits of the weight"));
+    m_weightBits = add(tr("Weights"), tr("Bits of the weight"));
     bits(m_weightBits);
-    m_perChannel = add(QStringLiteral("Weight scales"), QStringLiteral("One a tensor or one a channel"));
-    m_perChannel->addItems({QString(), QStringLiteral("per tensor"), QStringLiteral("per channel")});
-    m_weightMethod = add(QStringLiteral("Weight method"), QStringLiteral("How the weight's scales are chosen"));
+    m_perChannel = add(tr("Weight scales"), tr("One a tensor or one a channel"));
+    m_perChannel->addItems({QString(), tr("per tensor"), tr("per channel")});
+    m_weightMethod = add(tr("Weight method"), tr("How the weight's scales are chosen"));
     m_weightMethod->addItem({});
-    for (const auto& text : weightMethodTexts()) m_weightMethod->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    m_biasBits = add(QStringLiteral("Bias"), QStringLiteral("Bits of the bias"));
+    for (const auto& text : weightMethodTexts()) m_weightMethod->addChoice(text.name(), text.meaning());
+    m_biasBits = add(tr("Bias"), tr("Bits of the bias"));
     m_biasBits->addItem({});
-    for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    m_activationBits = add(QStringLiteral("Output"), QStringLiteral("Bits of the tensor that the layer makes"));
+    for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
+    m_activationBits = add(tr("Output"), tr("Bits of the tensor that the layer makes"));
     bits(m_activationBits);
-    m_method = add(QStringLiteral("Output range"), QStringLiteral("Calibration method of the tensor that the layer makes"));
+    m_method = add(tr("Output range"), tr("Calibration method of the tensor that the layer makes"));
     m_method->addItem({});
-    for (const auto& text : calibrationMethodTexts()) m_method->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
+    for (const auto& text : calibrationMethodTexts()) m_method->addChoice(text.name(), text.meaning());
     grid->setColumnStretch(1, 1);
     rows->addLayout(grid);
     m_form = new CalibrationForm;
@@ -104,9 +104,9 @@ void OverrideSection::build() {
         buttons->addWidget(button);
         return button;
     };
-    m_copy = link(QStringLiteral("Copy"), QStringLiteral("Copy the settings of this layer (Ctrl+Alt+C)"));
-    m_paste = link(QStringLiteral("Paste"), QStringLiteral("Give them to all selected layers (Ctrl+Alt+V)"));
-    m_clear = link(QStringLiteral("As the network"), QStringLiteral("Take back everything that was set here"));
+    m_copy = link(tr("Copy"), tr("Copy the settings of this layer (Ctrl+Alt+C)"));
+    m_paste = link(tr("Paste"), tr("Give them to all selected layers (Ctrl+Alt+V)"));
+    m_clear = link(tr("As the network"), tr("Take back everything that was set here"));
     buttons->addStretch(1);
     buttons->setSpacing(unit);
     rows->addLayout(buttons);
@@ -114,15 +114,14 @@ void OverrideSection::build() {
 
 void OverrideSection::observe() {
     connect(m_lock, &SegmentedControl::chosen, this, [this](int index) {
-        static const QString kTexts[] = {QStringLiteral("by the rules"), QStringLiteral("must be quantized"),
-                                         QStringLiteral("must stay float")};
+        static const QString kTexts[] = {tr("by the rules"), tr("must be quantized"), tr("must stay float")};
         change(kTexts[index], [index](LayerSettings& s) {
             s.quantize = index == 0 ? std::optional<bool>() : std::optional<bool>(index == 1);
         });
     });
     const auto choice = [this](ChoiceBox* box, const QString& what, auto member, auto values) {
         connect(box, &QComboBox::activated, this, [=, this](int index) {
-            const QString text = index == 0 ? QStringLiteral("%1 as the network").arg(what)
+            const QString text = index == 0 ? tr("%1 as the network").arg(what)
                                             : QStringLiteral("%1 %2").arg(what, box->itemText(index));
             change(text, [=](LayerSettings& s) {
                 if (index == 0)
@@ -132,12 +131,12 @@ void OverrideSection::observe() {
             }, box);
         });
     };
-    choice(m_weightBits, QStringLiteral("weights"), &LayerSettings::weightBits, kBits);
-    choice(m_activationBits, QStringLiteral("output"), &LayerSettings::activationBits, kBits);
-    choice(m_perChannel, QStringLiteral("weight scales"), &LayerSettings::weightPerChannel, kGranularity);
-    choice(m_weightMethod, QStringLiteral("weight method"), &LayerSettings::weightMethod, valuesOf(weightMethodTexts()));
-    choice(m_biasBits, QStringLiteral("bias"), &LayerSettings::biasBits, valuesOf(biasBitsTexts()));
-    choice(m_method, QStringLiteral("range by"), &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()));
+    choice(m_weightBits, tr("weights"), &LayerSettings::weightBits, kBits);
+    choice(m_activationBits, tr("output"), &LayerSettings::activationBits, kBits);
+    choice(m_perChannel, tr("weight scales"), &LayerSettings::weightPerChannel, kGranularity);
+    choice(m_weightMethod, tr("weight method"), &LayerSettings::weightMethod, valuesOf(weightMethodTexts()));
+    choice(m_biasBits, tr("bias"), &LayerSettings::biasBits, valuesOf(biasBitsTexts()));
+    choice(m_method, tr("range by"), &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()));
     connect(m_form, &CalibrationForm::changed, this, [this](const CalibrationParameters& parameters, const QString& text) {
         change(text, [&](LayerSettings& s) { s.calibrationParameters = parameters; });
     });
@@ -173,20 +172,22 @@ void OverrideSection::copySettings() {
     const auto& layers = m_document->config().layers;
     const auto found = layers.find(m_document->graph()->node(m_document->current()).name);
     QApplication::clipboard()->setText(settingsToText(found == layers.end() ? LayerSettings{} : found->second));
-    m_document->say(MessageKind::Note, QStringLiteral("Copied the settings of this layer; Paste gives them to the selected ones."));
+    m_document->say(MessageKind::Note,
+                    tr("Copied the settings of this layer; Paste gives them to the selected ones."));
 }
 
 void OverrideSection::pasteSettings() {
     const auto settings = settingsFromText(QApplication::clipboard()->text());
     if (!settings) {
-        m_document->say(MessageKind::Note, QStringLiteral("The clipboard holds no settings of a layer: copy them from one first."));
+        m_document->say(MessageKind::Note,
+                        tr("The clipboard holds no settings of a layer: copy them from one first."));
         return;
     }
     m_document->edit(quantloupe::ui::pasteSettings(m_document->config(), names(), *settings));
 }
 
 void OverrideSection::clearSettings() {
-    change(QStringLiteral("as the network"), [](LayerSettings& s) {
+    change(tr("as the network"), [](LayerSettings& s) {
         const std::string comment = s.comment;
         s = {};
         s.comment = comment;
@@ -207,10 +208,10 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
         first = false;
     }
     box->setItemText(0, QStringLiteral("(%1)").arg(network));  // in brackets: not its own
-    box->setItemData(0, QStringLiteral("As the network"), Qt::ToolTipRole);
+    box->setItemData(0, tr("As the network"), Qt::ToolTipRole);
     const auto place = shown ? values.indexOf(*shown) : -1;
     box->setCurrentIndex(mixed ? -1 : static_cast<int>(place) + 1);
-    box->setPlaceholderText(mixed ? QStringLiteral("differ") : QString());
+    box->setPlaceholderText(mixed ? tr("differ") : QString());
 }
 
 void OverrideSection::refresh() {
@@ -227,16 +228,16 @@ void OverrideSection::refresh() {
         return std::ranges::all_of(all, [&](const std::string& name) { return settingsOf(name).*member == first.*member; });
     };
     const auto own = std::ranges::count_if(all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
-    m_heading->setRemark(all.size() == 1 ? (own ? QStringLiteral("own settings") : QString())
-                                         : QStringLiteral("%1 of %2 have their own").arg(own).arg(all.size()));
+    m_heading->setRemark(all.size() == 1 ? (own ? tr("own settings") : QString())
+                                         : tr("%1 of %2 have their own").arg(own).arg(all.size()));
     const bool sameLock = same(&LayerSettings::quantize);
     m_lock->setCurrentIndex(!sameLock ? -1 : !first.quantize ? 0 : *first.quantize ? 1 : 2);
     const QuantizationOptions& q = config.quantization;
-    const auto bitsText = [](int bits) { return QStringLiteral("%1 bits").arg(bits); };
+    const auto bitsText = [](int bits) { return tr("%1 bits").arg(bits); };
     showChoice(m_weightBits, &LayerSettings::weightBits, kBits, bitsText(q.weight.bits));
     showChoice(m_activationBits, &LayerSettings::activationBits, kBits, bitsText(q.activation.bits));
     showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,
-               q.weight.perChannel ? QStringLiteral("per channel") : QStringLiteral("per tensor"));
+               q.weight.perChannel ? tr("per channel") : tr("per tensor"));
     showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()), nameOf(weightMethodTexts(), q.weight.method));
     showChoice(m_biasBits, &LayerSettings::biasBits, valuesOf(biasBitsTexts()), nameOf(biasBitsTexts(), q.biasBits));
     showChoice(m_method, &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()),
@@ -249,7 +250,8 @@ void OverrideSection::refresh() {
     else
         m_form->hide();
     m_mixed->setVisible(!sameCalibration);
-    m_mixed->setText(QStringLiteral("The layers' calibration differs: choose a method for all of them to see its parameters."));
+    m_mixed->setText(
+        tr("The layers' calibration differs: choose a method for all of them to see its parameters."));
 }
 
 }  // namespace quantloupe::ui

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "style/theme.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -54,11 +55,11 @@ class RangeStrips : public QWidget {
         }
         QString text;
         if (ranges->weight)
-            text = QStringLiteral("weights: a step is %1, %2 to %3 can be represented\n")
+            text = Words::tr("weights: a step is %1, %2 to %3 can be represented\n")
                        .arg(ranges->weight->step, 0, 'g', 3)
                        .arg(ranges->weight->low, 0, 'g', 3)
                        .arg(ranges->weight->high, 0, 'g', 3);
-        text += QStringLiteral("output: %1 to %2 was seen; a step is %3, %4 to %5 can be represented")
+        text += Words::tr("output: %1 to %2 was seen; a step is %3, %4 to %5 can be represented")
                     .arg(ranges->outputMin, 0, 'g', 3)
                     .arg(ranges->outputMax, 0, 'g', 3)
                     .arg(ranges->output.step, 0, 'g', 3)
@@ -87,7 +88,8 @@ class RangeStrips : public QWidget {
         for (const bool output : {false, true}) {
             const QRectF box = strip(-1, output);
             painter.setFont(font());
-            painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter, output ? QStringLiteral("output") : QStringLiteral("weights"));
+            painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
+                             output ? Words::tr("output") : Words::tr("weights"));
             painter.setFont(scaledFont(numberFont(font()), 0.8));
             static const std::pair<int, QString> kMarks[] = {
                 {-8, QStringLiteral("2\u207b\u2078")}, {0, QStringLiteral("1")}, {8, QStringLiteral("2\u2078")}};

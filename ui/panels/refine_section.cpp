@@ -13,7 +13,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Refinement"));
+    m_heading = new SectionHeading(tr("Refinement"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -21,28 +21,31 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     rows->setSpacing(unit / 3);
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("refinement"));
-    m_migration = new NumberField(QStringLiteral("Migration of outliers"));
+    m_migration = new NumberField(tr("Migration of outliers"));
     m_migrated = makeLabel({}, "faint", 0.92);
     auto* migration = new QWidget;
     auto* fields = new QHBoxLayout(migration);
     fields->setContentsMargins(0, 0, 0, 0);
     fields->addWidget(m_migration, 1);
     fields->addWidget(m_migrated);
-    rows->addWidget(makeRow(QStringLiteral("Migrate outliers"), migration,
-                            QStringLiteral("How much of the wide channels that matrix products read goes into their weights, 0 (nothing) to 1, "
-                                           "as SmoothQuant does it; 0.5 is usual. For transformers with 8-bit weights: at 4 bits the "
-                                           "weights cannot take it")));
+    rows->addWidget(
+        makeRow(tr("Migrate outliers"), migration,
+                tr("How much of the wide channels that matrix products read goes into their weights, 0 "
+                   "(nothing) to 1, "
+                   "as SmoothQuant does it; 0.5 is usual. For transformers with 8-bit weights: at 4 bits the "
+                   "weights cannot take it")));
     QStringList names;
-    for (const auto& text : biasCorrectionTexts()) names.append(QString::fromUtf8(text.name));
+    for (const auto& text : biasCorrectionTexts()) names.append(text.name());
     m_bias = new SegmentedControl(names);
     for (int i = 0; i < names.size(); ++i)
-        m_bias->button(i)->setToolTip(QString::fromUtf8(biasCorrectionTexts()[static_cast<std::size_t>(i)].meaning));
-    rows->addWidget(makeRow(QStringLiteral("Bias correction"), m_bias,
-                            QStringLiteral("Takes back the shift that rounded weights give to a layer's mean output")));
-    m_rounding = new ToggleSwitch(QStringLiteral("Learned rounding"));
-    m_rounding->setToolTip(QStringLiteral(
-        "Each weight is rounded up or down, whichever serves its layer's output on the calibration data (AdaRound). Slow the first "
-        "time; layers that a later change does not touch are kept"));
+        m_bias->button(i)->setToolTip(biasCorrectionTexts()[static_cast<std::size_t>(i)].meaning());
+    rows->addWidget(makeRow(tr("Bias correction"), m_bias,
+                            tr("Takes back the shift that rounded weights give to a layer's mean output")));
+    m_rounding = new ToggleSwitch(tr("Learned rounding"));
+    m_rounding->setToolTip(
+        tr("Each weight is rounded up or down, whichever serves its layer's output on the calibration data "
+           "(AdaRound). Slow the first "
+           "time; layers that a later change does not touch are kept"));
     m_remark = makeLabel({}, "faint", 0.92);
     auto* line = new QHBoxLayout;
     line->addWidget(m_rounding);
@@ -52,10 +55,10 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     auto* running = new QHBoxLayout;
     m_bar = new QProgressBar;
     m_bar->setTextVisible(false);
-    m_bar->setAccessibleName(QStringLiteral("Progress of the refinement"));
-    m_stop = new QPushButton(QStringLiteral("Stop"));
+    m_bar->setAccessibleName(tr("Progress of the refinement"));
+    m_stop = new QPushButton(tr("Stop"));
     m_stop->setProperty("link", true);
-    m_stop->setToolTip(QStringLiteral("Ends it and rounds to nearest again"));
+    m_stop->setToolTip(tr("Ends it and rounds to nearest again"));
     running->addWidget(m_bar, 1);
     running->addWidget(m_stop);
     rows->addLayout(running);
@@ -65,15 +68,15 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     connect(m_bias, &SegmentedControl::chosen, this, [this](int index) {
         const auto& chosen = biasCorrectionTexts()[static_cast<std::size_t>(index)];
         const auto change = [&](QuantizationConfig& c) { c.refine.biasCorrection = chosen.value; };
-        m_document->edit(changeConfig(m_document->config(),
-                                      QStringLiteral("Bias correction: %1").arg(QString::fromUtf8(chosen.name)), change));
+        m_document->edit(
+            changeConfig(m_document->config(), tr("Bias correction: %1").arg(chosen.name()), change));
         refresh();
     });
     connect(m_migration, &NumberField::entered, this, &RefineSection::enterMigration);
     connect(m_rounding, &ToggleSwitch::clicked, this, [this](bool on) {
         const auto change = [on](QuantizationConfig& c) { c.refine.rounding = on ? Rounding::Adaround : Rounding::Nearest; };
-        m_document->edit(changeConfig(m_document->config(),
-                                      on ? QStringLiteral("Learned rounding") : QStringLiteral("Round to nearest"), change));
+        m_document->edit(
+            changeConfig(m_document->config(), on ? tr("Learned rounding") : tr("Round to nearest"), change));
         refresh();
     });
     connect(m_stop, &QPushButton::clicked, this, &RefineSection::stop);
@@ -92,12 +95,12 @@ void RefineSection::showProgress(const QString& stage, std::size_t done, std::si
         m_bar->setRange(0, static_cast<int>(total));
         m_bar->setValue(static_cast<int>(done));
     }
-    m_remark->setText(refining ? QStringLiteral("layer %1 of %2").arg(done).arg(total) : QString());
+    m_remark->setText(refining ? tr("layer %1 of %2").arg(done).arg(total) : QString());
 }
 
 void RefineSection::enterMigration(const QString& text) {
     try {
-        ConfigEdit edit{m_document->config(), QStringLiteral("Migrate outliers: %1").arg(text), {}};
+        ConfigEdit edit{m_document->config(), tr("Migrate outliers: %1").arg(text), {}};
         setConfigKey(edit.next, "refine.migration", text.toStdString());
         m_document->edit(edit);
     } catch (const std::exception& error) {
@@ -109,7 +112,7 @@ void RefineSection::enterMigration(const QString& text) {
 void RefineSection::stop() {
     m_document->cancel();
     const auto nearest = [](QuantizationConfig& c) { c.refine.rounding = Rounding::Nearest; };
-    m_document->edit(changeConfig(m_document->config(), QStringLiteral("Round to nearest"), nearest));
+    m_document->edit(changeConfig(m_document->config(), tr("Round to nearest"), nearest));
 }
 
 void RefineSection::refresh() {
@@ -119,7 +122,8 @@ void RefineSection::refresh() {
     m_rounding->setChecked(refine.rounding == Rounding::Adaround);
     m_migration->setValue(numberText(refine.migration));
     const Evaluation* evaluation = m_document->evaluation().get();
-    m_migrated->setText(evaluation && refine.migration > 0 ? QStringLiteral("%1 inputs").arg(evaluation->migratedInputs) : QString());
+    m_migrated->setText(evaluation && refine.migration > 0 ? tr("%1 inputs").arg(evaluation->migratedInputs)
+                                                           : QString());
     if (!m_document->evaluating()) {
         m_bar->hide();
         m_stop->hide();

@@ -55,7 +55,7 @@ void SchemeSection::build() {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit * 3 / 5);
-    m_heading = new SectionHeading(QStringLiteral("Scheme"));
+    m_heading = new SectionHeading(tr("Scheme"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -64,24 +64,24 @@ void SchemeSection::build() {
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("scheme"));
 
-    m_preset = new ChoiceBox(QStringLiteral("Preset"));
+    m_preset = new ChoiceBox(tr("Preset"));
     for (const PresetInfo& preset : presets())
         m_preset->addChoice(QString::fromStdString(preset.name), QString::fromStdString(preset.description));
     m_preset->setMaxVisibleItems(30);
-    rows->addWidget(makeRow(QStringLiteral("Preset"), m_preset));
+    rows->addWidget(makeRow(tr("Preset"), m_preset));
     m_bits = new SegmentedControl(textsOf(kWeightBits));
-    rows->addWidget(makeRow(QStringLiteral("Weight bits"), m_bits));
+    rows->addWidget(makeRow(tr("Weight bits"), m_bits));
     m_activationBits = new SegmentedControl(textsOf(kActivationBits));
-    rows->addWidget(makeRow(QStringLiteral("Activation bits"), m_activationBits));
-    addSwitch(rows, QStringLiteral("Weights per channel"), QStringLiteral("One scale an output channel instead of one a tensor"),
-              QStringLiteral("Weights per tensor"),
+    rows->addWidget(makeRow(tr("Activation bits"), m_activationBits));
+    addSwitch(rows, tr("Weights per channel"), tr("One scale an output channel instead of one a tensor"),
+              tr("Weights per tensor"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.perChannel; });
-    addSwitch(rows, QStringLiteral("Symmetric activations"),
-              QStringLiteral("Zero point 0: simpler hardware, half of the range lost after a ReLU"),
-              QStringLiteral("Affine activations"),
+    addSwitch(rows, tr("Symmetric activations"),
+              tr("Zero point 0: simpler hardware, half of the range lost after a ReLU"),
+              tr("Affine activations"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.symmetric; });
 
-    m_more = new SectionHeading(QStringLiteral("Finer points"));
+    m_more = new SectionHeading(tr("Finer points"));
     auto* finer = new QWidget;
     auto* points = new QVBoxLayout(finer);
     points->setContentsMargins(unit * 4 / 5, 0, 0, 0);
@@ -89,35 +89,35 @@ void SchemeSection::build() {
     rows->addWidget(m_more);
     rows->addWidget(finer);
     m_more->setBody(finer, QStringLiteral("scheme.finer"), false);
-    m_weightMethod = new ChoiceBox(QStringLiteral("How scales of weights are chosen"));
-    for (const auto& text : weightMethodTexts())
-        m_weightMethod->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    points->addWidget(makeRow(QStringLiteral("Weight scales by"), m_weightMethod));
-    m_biasBits = new ChoiceBox(QStringLiteral("Bits of biases"));
-    for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    points->addWidget(makeRow(QStringLiteral("Biases"), m_biasBits));
-    m_placement = new ChoiceBox(QStringLiteral("Which tensors are quantized"));
-    for (const auto& text : placementTexts()) m_placement->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    points->addWidget(makeRow(QStringLiteral("Quantized are"), m_placement));
-    m_products = addSwitch(points, QStringLiteral("Gemm and MatMul per channel, too"),
-                           QStringLiteral("Where weights are per channel; AMCT has it in convolutions only"),
-                           QStringLiteral("Gemm and MatMul per tensor"),
-                           [](QuantizationConfig& c) -> bool& { return c.quantization.weight.perChannelProducts; });
-    addSwitch(points, QStringLiteral("Power-of-two weight scales"), QStringLiteral("Scales that a shift can apply"),
-              QStringLiteral("Any weight scales"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.powerOfTwo; });
-    addSwitch(points, QStringLiteral("Power-of-two activation scales"), QStringLiteral("Scales that a shift can apply"),
-              QStringLiteral("Any activation scales"),
+    m_weightMethod = new ChoiceBox(tr("How scales of weights are chosen"));
+    for (const auto& text : weightMethodTexts()) m_weightMethod->addChoice(text.name(), text.meaning());
+    points->addWidget(makeRow(tr("Weight scales by"), m_weightMethod));
+    m_biasBits = new ChoiceBox(tr("Bits of biases"));
+    for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
+    points->addWidget(makeRow(tr("Biases"), m_biasBits));
+    m_placement = new ChoiceBox(tr("Which tensors are quantized"));
+    for (const auto& text : placementTexts()) m_placement->addChoice(text.name(), text.meaning());
+    points->addWidget(makeRow(tr("Quantized are"), m_placement));
+    m_products = addSwitch(points, tr("Gemm and MatMul per channel, too"),
+                           tr("Where weights are per channel; AMCT has it in convolutions only"),
+                           tr("Gemm and MatMul per tensor"), [](QuantizationConfig& c) -> bool& {
+                               return c.quantization.weight.perChannelProducts;
+                           });
+    addSwitch(points, tr("Power-of-two weight scales"), tr("Scales that a shift can apply"),
+              tr("Any weight scales"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.weight.powerOfTwo; });
+    addSwitch(points, tr("Power-of-two activation scales"), tr("Scales that a shift can apply"),
+              tr("Any activation scales"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.powerOfTwo; });
-    addSwitch(points, QStringLiteral("Symmetric weights"), QStringLiteral("Zero point 0; otherwise the range that holds 0"),
-              QStringLiteral("Affine weights"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.symmetric; });
-    m_restricted = addSwitch(points, QStringLiteral("Restricted range"),
-                             QStringLiteral("Symmetric codes without the lowest one: \u22127 to 7 of 4 bits"),
-                             QStringLiteral("Full range"),
-                             [](QuantizationConfig& c) -> bool& { return c.quantization.weight.restricted; });
-    addSwitch(points, QStringLiteral("Signed weights"), QStringLiteral("Codes from below 0"), QStringLiteral("Unsigned weights"),
+    addSwitch(points, tr("Symmetric weights"), tr("Zero point 0; otherwise the range that holds 0"),
+              tr("Affine weights"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.weight.symmetric; });
+    m_restricted = addSwitch(
+        points, tr("Restricted range"), tr("Symmetric codes without the lowest one: \u22127 to 7 of 4 bits"),
+        tr("Full range"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.restricted; });
+    addSwitch(points, tr("Signed weights"), tr("Codes from below 0"), tr("Unsigned weights"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.isSigned; });
-    addSwitch(points, QStringLiteral("Signed activations"), QStringLiteral("Codes from below 0"),
-              QStringLiteral("Unsigned activations"),
+    addSwitch(points, tr("Signed activations"), tr("Codes from below 0"), tr("Unsigned activations"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.isSigned; });
 }
 
@@ -129,28 +129,29 @@ void SchemeSection::observe() {
     connect(m_bits, &SegmentedControl::chosen, this, [this](int index) {
         const int chosen = kWeightBits[static_cast<std::size_t>(index)];
         edit(
-            QStringLiteral("%1-bit weights").arg(chosen),
+            tr("%1-bit weights").arg(chosen),
             [chosen](QuantizationConfig& c) { c.quantization.weight.bits = chosen; }, kMergeWeightBits);
     });
     connect(m_activationBits, &SegmentedControl::chosen, this, [this](int index) {
         const int chosen = kActivationBits[static_cast<std::size_t>(index)];
         edit(
-            QStringLiteral("%1-bit activations").arg(chosen),
-            [chosen](QuantizationConfig& c) { c.quantization.activation.bits = chosen; }, kMergeActivationBits);
+            tr("%1-bit activations").arg(chosen),
+            [chosen](QuantizationConfig& c) { c.quantization.activation.bits = chosen; },
+            kMergeActivationBits);
     });
     connect(m_weightMethod, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = weightMethodTexts()[static_cast<std::size_t>(index)];
-        edit(QStringLiteral("Weight scales by %1").arg(QString::fromUtf8(chosen.name)),
+        edit(tr("Weight scales by %1").arg(chosen.name()),
              [&](QuantizationConfig& c) { c.quantization.weight.method = chosen.value; });
     });
     connect(m_biasBits, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = biasBitsTexts()[static_cast<std::size_t>(index)];
-        edit(QStringLiteral("Biases: %1").arg(QString::fromUtf8(chosen.name)),
+        edit(tr("Biases: %1").arg(chosen.name()),
              [&](QuantizationConfig& c) { c.quantization.biasBits = chosen.value; });
     });
     connect(m_placement, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = placementTexts()[static_cast<std::size_t>(index)];
-        edit(QStringLiteral("Quantize %1").arg(QString::fromUtf8(chosen.name)),
+        edit(tr("Quantize %1").arg(chosen.name()),
              [&](QuantizationConfig& c) { c.quantization.placement = chosen.value; });
     });
     connect(m_document, &Document::configChanged, this, &SchemeSection::refresh);
@@ -163,8 +164,8 @@ void SchemeSection::refresh() {
     m_preset->setCurrentText(QString::fromStdString(config.preset));
     for (const PresetInfo& preset : presets())
         if (preset.name == config.preset) m_preset->setToolTip(QString::fromStdString(preset.description));
-    m_heading->setRemark(differsFromPreset(config) ? QStringLiteral("changed") : QString(),
-                         QStringLiteral("Settings differ from the preset's"));
+    m_heading->setRemark(differsFromPreset(config) ? tr("changed") : QString(),
+                         tr("Settings differ from the preset's"));
     m_bits->setCurrentIndex(placeOf(kWeightBits, config.quantization.weight.bits));
     m_activationBits->setCurrentIndex(placeOf(kActivationBits, config.quantization.activation.bits));
     m_weightMethod->setCurrentIndex(indexOf(weightMethodTexts(), config.quantization.weight.method));
@@ -180,7 +181,7 @@ void SchemeSection::refresh() {
                           (now.placement != standard.placement) + !now.weight.perChannelProducts +
                           now.weight.powerOfTwo + now.activation.powerOfTwo + !now.weight.symmetric +
                           !now.weight.restricted + !now.weight.isSigned + !now.activation.isSigned;
-    m_more->setRemark(different == 0 ? QString() : QStringLiteral("%1 set").arg(different));
+    m_more->setRemark(different == 0 ? QString() : tr("%1 set").arg(different));
 }
 
 }  // namespace quantloupe::ui

@@ -8,6 +8,7 @@
 #include "session/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
@@ -64,13 +65,11 @@ QString coverText(const NodeSet& covered, const std::vector<LayerResult>& layers
         ++nodes;
         quantizable += i < layers.size() && layers[i].quantizable;
     }
-    const auto plural = [](std::size_t count, const char* word) {
-        return QStringLiteral("%1 %2%3").arg(count).arg(QLatin1String(word),
-                                                        count == 1 ? QLatin1String() : QLatin1String("s"));
-    };
-    return layers.empty() || nodes == quantizable
-               ? plural(nodes, "layer")
-               : QStringLiteral("%1, %2 quantizable").arg(plural(nodes, "node")).arg(quantizable);
+    if (layers.empty() || nodes == quantizable)
+        return nodes == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(nodes);
+    return Words::tr("%1, %2 quantizable")
+        .arg(nodes == 1 ? Words::tr("1 node") : Words::tr("%1 nodes").arg(nodes))
+        .arg(quantizable);
 }
 
 }  // namespace
@@ -80,7 +79,7 @@ SkipSection::SkipSection(Document* document, QWidget* parent) : QWidget(parent),
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Keep in float"));
+    m_heading = new SectionHeading(tr("Keep in float"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     m_list = new QVBoxLayout(body);
@@ -100,8 +99,8 @@ void SkipSection::refresh() {
     const auto skipped =
         std::ranges::count_if(layers, [](const LayerResult& l) { return l.state == LayerState::Skipped; });
     m_heading->setRemark(layers.empty() ? QString()
-                         : skipped == 1 ? QStringLiteral("1 layer")
-                                        : QStringLiteral("%1 layers").arg(skipped));
+                         : skipped == 1 ? tr("1 layer")
+                                        : tr("%1 layers").arg(skipped));
     setEnabled(m_document->hasModel());
     const auto quantizable = static_cast<std::size_t>(
         std::ranges::count_if(layers, [](const LayerResult& l) { return l.quantizable; }));
@@ -123,16 +122,14 @@ void SkipSection::refresh() {
     const Theme& colors = themeOf(palette());
     auto* tail = new ToggleSwitch;
     tail->setChecked(config.skipTail);
-    tail->setAccessibleName(QStringLiteral("Keep the tail of the model in float"));
+    tail->setAccessibleName(tr("Keep the tail of the model in float"));
     connect(tail, &ToggleSwitch::clicked, this,
             [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
     const QString tailText = config.skipTail && covered.size() > config.rules.size()
                                  ? coverText(covered.back(), layers)
-                                 : QStringLiteral("the last weighted layer and what follows");
-    auto* tailCard =
-        new RuleCard(Symbol::Tail, QStringLiteral("Tail of the model"), tailText, tail, colors.inFloat);
-    tailCard->setToolTip(
-        QStringLiteral("From the outputs back to the last weighted layer, which is included"));
+                                 : tr("the last weighted layer and what follows");
+    auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
+    tailCard->setToolTip(tr("From the outputs back to the last weighted layer, which is included"));
     m_list->addWidget(tailCard);
 
     const auto removable = [this](const QString& what, auto edit) {
@@ -148,25 +145,23 @@ void SkipSection::refresh() {
         const SkipRule& rule = config.rules[i];
         const QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
         const QString text = QString::fromStdString(describe(rule));
-        m_list->addWidget(
-            new RuleCard(symbolOf(rule.kind), text, remark,
-                         removable(QStringLiteral("Remove this rule"),
-                                   [i](const QuantizationConfig& c) { return removeRule(c, i); }),
-                         colors.inFloat));
+        m_list->addWidget(new RuleCard(
+            symbolOf(rule.kind), text, remark,
+            removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }),
+            colors.inFloat));
     }
     for (const auto& [name, settings] : config.layers) {
         if (!settings.quantize) continue;
         const std::string layer = name;
         m_list->addWidget(new RuleCard(
             Symbol::Pin, QString::fromStdString(name),
-            *settings.quantize ? QStringLiteral("always quantized") : QStringLiteral("never quantized"),
-            removable(QStringLiteral("Leave this layer to the rules"),
+            *settings.quantize ? tr("always quantized") : tr("never quantized"),
+            removable(tr("Leave this layer to the rules"),
                       [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),
             *settings.quantize ? colors.quantized : colors.inFloat));
     }
     if (config.rules.empty() && m_document->hasModel()) {
-        auto* hint =
-            makeLabel(QStringLiteral("Select layers and press Space to keep them in float."), "faint", 0.92);
+        auto* hint = makeLabel(tr("Select layers and press Space to keep them in float."), "faint", 0.92);
         hint->setWordWrap(true);
         m_list->addWidget(hint);
     }

@@ -18,11 +18,11 @@ StartPage::StartPage(bool hasDemo, QWidget* parent) : QWidget(parent) {
     auto* column = new QVBoxLayout(m_card);
     column->setContentsMargins(unit * 3, unit * 3, unit * 3, unit * 2);
     column->setSpacing(unit * 2 / 3);
-    column->addWidget(makeLabel(QStringLiteral("Quantloupe"), "", 2.1, QFont::Bold));
-    auto* what = makeLabel(
-        QStringLiteral("See which layers quantization hurts, keep them in float or equalize them, and read "
-                       "the new accuracy at once."),
-        "muted", 1.08);
+    column->addWidget(makeLabel(tr("Quantloupe"), "", 2.1, QFont::Bold));
+    auto* what =
+        makeLabel(tr("See which layers quantization hurts, keep them in float or equalize them, and read "
+                     "the new accuracy at once."),
+                  "muted", 1.08);
     what->setWordWrap(true);
     // A centred column does not ask for the height that wrapped text needs.
     what->setFixedHeight(what->heightForWidth(unit * 24) + unit / 4);
@@ -30,23 +30,23 @@ StartPage::StartPage(bool hasDemo, QWidget* parent) : QWidget(parent) {
     column->addSpacing(unit);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(unit / 2);
-    auto* demo = new QPushButton(QStringLiteral("Open the demo"));
+    auto* demo = new QPushButton(tr("Open the demo"));
     demo->setProperty("primary", true);
     demo->setEnabled(hasDemo);
-    demo->setToolTip(hasDemo ? QStringLiteral("MobileNetV2 on CIFAR-10 with 4-bit weights")
-                             : QStringLiteral("The demo's files are not installed"));
-    auto* open = new QPushButton(QStringLiteral("Open a model\u2026"));
+    demo->setToolTip(hasDemo ? tr("MobileNetV2 on CIFAR-10 with 4-bit weights")
+                             : tr("The demo's files are not installed"));
+    auto* open = new QPushButton(tr("Open a model\u2026"));
     buttons->addWidget(demo);
     buttons->addWidget(open);
     buttons->addStretch(1);
     column->addLayout(buttons);
-    auto* drop = makeLabel(QStringLiteral("or drop an .onnx or .quantloupe file here"), "faint");
+    auto* drop = makeLabel(tr("or drop an .onnx or .quantloupe file here"), "faint");
     column->addWidget(drop);
     m_busy = makeLabel({}, "muted");
     m_busy->hide();
     column->addWidget(m_busy);
     column->addSpacing(unit);
-    m_recentHeading = makeLabel(QStringLiteral("RECENT"), "heading", 0.85, QFont::Bold);
+    m_recentHeading = makeLabel(tr("RECENT"), "heading", 0.85, QFont::Bold);
     column->addWidget(m_recentHeading);
     m_recent = new QVBoxLayout;
     m_recent->setSpacing(unit / 4);

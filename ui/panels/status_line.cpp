@@ -24,9 +24,9 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     m_bar->setTextVisible(false);
     m_bar->setFixedWidth(unit * 8);
     m_text = makeLabel({}, "muted", 0.92);
-    m_cancel = new QPushButton(QStringLiteral("Cancel"));
+    m_cancel = new QPushButton(tr("Cancel"));
     m_cancel->setProperty("link", true);
-    m_cancel->setToolTip(QStringLiteral("Stop (Esc)"));
+    m_cancel->setToolTip(tr("Stop (Esc)"));
     m_right = makeLabel({}, "faint", 0.92);
     row->addWidget(m_bar, 0, Qt::AlignVCenter);
     row->addWidget(m_text);
@@ -42,8 +42,7 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     m_showCancel.setInterval(kCancelAfter);
     connect(&m_showBar, &QTimer::timeout, this, [this] {
         m_bar->show();
-        if (m_text->text().isEmpty() || m_bar->maximum() == 0)
-            m_text->setText(QStringLiteral("working\u2026"));
+        if (m_text->text().isEmpty() || m_bar->maximum() == 0) m_text->setText(tr("working\u2026"));
     });
     connect(&m_showCancel, &QTimer::timeout, m_cancel, &QWidget::show);
     connect(m_cancel, &QPushButton::clicked, document, &Document::cancel);
@@ -54,29 +53,25 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
                 m_bar->setRange(0, static_cast<int>(total));
                 m_bar->setValue(static_cast<int>(done));
                 if (m_bar->isVisible())
-                    m_text->setText(total > 0
-                                        ? QStringLiteral("%1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
-                                        : stage);
+                    m_text->setText(total > 0 ? tr("%1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
+                                              : stage);
             });
     connect(document->job(), &EvaluationJob::studied, this,
             [this](const QString& stage, std::size_t done, std::size_t total) {
                 if (m_busy) return;
-                m_right->setText(
-                    done < total
-                        ? QStringLiteral("while idle: %1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
-                        : m_measured);
+                m_right->setText(done < total
+                                     ? tr("while idle: %1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
+                                     : m_measured);
             });
     connect(document, &Document::evaluationFinished, this, [this](double seconds) {
         const Evaluation& evaluation = *m_document->evaluation();
-        QString text = QStringLiteral("%1 in %2")
-                           .arg(evaluation.quantized ? QStringLiteral("last edit measured")
-                                                     : QStringLiteral("states found"),
+        QString text = tr("%1 in %2")
+                           .arg(evaluation.quantized ? tr("last edit measured") : tr("states found"),
                                 formatSeconds(seconds));
         if (evaluation.samples > 0)
-            text += (evaluation.randomInputs ? QStringLiteral(" \u00b7 %1 random inputs")
-                                             : QStringLiteral(" \u00b7 %1 images"))
+            text += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images"))
                         .arg(evaluation.samples);
-        text += QStringLiteral(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
+        text += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
         m_measured = text;
         m_right->setText(text);
     });
@@ -110,11 +105,10 @@ void StatusLine::showIdle() {
     }
     const std::size_t selected = m_document->selection().size();
     m_text->setText(
-        selected > 1 ? QStringLiteral("%1 layers selected").arg(selected)
+        selected > 1 ? tr("%1 layers selected").arg(selected)
         : selected == 1
-            ? QStringLiteral(
-                  "Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
-            : QStringLiteral("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits"));
+            ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
+            : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits"));
 }
 
 }  // namespace quantloupe::ui

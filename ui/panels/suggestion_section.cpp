@@ -16,7 +16,7 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWid
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Suggestions"));
+    m_heading = new SectionHeading(tr("Suggestions"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -29,8 +29,10 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWid
     m_list = new QVBoxLayout;
     m_list->setSpacing(unit / 3);
     rows->addLayout(m_list);
-    m_look = new QPushButton(QStringLiteral("Look for what helps"));
-    m_look->setToolTip(QStringLiteral("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit ends it"));
+    m_look = new QPushButton(tr("Look for what helps"));
+    m_look->setToolTip(
+        tr("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit "
+           "ends it"));
     auto* bottom = new QHBoxLayout;  // below the list: a word more or less moves nothing
     bottom->setSpacing(unit / 2);
     bottom->addWidget(m_look);
@@ -67,7 +69,8 @@ void SuggestionSection::look() {
         QMetaObject::invokeMethod(
             qApp,
             [self, index, count] {
-                if (self && self->m_looking) self->m_text->setText(QStringLiteral("trying %1 of %2\u2026").arg(index + 1).arg(count));
+                if (self && self->m_looking)
+                    self->m_text->setText(tr("trying %1 of %2\u2026").arg(index + 1).arg(count));
             },
             Qt::QueuedConnection);
     };
@@ -107,8 +110,8 @@ void SuggestionSection::showList() {
         texts->addWidget(title);
         texts->addWidget(verdict);
         row->addLayout(texts, 1);
-        auto* button = new QPushButton(QStringLiteral("Try it"));
-        button->setAccessibleName(QStringLiteral("Try: ") + suggestion.title);
+        auto* button = new QPushButton(tr("Try it"));
+        button->setAccessibleName(tr("Try: ") + suggestion.title);
         row->addWidget(button);
         connect(button, &QPushButton::clicked, this, [this, edit = suggestion.edit] { m_document->edit(edit); });
         m_list->addWidget(card);
@@ -119,13 +122,13 @@ void SuggestionSection::refresh() {
     const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
     const bool old = m_measured && *m_measured != m_document->config();
     m_look->setEnabled(ready || m_looking);
-    m_look->setText(m_looking ? QStringLiteral("Stop") : m_measured ? QStringLiteral("Look again") : QStringLiteral("Look for what helps"));
+    m_look->setText(m_looking ? tr("Stop") : m_measured ? tr("Look again") : tr("Look for what helps"));
     for (int i = 0; i < m_list->count(); ++i)
         if (QWidget* card = m_list->itemAt(i)->widget()) card->setEnabled(!old);
     if (m_looking) return m_text->show();
-    m_text->setText(!m_measured            ? QString()
-                    : old                  ? QStringLiteral("of the configuration before")
-                    : m_suggestions.empty() ? QStringLiteral("nothing that was tried helps")
+    m_text->setText(!m_measured             ? QString()
+                    : old                   ? tr("of the configuration before")
+                    : m_suggestions.empty() ? tr("nothing that was tried helps")
                                             : QString());
     m_text->setVisible(!m_text->text().isEmpty());
 }

@@ -8,6 +8,7 @@
 
 #include "graph/preview_forecast.h"
 #include "models/metric.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -21,65 +22,64 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData) {
     line.floatValue = line.value = kUnknown;
     if (evaluation && evaluation->randomInputs && evaluation->quantized && evaluation->quantized->sqnrDb) {
         line.known = true;
-        line.floatNote = QStringLiteral("no data");
+        line.floatNote = Words::tr("no data");
         line.value = formatDecibel(*evaluation->quantized->sqnrDb);
-        line.note = QStringLiteral("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
-        line.toolTip = QStringLiteral("Nobody gave data: ranges, sensitivities and this number are of noise.\n"
-                                      "Open a folder of samples to see the accuracy.");
+        line.note = Words::tr("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
+        line.toolTip = Words::tr(
+            "Nobody gave data: ranges, sensitivities and this number are of noise.\n"
+            "Open a folder of samples to see the accuracy.");
         return line;
     }
     if (!hasData) {
-        line.floatNote = line.note = QStringLiteral("needs data");
+        line.floatNote = line.note = Words::tr("needs data");
         return line;
     }
     if (!evaluation || !evaluation->quantized) {
         if (evaluation && evaluation->floating && evaluation->floating->top1) {
             line.floatValue = formatRate(*evaluation->floating->top1);
-            line.floatNote = QStringLiteral("top-1");
+            line.floatNote = Words::tr("top-1");
             if (evaluation->rough)
-                line.floatNote +=
-                    QStringLiteral(" \u00b7 first %1 images").arg(evaluation->floating->samples);
+                line.floatNote += Words::tr(" \u00b7 first %1 images").arg(evaluation->floating->samples);
         }
         return line;
     }
     const Accuracy& quantized = *evaluation->quantized;
     line.known = true;
     const QString images = QString::number(quantized.samples);
-    line.note = evaluation->rough ? QStringLiteral("first %1 images").arg(images)
-                                  : QStringLiteral("%1 images").arg(images);
+    line.note =
+        evaluation->rough ? Words::tr("first %1 images").arg(images) : Words::tr("%1 images").arg(images);
     if (quantized.top1) {
         line.value = formatRate(*quantized.top1);
-        line.note.prepend(QStringLiteral("top-1 \u00b7 "));
-        line.floatNote = QStringLiteral("top-1");
+        line.note.prepend(Words::tr("top-1 \u00b7 "));
+        line.floatNote = Words::tr("top-1");
         if (quantized.top1Interval) {
             const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
             line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
             line.toolTip =
-                QStringLiteral("95 % Wilson interval: %1 to %2")
+                Words::tr("95 % Wilson interval: %1 to %2")
                     .arg(formatRate(quantized.top1Interval->low), formatRate(quantized.top1Interval->high));
         }
-        if (quantized.top5) line.toolTip += QStringLiteral("\ntop-5: ") + formatRate(*quantized.top5);
+        if (quantized.top5) line.toolTip += Words::tr("\ntop-5: ") + formatRate(*quantized.top5);
         if (evaluation->floating && evaluation->floating->top1) {
             line.floatValue = formatRate(*evaluation->floating->top1);
             line.loss = *evaluation->floating->top1 - *quantized.top1;
-            line.difference = formatPoints(-line.loss) + QStringLiteral(" to float");
+            line.difference = formatPoints(-line.loss) + Words::tr(" to float");
         }
     } else if (quantized.agreement) {
         line.value = formatRate(*quantized.agreement);
-        line.note.prepend(QStringLiteral("agreement \u00b7 "));
-        line.floatNote = QStringLiteral("the reference");
-        line.floatValue = QStringLiteral("no labels");
+        line.note.prepend(Words::tr("agreement \u00b7 "));
+        line.floatNote = Words::tr("the reference");
+        line.floatValue = Words::tr("no labels");
         line.loss = 1 - *quantized.agreement;
     } else if (quantized.sqnrDb) {
         line.value = formatDecibel(*quantized.sqnrDb);
-        line.note.prepend(QStringLiteral("SQNR \u00b7 "));
-        line.floatValue = QStringLiteral("no labels");
-        line.floatNote = QStringLiteral("the reference");
+        line.note.prepend(Words::tr("SQNR \u00b7 "));
+        line.floatValue = Words::tr("no labels");
+        line.floatNote = Words::tr("the reference");
     }
     if (quantized.agreement)
-        line.toolTip += QStringLiteral("\nagreement with float: ") + formatRate(*quantized.agreement);
-    if (quantized.sqnrDb)
-        line.toolTip += QStringLiteral("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
+        line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);
+    if (quantized.sqnrDb) line.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
     line.toolTip = line.toolTip.trimmed();
     return line;
 }
@@ -91,7 +91,7 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
     if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough) return {};
     const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
     if (now.samples != then.samples) return {};
-    const QString end = QStringLiteral(" to \u2691");
+    const QString end = Words::tr(" to \u2691");
     if (now.top1 && then.top1) return formatPoints(*now.top1 - *then.top1) + end;
     if (now.agreement && then.agreement) return formatPoints(*now.agreement - *then.agreement) + end;
     if (now.sqnrDb && then.sqnrDb) {
@@ -103,7 +103,7 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
 
 /// With what the edit is expected to do, once the sensitivities have earned belief.
 QString measuringText(const Evaluation* evaluation) {
-    QString text = QStringLiteral("measuring\u2026");
+    QString text = Words::tr("measuring\u2026");
     if (evaluation == nullptr || !evaluation->expected) return text;
     return text + QLatin1Char(' ') + expectedWords(*evaluation->expected);
 }
@@ -132,8 +132,8 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
         box->addWidget(value);
         return box;
     };
-    row->addLayout(block(QStringLiteral("Float"), m_floatValue, m_floatNote, 1.75));
-    auto* quantized = block(QStringLiteral("Quantized"), m_value, m_note, 1.75);
+    row->addLayout(block(tr("Float"), m_floatValue, m_floatNote, 1.75));
+    auto* quantized = block(tr("Quantized"), m_value, m_note, 1.75);
     quantized->removeWidget(m_value);
     auto* valueRow = new QHBoxLayout;
     valueRow->setSpacing(unit / 2);
@@ -151,15 +151,15 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     quantized->addLayout(valueRow);
     row->addLayout(quantized);
 
-    row->addLayout(block(QStringLiteral("Layers"), m_counts, m_countsNote, 1.15));
+    row->addLayout(block(tr("Layers"), m_counts, m_countsNote, 1.15));
     QLabel* macsNote = nullptr;
-    row->addLayout(block(QStringLiteral("MACs in float"), m_macs, macsNote, 1.15));
-    m_macs->setToolTip(QStringLiteral("Share of the multiplications that stay in float"));
+    row->addLayout(block(tr("MACs in float"), m_macs, macsNote, 1.15));
+    m_macs->setToolTip(tr("Share of the multiplications that stay in float"));
     row->addStretch(1);
 
-    m_undo = new QPushButton(QStringLiteral("Undo"));
-    m_redo = new QPushButton(QStringLiteral("Redo"));
-    m_export = new QPushButton(QStringLiteral("Export\u2026"));
+    m_undo = new QPushButton(tr("Undo"));
+    m_redo = new QPushButton(tr("Redo"));
+    m_export = new QPushButton(tr("Export\u2026"));
     m_export->setProperty("primary", true);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(unit / 2);
@@ -188,9 +188,10 @@ void SummaryBar::refresh() {
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
     const int held = m_document->heldEdits();
-    m_status->setText(held > 0 ? QStringLiteral("held: %1 edit%2, F5 measures").arg(held).arg(held == 1 ? QString() : QStringLiteral("s"))
-                      : stale                                           ? measuringText(evaluation)
-                      : evaluation && evaluation->rough && line.known ? QStringLiteral("rough")
+    m_status->setText(held > 0
+                          ? tr("held: %1 edit%2, F5 measures").arg(held).arg(held == 1 ? QString() : tr("s"))
+                      : stale                                         ? measuringText(evaluation)
+                      : evaluation && evaluation->rough && line.known ? tr("rough")
                                                                       : QString());
     m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
@@ -212,11 +213,11 @@ void SummaryBar::refresh() {
     }
     const auto count = [&counts](LayerState state) { return counts[static_cast<std::size_t>(state)]; };
     const bool any = !m_document->layers().empty();
-    m_counts->setText(any ? QStringLiteral("%1 quantized \u00b7 %2 skipped")
+    m_counts->setText(any ? tr("%1 quantized \u00b7 %2 skipped")
                                 .arg(count(LayerState::Quantized))
                                 .arg(count(LayerState::Skipped))
                           : kUnknown);
-    m_countsNote->setText(any ? QStringLiteral("%1 float \u00b7 %2 folded \u00b7 %3 fused")
+    m_countsNote->setText(any ? tr("%1 float \u00b7 %2 folded \u00b7 %3 fused")
                                     .arg(count(LayerState::Float))
                                     .arg(count(LayerState::Folded))
                                     .arg(count(LayerState::Fused))

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "style/theme.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 #include "widgets/number_field.h"
 
@@ -20,9 +21,9 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 NumberTable* channelTable(const LayerInsight& insight, QObject* parent) {
-    const QStringList heads = {QStringLiteral("before min"), QStringLiteral("before max"), QStringLiteral("factor"),
-                               QStringLiteral("after min"),  QStringLiteral("after max"),  QStringLiteral("scale"),
-                               QStringLiteral("QS weight"),  QStringLiteral("QS local"),   QStringLiteral("QS cumulative")};
+    const QStringList heads = {Words::tr("before min"), Words::tr("before max"), Words::tr("factor"),
+                               Words::tr("after min"),  Words::tr("after max"),  Words::tr("scale"),
+                               Words::tr("QS weight"),  Words::tr("QS local"),   Words::tr("QS cumulative")};
     const auto cell = [channels = insight.details->channels, factors = insight.factors](int row, int column) {
         const auto index = static_cast<std::size_t>(row);
         const ChannelDetails& channel = channels[index];
@@ -78,7 +79,7 @@ QVariant NumberTable::headerData(int section, Qt::Orientation orientation, int r
 }
 
 QString NumberTable::asCsv() const {
-    QString csv = QStringLiteral("channel,") + m_heads.join(QLatin1Char(',')) + QLatin1Char('\n');
+    QString csv = tr("channel,") + m_heads.join(QLatin1Char(',')) + QLatin1Char('\n');
     for (int row = 0; row < m_rows; ++row) {
         csv += QString::number(row);
         for (int column = 0; column < m_heads.size(); ++column) {
@@ -93,22 +94,22 @@ QString NumberTable::asCsv() const {
 
 TensorWindow::TensorWindow(const LayerInsight& insight, QWidget* parent) : QDialog(parent) {
     const int unit = fontMetrics().height();
-    setWindowTitle(QStringLiteral("%1 \u2014 numbers").arg(QString::fromStdString(insight.details->name)));
+    setWindowTitle(tr("%1 \u2014 numbers").arg(QString::fromStdString(insight.details->name)));
     resize(unit * 52, unit * 32);
-    QStringList names{QStringLiteral("Channels")};
+    QStringList names{tr("Channels")};
     m_tables << channelTable(insight, this);
     const auto addWeights = [&](const ConstantPtr& weight, const QString& name) {
         if (!weight || weight->type() != DataType::Float32) return;
         m_tables << weightTable(weight, this);
         names << name;
     };
-    addWeights(insight.before, QStringLiteral("Weights before"));
-    addWeights(insight.after, QStringLiteral("Weights after the transforms"));
+    addWeights(insight.before, tr("Weights before"));
+    addWeights(insight.after, tr("Weights after the transforms"));
     auto* column = new QVBoxLayout(this);
     auto* top = new QHBoxLayout;
     auto* which = new SegmentedControl(names, false);
     which->setCurrentIndex(0);
-    auto* copy = new QPushButton(QStringLiteral("Copy as CSV"));
+    auto* copy = new QPushButton(tr("Copy as CSV"));
     top->addWidget(which);
     top->addStretch(1);
     top->addWidget(copy);
@@ -119,7 +120,7 @@ TensorWindow::TensorWindow(const LayerInsight& insight, QWidget* parent) : QDial
     m_view->setWordWrap(false);
     m_view->horizontalHeader()->setDefaultSectionSize(unit * 6);
     m_view->verticalHeader()->setDefaultSectionSize(qRound(unit * 1.45));
-    m_view->setAccessibleName(QStringLiteral("Numbers of the layer"));
+    m_view->setAccessibleName(tr("Numbers of the layer"));
     column->addWidget(m_view, 1);
     showTable(0);
     connect(which, &SegmentedControl::chosen, this, &TensorWindow::showTable);

@@ -32,7 +32,7 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(unit / 2);
-    m_heading = new SectionHeading(QStringLiteral("Transforms"));
+    m_heading = new SectionHeading(tr("Transforms"));
     column->addWidget(m_heading);
     auto* body = new QWidget;
     auto* rows = new QVBoxLayout(body);
@@ -41,23 +41,26 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     column->addWidget(body);
     m_heading->setBody(body, QStringLiteral("transforms"));
 
-    m_simplify = new ToggleSwitch(QStringLiteral("Simplify"));
-    m_simplify->setToolTip(QStringLiteral("Computes what depends on constants alone, removes operators that do nothing and what no output "
-                                          "needs"));
+    m_simplify = new ToggleSwitch(tr("Simplify"));
+    m_simplify->setToolTip(
+        tr("Computes what depends on constants alone, removes operators that do nothing and what no output "
+           "needs"));
     rows->addWidget(m_simplify);
-    m_fold = new ToggleSwitch(QStringLiteral("Fold batch norm"));
-    m_fold->setToolTip(QStringLiteral("Batch normalization becomes part of the convolution before it"));
+    m_fold = new ToggleSwitch(tr("Fold batch norm"));
+    m_fold->setToolTip(tr("Batch normalization becomes part of the convolution before it"));
     rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
-    m_relu6 = new ChoiceBox(QStringLiteral("Replace ReLU6 by ReLU"));
-    m_relu6->addChoice(QStringLiteral("keep"), QStringLiteral("Leave every ReLU6 as it is"));
-    m_relu6->addChoice(QStringLiteral("between"), QStringLiteral("Replace those between two layers that can be equalized"));
-    m_relu6->addChoice(QStringLiteral("all"), QStringLiteral("Replace all"));
-    m_relu6->setToolTip(QStringLiteral("A ReLU lets scales pass, a ReLU6 does not: equalization needs it. It changes the float "
-                                       "network: watch the drift"));
-    rows->addWidget(remarkedRow(makeLabel(QStringLiteral("ReLU6 \u2192 ReLU"), "muted"), m_relu6, m_relu6Count));
+    m_relu6 = new ChoiceBox(tr("Replace ReLU6 by ReLU"));
+    m_relu6->addChoice(tr("keep"), tr("Leave every ReLU6 as it is"));
+    m_relu6->addChoice(tr("between"), tr("Replace those between two layers that can be equalized"));
+    m_relu6->addChoice(tr("all"), tr("Replace all"));
+    m_relu6->setToolTip(
+        tr("A ReLU lets scales pass, a ReLU6 does not: equalization needs it. It changes the float "
+           "network: watch the drift"));
+    rows->addWidget(remarkedRow(makeLabel(tr("ReLU6 \u2192 ReLU"), "muted"), m_relu6, m_relu6Count));
     buildEqualization(rows);
-    m_highBias = new ToggleSwitch(QStringLiteral("High-bias fold"));
-    m_highBias->setToolTip(QStringLiteral("Moves large biases into the next layer; needs batch norm folding and equalization"));
+    m_highBias = new ToggleSwitch(tr("High-bias fold"));
+    m_highBias->setToolTip(
+        tr("Moves large biases into the next layer; needs batch norm folding and equalization"));
     rows->addWidget(m_highBias);
     observe();
     refresh();
@@ -65,37 +68,37 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
 
 void TransformSection::buildEqualization(QVBoxLayout* rows) {
     const int unit = fontMetrics().height();
-    m_profile = new ChoiceBox(QStringLiteral("Cross-layer equalization"));
-    for (const auto& text : equalizationTexts())
-        m_profile->addChoice(QString::fromUtf8(text.name), QString::fromUtf8(text.meaning));
-    m_profile->setToolTip(QStringLiteral("Neighbouring layers are rescaled so that their channels' weights have like ranges; "
-                                         "whose way of doing it"));
-    rows->addWidget(remarkedRow(makeLabel(QStringLiteral("Equalize"), "muted"), m_profile, m_sets));
+    m_profile = new ChoiceBox(tr("Cross-layer equalization"));
+    for (const auto& text : equalizationTexts()) m_profile->addChoice(text.name(), text.meaning());
+    m_profile->setToolTip(
+        tr("Neighbouring layers are rescaled so that their channels' weights have like ranges; "
+           "whose way of doing it"));
+    rows->addWidget(remarkedRow(makeLabel(tr("Equalize"), "muted"), m_profile, m_sets));
     m_options = new QWidget;
     auto* options = new QVBoxLayout(m_options);
     options->setContentsMargins(unit * 4 / 5, 0, 0, 0);
     options->setSpacing(unit / 4);
-    m_adaptive = new ToggleSwitch(QStringLiteral("Until the weights rest"));
-    m_adaptive->setToolTip(QStringLiteral("As many passes as it takes, instead of a fixed number"));
+    m_adaptive = new ToggleSwitch(tr("Until the weights rest"));
+    m_adaptive->setToolTip(tr("As many passes as it takes, instead of a fixed number"));
     options->addWidget(m_adaptive);
-    m_steps = new NumberField(QStringLiteral("Passes"));
-    m_stepsRow = makeRow(QStringLiteral("Passes"), m_steps, QStringLiteral("Over all sets, 1 to 100; AIMET does one"));
+    m_steps = new NumberField(tr("Passes"));
+    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Over all sets, 1 to 100; AIMET does one"));
     options->addWidget(m_stepsRow);
-    m_rest = new NumberField(QStringLiteral("Rest below"));
-    m_restRow = makeRow(QStringLiteral("Rest below"), m_rest, QStringLiteral("The change of a pass that ends the passes"));
+    m_rest = new NumberField(tr("Rest below"));
+    m_restRow = makeRow(tr("Rest below"), m_rest, tr("The change of a pass that ends the passes"));
     options->addWidget(m_restRow);
-    m_threshold = new NumberField(QStringLiteral("Weight threshold"));
-    m_thresholdRow = makeRow(QStringLiteral("Weight threshold"), m_threshold,
-                             QStringLiteral("Channels of a pair whose ranges add up to less stay as they are"));
+    m_threshold = new NumberField(tr("Weight threshold"));
+    m_thresholdRow = makeRow(tr("Weight threshold"), m_threshold,
+                             tr("Channels of a pair whose ranges add up to less stay as they are"));
     options->addWidget(m_thresholdRow);
-    m_appendBias = new ToggleSwitch(QStringLiteral("Biases count in the ranges"));
+    m_appendBias = new ToggleSwitch(tr("Biases count in the ranges"));
     auto* biasRow = new QHBoxLayout;
     m_biasRow = m_appendBias;
     biasRow->addWidget(m_appendBias);
     biasRow->addStretch(1);
     options->addLayout(biasRow);
-    m_excludeSkipped = new ToggleSwitch(QStringLiteral("Without layers kept in float"));
-    m_excludeSkipped->setToolTip(QStringLiteral("Layers that stay in float take no part"));
+    m_excludeSkipped = new ToggleSwitch(tr("Without layers kept in float"));
+    m_excludeSkipped->setToolTip(tr("Layers that stay in float take no part"));
     options->addWidget(m_excludeSkipped);
     rows->addWidget(m_options);
 }
@@ -104,53 +107,53 @@ void TransformSection::observe() {
     connect(m_fold, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.foldBatchNorm = on;
-        edit(on ? QStringLiteral("Fold batch norm") : QStringLiteral("Keep batch norm"), next);
+        edit(on ? tr("Fold batch norm") : tr("Keep batch norm"), next);
     });
     connect(m_simplify, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.simplify = on;
-        edit(on ? QStringLiteral("Simplify") : QStringLiteral("Do not simplify"), next);
+        edit(on ? tr("Simplify") : tr("Do not simplify"), next);
     });
     connect(m_relu6, &QComboBox::activated, this, [this](int index) {
         TransformOptions next = m_document->config().transforms;
         next.replaceRelu6 = static_cast<ReplaceRelu6>(index);
-        edit(index == 0 ? QStringLiteral("Keep ReLU6") : QStringLiteral("Replace ReLU6"), next);
+        edit(index == 0 ? tr("Keep ReLU6") : tr("Replace ReLU6"), next);
     });
     connect(m_profile, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = equalizationTexts()[static_cast<std::size_t>(index)];
         TransformOptions next = m_document->config().transforms;
         next.equalization.profile = chosen.value;
-        edit(chosen.value == EqualizationProfile::Off ? QStringLiteral("Do not equalize")
-                                                      : QStringLiteral("Equalize as %1").arg(QString::fromUtf8(chosen.name)),
+        edit(chosen.value == EqualizationProfile::Off ? tr("Do not equalize")
+                                                      : tr("Equalize as %1").arg(chosen.name()),
              next);
     });
     connect(m_adaptive, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.steps = on ? -1 : 1;
-        edit(on ? QStringLiteral("Equalize until the weights rest") : QStringLiteral("One pass of equalization"), next);
+        edit(on ? tr("Equalize until the weights rest") : tr("One pass of equalization"), next);
     });
     connect(m_appendBias, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.appendBias = on;
-        edit(on ? QStringLiteral("Biases count in equalization") : QStringLiteral("Equalize by weights alone"), next);
+        edit(on ? tr("Biases count in equalization") : tr("Equalize by weights alone"), next);
     });
     connect(m_excludeSkipped, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.excludeSkipped = on;
-        edit(on ? QStringLiteral("Equalize quantized layers only") : QStringLiteral("Equalize layers in float too"), next);
+        edit(on ? tr("Equalize quantized layers only") : tr("Equalize layers in float too"), next);
     });
     connect(m_steps, &NumberField::entered, this,
-            [this](const QString& text) { enter(m_steps, QStringLiteral("Equalization passes"), "steps", text); });
+            [this](const QString& text) { enter(m_steps, tr("Equalization passes"), "steps", text); });
     connect(m_rest, &NumberField::entered, this, [this](const QString& text) {
-        enter(m_rest, QStringLiteral("Equalization rests below"), "total_layer_diff_threshold", text);
+        enter(m_rest, tr("Equalization rests below"), "total_layer_diff_threshold", text);
     });
     connect(m_threshold, &NumberField::entered, this, [this](const QString& text) {
-        enter(m_threshold, QStringLiteral("Equalization threshold"), "weight_threshold", text);
+        enter(m_threshold, tr("Equalization threshold"), "weight_threshold", text);
     });
     connect(m_highBias, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.highBiasFold = on;
-        edit(on ? QStringLiteral("High-bias fold") : QStringLiteral("No high-bias fold"), next);
+        edit(on ? tr("High-bias fold") : tr("No high-bias fold"), next);
     });
     connect(m_document, &Document::configChanged, this, &TransformSection::refresh);
     connect(m_document, &Document::evaluationChanged, this, &TransformSection::refresh);
@@ -190,7 +193,7 @@ void TransformSection::refreshEqualization() {
     m_excludeSkipped->setChecked(options.excludeSkipped);
     const Evaluation* evaluation = m_document->evaluation().get();
     m_sets->setText(evaluation && profile != EqualizationProfile::Off
-                        ? QStringLiteral("%1 sets").arg(evaluation->equalizationSets)
+                        ? tr("%1 sets").arg(evaluation->equalizationSets)
                         : QString());
 }
 
@@ -209,15 +212,13 @@ void TransformSection::refresh() {
         std::ranges::count_if(layers, [](const LayerResult& layer) { return layer.op == "Clip"; });
     const auto norms = std::ranges::count_if(
         layers, [](const LayerResult& layer) { return layer.op == "BatchNormalization"; });
-    m_foldCount->setText(!evaluation  ? QString()
-                         : norms == 0 ? QStringLiteral("none here")
-                         : transforms.foldBatchNorm
-                             ? QStringLiteral("%1 folded").arg(evaluation->foldedBatchNorms)
-                             : QStringLiteral("%1 there").arg(norms));
-    m_relu6Count->setText(!evaluation ? QString()
-                          : clips == 0
-                              ? QStringLiteral("none here")
-                              : QStringLiteral("%1 of %2").arg(evaluation->replacedClips).arg(clips));
+    m_foldCount->setText(!evaluation                ? QString()
+                         : norms == 0               ? tr("none here")
+                         : transforms.foldBatchNorm ? tr("%1 folded").arg(evaluation->foldedBatchNorms)
+                                                    : tr("%1 there").arg(norms));
+    m_relu6Count->setText(!evaluation  ? QString()
+                          : clips == 0 ? tr("none here")
+                                       : tr("%1 of %2").arg(evaluation->replacedClips).arg(clips));
     refreshDrift();
 }
 
@@ -229,16 +230,15 @@ void TransformSection::refreshDrift() {
         const bool comparable = evaluation->floating && evaluation->floating->samples == prepared.samples;
         if (comparable && evaluation->floating->top1 && prepared.top1 &&
             *evaluation->floating->top1 != *prepared.top1)
-            drift = QStringLiteral("float drift %1 points")
-                        .arg(formatPoints(*prepared.top1 - *evaluation->floating->top1));
+            drift =
+                tr("float drift %1 points").arg(formatPoints(*prepared.top1 - *evaluation->floating->top1));
         else if (prepared.maxAbsDiff)
-            drift = QStringLiteral("float drift %1").arg(QString::number(*prepared.maxAbsDiff, 'g', 2));
-        tip = QStringLiteral("How far the transforms alone move the float network");
-        if (prepared.top1) tip += QStringLiteral("\ntop-1 after them: ") + formatRate(*prepared.top1);
-        if (prepared.agreement) tip += QStringLiteral("\nagreement: ") + formatRate(*prepared.agreement);
+            drift = tr("float drift %1").arg(QString::number(*prepared.maxAbsDiff, 'g', 2));
+        tip = tr("How far the transforms alone move the float network");
+        if (prepared.top1) tip += tr("\ntop-1 after them: ") + formatRate(*prepared.top1);
+        if (prepared.agreement) tip += tr("\nagreement: ") + formatRate(*prepared.agreement);
         if (prepared.maxAbsDiff)
-            tip +=
-                QStringLiteral("\nlargest difference of an output: %1").arg(*prepared.maxAbsDiff, 0, 'g', 3);
+            tip += tr("\nlargest difference of an output: %1").arg(*prepared.maxAbsDiff, 0, 'g', 3);
     }
     m_heading->setRemark(drift, tip);
 }

@@ -13,20 +13,20 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_bar = new QTabBar;
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
-    m_bar->setAccessibleName(QStringLiteral("Layers and results"));
+    m_bar->setAccessibleName(tr("Layers and results"));
     m_pages = new QStackedWidget;
     m_heads = new QStackedWidget;
     // The head of a page that is not seen must not make the row higher.
     m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    const auto add = [&](const char* name, QWidget* page, QWidget* head) {
-        m_bar->addTab(QString::fromLatin1(name));
+    const auto add = [&](const QString& name, QWidget* page, QWidget* head) {
+        m_bar->addTab(name);
         m_pages->addWidget(page);
         m_heads->addWidget(head);
     };
-    add("Layers", layers, layers->head());
-    add("Where it went", m_path, new QWidget);
-    add("Images", m_flipped, new QWidget);
-    add("Log", m_log, m_log->head());
+    add(tr("Layers"), layers, layers->head());
+    add(tr("Where it went"), m_path, new QWidget);
+    add(tr("Images"), m_flipped, new QWidget);
+    add(tr("Log"), m_log, m_log->head());
     auto* head = new QFrame;
     head->setObjectName(QStringLiteral("panel"));
     auto* row = new QHBoxLayout(head);

@@ -9,13 +9,15 @@
 #include <cmath>
 
 #include "style/theme.h"
+#include "style/words.h"
 
 namespace quantloupe::ui {
 
 namespace {
 
 QString rangeText(const std::optional<ChannelRange>& range) {
-    return range ? QStringLiteral("%1 to %2").arg(range->min, 0, 'g', 3).arg(range->max, 0, 'g', 3) : QStringLiteral("\u2013");
+    return range ? Words::tr("%1 to %2").arg(range->min, 0, 'g', 3).arg(range->max, 0, 'g', 3)
+                 : QStringLiteral("\u2013");
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ std::optional<double> rangeRatio(const std::vector<ChannelDetails>& channels, bo
 ChannelPlot::ChannelPlot(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setFixedHeight(qRound(fontMetrics().height() * 4.6));
-    setAccessibleName(QStringLiteral("Range of the weights of each channel"));
+    setAccessibleName(tr("Range of the weights of each channel"));
 }
 
 void ChannelPlot::setChannels(std::vector<ChannelDetails> channels) {
@@ -103,7 +105,7 @@ bool ChannelPlot::event(QEvent* event) {
         if (const int index = channelAt(help->pos().x()); index >= 0) {
             const ChannelDetails& channel = m_channels[static_cast<std::size_t>(index)];
             QToolTip::showText(help->globalPos(),
-                               QStringLiteral("channel %1\nbefore: %2\nafter: %3")
+                               tr("channel %1\nbefore: %2\nafter: %3")
                                    .arg(index)
                                    .arg(rangeText(channel.weightBefore), rangeText(channel.weightAfter)),
                                this);

@@ -43,7 +43,7 @@ CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent) 
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(unit / 2, unit / 2, unit / 2, unit / 2);
     m_line = new QLineEdit;
-    m_line->setPlaceholderText(QStringLiteral("Type a command"));
+    m_line->setPlaceholderText(tr("Type a command"));
     m_line->setAccessibleName(m_line->placeholderText());
     m_list = new QListWidget;
     m_list->setFrameShape(QFrame::NoFrame);

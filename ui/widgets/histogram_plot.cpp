@@ -21,7 +21,7 @@ void HistogramPlot::setTensor(const std::optional<TensorDetails>& tensor, const 
     m_tensor = tensor;
     m_remark = remark;
     if (tensor)
-        setAccessibleDescription(QStringLiteral("%1 to %2, the quantizer holds %3 to %4")
+        setAccessibleDescription(tr("%1 to %2, the quantizer holds %3 to %4")
                                      .arg(tensor->floating.min())
                                      .arg(tensor->floating.max())
                                      .arg(tensor->clipLow)
@@ -131,7 +131,7 @@ bool HistogramPlot::event(QEvent* event) {
             const double width = (m_tensor->floating.high() - m_tensor->floating.low()) / static_cast<double>(count);
             const double from = m_tensor->floating.low() + width * static_cast<double>(bin);
             QToolTip::showText(help->globalPos(),
-                               QStringLiteral("%1 to %2\nfloat: %3 values\nquantized: %4 values\nlimits: %5 to %6")
+                               tr("%1 to %2\nfloat: %3 values\nquantized: %4 values\nlimits: %5 to %6")
                                    .arg(from, 0, 'g', 4)
                                    .arg(from + width, 0, 'g', 4)
                                    .arg(m_tensor->floating.bins()[bin])

@@ -29,35 +29,35 @@ QString keysOf(const QAction& action) {
 ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys, QWidget* parent)
     : QDialog(parent), m_keys(keys) {
     const int unit = fontMetrics().height();
-    setWindowTitle(QStringLiteral("Shortcuts"));
+    setWindowTitle(tr("Shortcuts"));
     m_filter = new QLineEdit;
-    m_filter->setPlaceholderText(QStringLiteral("Find a command or a key"));
+    m_filter->setPlaceholderText(tr("Find a command or a key"));
     m_filter->setAccessibleName(m_filter->placeholderText());
     m_filter->setClearButtonEnabled(true);
     m_tree = new QTreeWidget;
     m_tree->setColumnCount(2);
-    m_tree->setHeaderLabels({QStringLiteral("Command"), QStringLiteral("Keys")});
+    m_tree->setHeaderLabels({tr("Command"), tr("Keys")});
     m_tree->setRootIsDecorated(false);
     m_tree->setIndentation(unit / 2);
     m_tree->setFrameShape(QFrame::NoFrame);
-    m_tree->setAccessibleName(QStringLiteral("Commands and their keys"));
+    m_tree->setAccessibleName(tr("Commands and their keys"));
     m_tree->header()->setSectionResizeMode(Name, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(Keys, QHeaderView::ResizeToContents);
     m_tree->header()->setStretchLastSection(false);
     fill(actions);
 
     m_editor = new QKeySequenceEdit;
-    m_editor->setAccessibleName(QStringLiteral("New keys of the chosen command"));
+    m_editor->setAccessibleName(tr("New keys of the chosen command"));
     const auto button = [](const QString& text, const QString& tip) {
         auto* made = new QPushButton(text);
         made->setToolTip(tip);
         made->setAutoDefault(false);
         return made;
     };
-    m_assign = button(QStringLiteral("Assign"), QStringLiteral("Gives the command these keys; one that had them loses them"));
-    m_clear = button(QStringLiteral("No keys"), QStringLiteral("The command is in the menus and the palette only"));
-    m_default = button(QStringLiteral("Default"), QStringLiteral("The keys that the command came with"));
-    m_reset = button(QStringLiteral("Reset all"), QStringLiteral("All commands have the keys that they came with"));
+    m_assign = button(tr("Assign"), tr("Gives the command these keys; one that had them loses them"));
+    m_clear = button(tr("No keys"), tr("The command is in the menus and the palette only"));
+    m_default = button(tr("Default"), tr("The keys that the command came with"));
+    m_reset = button(tr("Reset all"), tr("All commands have the keys that they came with"));
     m_remark = makeLabel({}, "muted");
     m_remark->setWordWrap(true);
 
@@ -123,10 +123,10 @@ void ShortcutSheet::fill(const QList<QAction*>& actions) {
         if (fixed && keysOf(*action).isEmpty()) continue;  // an entry that comes and goes, as the recent files do
         addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action), fixed ? nullptr : action);
     }
-    const QString graph = QStringLiteral("In the graph");
-    addRow(graph, QStringLiteral("Walk along the edges"), QStringLiteral("arrow keys"), nullptr);
-    addRow(graph, QStringLiteral("Zoom to the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
-    addRow(graph, QStringLiteral("Select one more layer"), QStringLiteral("Shift+click"), nullptr);
+    const QString graph = tr("In the graph");
+    addRow(graph, tr("Walk along the edges"), tr("arrow keys"), nullptr);
+    addRow(graph, tr("Zoom to the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
+    addRow(graph, tr("Select one more layer"), QStringLiteral("Shift+click"), nullptr);
 }
 
 QAction* ShortcutSheet::chosen() const {
@@ -141,8 +141,8 @@ void ShortcutSheet::showChosen() {
     considerKeys();
     if (!action)
         m_remark->setText(m_tree->currentItem() && m_tree->currentItem()->parent()
-                              ? QStringLiteral("These keys belong to the graph and stay.")
-                              : QStringLiteral("Choose a command, then press its new keys."));
+                              ? tr("These keys belong to the graph and stay.")
+                              : tr("Choose a command, then press its new keys."));
 }
 
 /// Says beforehand who would lose the keys.
@@ -152,7 +152,7 @@ void ShortcutSheet::considerKeys() {
     m_assign->setEnabled(action && !keys.isEmpty() && !action->shortcuts().contains(keys));
     m_default->setEnabled(action && !m_keys->isDefault(action));
     const QAction* holder = action ? m_keys->holder(keys, action) : nullptr;
-    m_remark->setText(holder ? QStringLiteral("%1 is \u201c%2\u201d now, which would have none.")
+    m_remark->setText(holder ? tr("%1 is \u201c%2\u201d now, which would have none.")
                                    .arg(keys.toString(QKeySequence::NativeText), actionName(*holder))
                              : QString());
 }

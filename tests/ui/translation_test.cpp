@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every word of the window can be translated: with a translator that brackets all it is asked for, what is seen is
+// bracketed, but for what comes from the network and the engine.
+#include <QAbstractButton>
+#include <QAction>
+#include <QComboBox>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QRegularExpression>
+#include <QTabBar>
+#include <QTest>
+#include <QTranslator>
+
+#include "config/presets.h"
+#include "interchange/dialect.h"
+#include "style/words.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+namespace {
+
+class Brackets final : public QTranslator {
+  public:
+    QString translate(const char* context, const char* source, const char*, int) const override {
+        // Qt's own dialogs are Qt's to translate.
+        if (QByteArrayView(context).startsWith("Q")) return {};
+        return QChar(0x27e6) + QString::fromUtf8(source) + QChar(0x27e7);
+    }
+    bool isEmpty() const override { return false; }
+};
+
+/// Numbers, units, keys, names of files, shapes: nothing that a translator would touch.
+bool hasWords(QString text) {
+    static const QRegularExpression untold(
+        QStringLiteral("<[^>]*>|[\\w./]*[/.][\\w./]*|\\b(dB|[kMG]?B|ms|[kMGN]|Space)\\b|[\\d\\W_]+"));
+    return !text.replace(untold, {}).isEmpty();
+}
+
+}  // namespace
+
+class TranslationTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QVERIFY(m_folder.isValid());
+        test::keepSettingsIn(m_folder);
+        QCoreApplication::installTranslator(&m_brackets);
+    }
+
+    void whatIsSeenIsTranslated() {
+        const auto window = test::openWindow(test::writeModel(m_folder), {1400, 900});
+        QVERIFY(window);
+        window->document()->select(NodeId(0));
+        QTest::qWait(100);
+        QSet<QString> data;  // what the network and the engine say
+        for (const auto& node : window->document()->graph()->nodes()) data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
+        for (const PresetInfo& preset : presets()) data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
+        for (const Dialect& dialect : dialects()) data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
+        QStringList bare;
+        const auto check = [&](const QObject* of, const char* what, const QString& text) {
+            // The buttons that docks and rows of tabs have by themselves.
+            if (of->inherits("QDockWidgetTitleButton") || (of->parent() && of->parent()->inherits("QTabBar"))) return;
+            if (text.contains(QChar(0x27e6)) || !hasWords(text)) return;
+            for (const QString& known : data)
+                if (!known.isEmpty() && text.contains(known)) return;
+            bare.append(QStringLiteral("%1 %2: %3").arg(QLatin1String(of->metaObject()->className()), QLatin1String(what), text));
+        };
+        for (QWidget* widget : window->findChildren<QWidget*>()) {
+            check(widget, "tooltip", widget->toolTip());
+            check(widget, "name", widget->accessibleName());
+            if (auto* label = qobject_cast<QLabel*>(widget)) check(label, "text", label->text());
+            if (auto* button = qobject_cast<QAbstractButton*>(widget)) check(button, "text", button->text());
+            if (auto* edit = qobject_cast<QLineEdit*>(widget)) check(edit, "placeholder", edit->placeholderText());
+            if (auto* box = qobject_cast<QComboBox*>(widget))
+                for (int i = 0; i < box->count(); ++i) check(box, "item", box->itemText(i));
+            if (auto* tabs = qobject_cast<QTabBar*>(widget))
+                for (int i = 0; i < tabs->count(); ++i) check(tabs, "tab", tabs->tabText(i));
+            if (auto* header = qobject_cast<QHeaderView*>(widget); header && header->model())
+                for (int i = 0; i < header->count(); ++i)
+                    check(header, "column", header->model()->headerData(i, header->orientation()).toString());
+        }
+        for (QAction* action : window->findChildren<QAction*>()) {
+            check(action, "text", action->text());
+            check(action, "tooltip", action->toolTip());
+        }
+        QVERIFY2(bare.isEmpty(), qPrintable(QStringLiteral("not translatable:\n") + bare.join(QLatin1Char('\n'))));
+    }
+
+    void wordsOfFreeFunctionsHaveTheirContext() { QCOMPARE(Words::tr("quantized"), QStringLiteral("\u27e6quantized\u27e7")); }
+
+  private:
+    Brackets m_brackets;
+    QTemporaryDir m_folder;
+};
+
+QTEST_MAIN(TranslationTest)
+#include "translation_test.moc"
