@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every word of the window can be translated: with a translator that brackets all it is asked for, what is seen is
-// bracketed, but for what comes from the network and the engine.
+// Every word of the window can be translated: with a translator that brackets all it is asked for, what is
+// seen is bracketed, but for what comes from the network and the engine.
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
@@ -57,24 +57,30 @@ class TranslationTest : public QObject {
         window->document()->select(NodeId(0));
         QTest::qWait(100);
         QSet<QString> data;  // what the network and the engine say
-        for (const auto& node : window->document()->graph()->nodes()) data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
-        for (const PresetInfo& preset : presets()) data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
-        for (const Dialect& dialect : dialects()) data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
+        for (const auto& node : window->document()->graph()->nodes())
+            data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
+        for (const PresetInfo& preset : presets())
+            data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
+        for (const Dialect& dialect : dialects())
+            data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
         QStringList bare;
         const auto check = [&](const QObject* of, const char* what, const QString& text) {
             // The buttons that docks and rows of tabs have by themselves.
-            if (of->inherits("QDockWidgetTitleButton") || (of->parent() && of->parent()->inherits("QTabBar"))) return;
+            if (of->inherits("QDockWidgetTitleButton") || (of->parent() && of->parent()->inherits("QTabBar")))
+                return;
             if (text.contains(QChar(0x27e6)) || !hasWords(text)) return;
             for (const QString& known : data)
                 if (!known.isEmpty() && text.contains(known)) return;
-            bare.append(QStringLiteral("%1 %2: %3").arg(QLatin1String(of->metaObject()->className()), QLatin1String(what), text));
+            bare.append(QStringLiteral("%1 %2: %3")
+                            .arg(QLatin1String(of->metaObject()->className()), QLatin1String(what), text));
         };
         for (QWidget* widget : window->findChildren<QWidget*>()) {
             check(widget, "tooltip", widget->toolTip());
             check(widget, "name", widget->accessibleName());
             if (auto* label = qobject_cast<QLabel*>(widget)) check(label, "text", label->text());
             if (auto* button = qobject_cast<QAbstractButton*>(widget)) check(button, "text", button->text());
-            if (auto* edit = qobject_cast<QLineEdit*>(widget)) check(edit, "placeholder", edit->placeholderText());
+            if (auto* edit = qobject_cast<QLineEdit*>(widget))
+                check(edit, "placeholder", edit->placeholderText());
             if (auto* box = qobject_cast<QComboBox*>(widget))
                 for (int i = 0; i < box->count(); ++i) check(box, "item", box->itemText(i));
             if (auto* tabs = qobject_cast<QTabBar*>(widget))
@@ -87,10 +93,13 @@ class TranslationTest : public QObject {
             check(action, "text", action->text());
             check(action, "tooltip", action->toolTip());
         }
-        QVERIFY2(bare.isEmpty(), qPrintable(QStringLiteral("not translatable:\n") + bare.join(QLatin1Char('\n'))));
+        QVERIFY2(bare.isEmpty(),
+                 qPrintable(QStringLiteral("not translatable:\n") + bare.join(QLatin1Char('\n'))));
     }
 
-    void wordsOfFreeFunctionsHaveTheirContext() { QCOMPARE(Words::tr("quantized"), QStringLiteral("\u27e6quantized\u27e7")); }
+    void wordsOfFreeFunctionsHaveTheirContext() {
+        QCOMPARE(Words::tr("quantized"), QStringLiteral("\u27e6quantized\u27e7"));
+    }
 
   private:
     Brackets m_brackets;

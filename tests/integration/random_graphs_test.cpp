@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What holds for every network and every scheme, on random ones: 16 bits change next to nothing, layers in
+// float nothing at all, every layer that stays in float says why, and the exported model computes what the
+// preview showed.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "data/numpy_file.h"
+#include "session/session.h"
+#include "support/signal_to_noise.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+/// A convolutional network of three to eight random operators, then pooled and classified; in ONNX's textual
+/// form.
+class RandomNetwork {
+  public:
+    explicit RandomNetwork(std::mt19937& random) : m_random(random) {
+        m_made.push_back({"X", 3, 8});
+        const int operators = pick(3, 8);
+        for (int i = 0; i < operators; ++i) addOperator();
+        const Made last = m_made.back();
+        node("Pooled", "GlobalAveragePool(" + last.name + ")");
+        node("Flat", "Flatten(Pooled)");
+        weight("WG", {5, last.channels});
+        weight("BG", {5});
+        node("Y", "Gemm<transB = 1>(Flat, WG, BG)");
+    }
+    std::string text() const {
+        return "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] X) => (float[N,5] Y) <float low "
+               "= {0}, float high = {6}" +
+               m_weights + "> {" + m_nodes + "}";
+    }
+
+  private:
+    struct Made {
+        std::string name;
+        int channels, side;
+    };
+
+    int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(m_random); }
+
+    void weight(const std::string& name, const std::vector<int>& shape) {
+        std::normal_distribution<float> normal(0, 0.5f);
+        std::string sizes, values;
+        int count = 1;
+        for (const int size : shape)
+            sizes += (sizes.empty() ? "" : ",") + std::to_string(size), count *= size;
+        for (int i = 0; i < count; ++i)
+            values += (i == 0 ? "" : ", ") + fmt::format("{:.6f}", normal(m_random));
+        m_weights += fmt::format(", float[{}] {} = {{{}}}", sizes, name, values);
+    }
+    void node(const std::string& output, const std::string& call) { m_nodes += " " + output + " = " + call; }
+
+    void addOperator() {
+        const Made from =
+            m_made[m_made.size() - 1 - static_cast<std::size_t>(pick(0, 4) == 0 && m_made.size() > 1)];
+        const std::string name = "T" + std::to_string(m_made.size());
+        Made made{name, from.channels, from.side};
+        switch (pick(0, 8)) {
+            case 0:
+            case 1:
+            case 2: {
+                const int kernel = pick(0, 1) == 0 ? 1 : 3;
+                made.channels = pick(2, 6);
+                weight("W" + name, {made.channels, from.channels, kernel, kernel});
+                weight("B" + name, {made.channels});
+                node(name, fmt::format("Conv<pads = [{0}, {0}, {0}, {0}]>({1}, W{2}, B{2})", kernel / 2,
+                                       from.name, name));
+                break;
+            }
+            case 3:
+                weight("W" + name, {from.channels, 1, 3, 3});
+                node(name, fmt::format("Conv<group = {}, pads = [1, 1, 1, 1]>({}, W{})", from.channels,
+                                       from.name, name));
+                break;
+            case 4:
+                node(name, "Relu(" + from.name + ")");
+                break;
+            case 5:
+                node(name, "Clip(" + from.name + ", low, high)");
+                break;
+            case 6:
+                if (from.side < 4)
+                    return node(name, "Relu(" + from.name + ")"), m_made.push_back(made), void();
+                made.side = from.side / 2;
+                node(name, std::string(pick(0, 1) == 0 ? "MaxPool" : "AveragePool") +
+                               "<kernel_shape = [2, 2], strides = [2, 2]>(" + from.name + ")");
+                break;
+            default: {  // with another tensor of the same size
+                std::vector<Made> others;
+                for (const Made& other : m_made)
+                    if (other.side == from.side) others.push_back(other);
+                const Made other =
+                    others[static_cast<std::size_t>(pick(0, static_cast<int>(others.size()) - 1))];
+                if (other.channels == from.channels && pick(0, 1) == 0) {
+                    node(name, "Add(" + from.name + ", " + other.name + ")");
+                } else {
+                    made.channels = from.channels + other.channels;
+                    node(name, "Concat<axis = 1>(" + from.name + ", " + other.name + ")");
+                }
+            }
+        }
+        m_made.push_back(made);
+    }
+
+    std::mt19937& m_random;
+    std::vector<Made> m_made;
+    std::string m_weights, m_nodes;
+};
+
+}  // namespace
+
+class RandomGraphsTest : public QObject {
+    Q_OBJECT
+
+    QuantizationConfig randomScheme() {
+        const auto coin = [this] { return m_random() % 2 == 0; };
+        QuantizationConfig config;
+        config.skipTail = coin();
+        QuantizationOptions& scheme = config.quantization;
+        scheme.weight.bits = 2 + static_cast<int>(m_random() % 15);
+        scheme.weight.perChannel = coin();
+        scheme.weight.symmetric = coin();
+        scheme.activation.bits = 2 + static_cast<int>(m_random() % 15);
+        scheme.activation.isSigned = coin();
+        scheme.activation.symmetric = coin();
+        scheme.activation.powerOfTwo = m_random() % 4 == 0;
+        scheme.weight.powerOfTwo = scheme.activation.powerOfTwo;
+        config.transforms.simplify = coin();
+        config.transforms.equalization.profile = static_cast<EqualizationProfile>(m_random() % 4);
+        if (m_random() % 4 == 0) config.quantization.placement = Placement::WeightedInputs;
+        if (m_random() % 4 == 0) config.quantization.operators = OperatorSet::OnnxRuntime;
+        constexpr const char* kMethods[] = {"min_max", "percentile", "mse", "ifmr", "entropy", "tf_enhanced"};
+        setConfigKey(config, "calibration.method", kMethods[m_random() % std::size(kMethods)]);
+        return config;
+    }
+
+    /// About every fourth layer.
+    void keepSomeInFloat(const Session& session, QuantizationConfig& config) {
+        for (const Node& node : session.graph().nodes()) {
+            config.layers[node.name].quantize.reset();
+            if (m_random() % 4 == 0) config.layers[node.name].quantize = false;
+        }
+    }
+
+    static bool keepsAny(const QuantizationConfig& config) {
+        return config.skipTail || std::ranges::any_of(config.layers, [](const auto& layer) {
+                   return layer.second.quantize.has_value();
+               });
+    }
+
+    /// A session on a new network with random samples, the same ones to calibrate and to evaluate.
+    std::unique_ptr<Session> randomSession(std::string& text) {
+        text = RandomNetwork(m_random).text();
+        auto session = std::make_unique<Session>(test::textModel(text));
+        const std::string file = m_folder.path().toStdString() + "/x.npz";
+        std::normal_distribution<float> normal(0, 1);
+        std::vector<float> values(6 * 3 * 8 * 8);
+        for (float& value : values) value = normal(m_random);
+        saveNpz({{"X", Constant::fromFloats({6, 3, 8, 8}, values)}}, file);
+        m_data = openDataset(file, inputSpecsOf(session->graph()), {});
+        session->setData(m_data, m_data);
+        return session;
+    }
+
+    static std::vector<float> outputsOf(Session& session, const std::optional<QuantizationConfig>& config) {
+        const ConstantPtr output = session.outputs(config).at(0);
+        return {output->floats().begin(), output->floats().end()};
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        bool given = false;
+        m_seed = static_cast<unsigned>(qEnvironmentVariableIntValue("QUANTLOUPE_SEED", &given));
+        if (!given) m_seed = std::random_device()();
+        m_random.seed(m_seed);
+        qInfo("seed %u", m_seed);
+        QVERIFY(m_folder.isValid());
+    }
+
+    void sixteenBitsChangeNextToNothing() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config;
+            config.skipTail = false;
+            config.quantization.weight.bits = config.quantization.activation.bits = 16;
+            config.quantization.weight.perChannel = true;
+            config.quantization.biasBits =
+                kFloatBias;  // 32 bits cannot hold a bias in units of two scales as fine as these
+            const auto exact = outputsOf(*session, std::nullopt), found = outputsOf(*session, config);
+            float largest = 0, off = 0;
+            for (std::size_t i = 0; i < exact.size(); ++i) {
+                largest = std::max(largest, std::fabs(exact[i]));
+                off = std::max(off, std::fabs(exact[i] - found[i]));
+            }
+            QVERIFY2(off <= 1e-3f * largest,
+                     qPrintable(QStringLiteral("%1 of %2 in %3").arg(off).arg(largest).arg(text.c_str())));
+        }
+    }
+
+    void layersInFloatChangeNothing() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config = randomScheme();
+            config.transforms = {};
+            config.transforms.simplify = false;
+            for (const Node& node : session->graph().nodes()) config.layers[node.name].quantize = false;
+            const auto exact = outputsOf(*session, std::nullopt), found = outputsOf(*session, config);
+            QVERIFY2(exact == found, text.c_str());
+        }
+    }
+
+    void whatStaysInFloatSaysWhy() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            const EvaluationPtr result = session->evaluate(randomScheme(), Depth::Accuracy);
+            QCOMPARE(result->layers.size(), session->graph().nodes().size());
+            for (const LayerResult& layer : result->layers)
+                if (layer.state == LayerState::Skipped || layer.state == LayerState::Float)
+                    QVERIFY2(!layer.reason.empty(), (layer.name + " in " + text).c_str());
+        }
+    }
+
+    void theExportedModelComputesThePreview() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config = randomScheme();
+            if (round % 2 == 0) keepSomeInFloat(*session, config);
+            const auto preview = outputsOf(*session, config);
+            LoadedModel exported;
+            exported.graph = session->quantizedModel(config);
+            Session again(std::move(exported));
+            again.setData(m_data, m_data);
+            const auto found = outputsOf(again, std::nullopt);
+            // Where parts are in float, sums in another order may move a value over the edge of a code.
+            const bool inCodes =
+                config.quantization.placement == Placement::InputsAndOutputs && !keepsAny(config);
+            const double least = inCodes ? 200 : 30;
+            QVERIFY2(test::sqnrDb(preview, found) >= least, (text + configToJson(config)).c_str());
+        }
+    }
+
+    void anEditOnTheWayChangesNothing() {
+        for (int round = 0; round < 40; ++round) {
+            std::string text;
+            const auto session = randomSession(text);
+            QuantizationConfig config = randomScheme();
+            Session fresh(test::textModel(text));
+            fresh.setData(m_data, m_data);
+            session->evaluate(config, Depth::Metrics);
+            for (int edit = 0; edit < 3; ++edit) {
+                keepSomeInFloat(*session, config);
+                session->evaluate(config, Depth::Metrics);
+            }
+            QVERIFY2(outputsOf(*session, config) == outputsOf(fresh, config),
+                     (text + configToJson(config)).c_str());
+        }
+    }
+
+  private:
+    unsigned m_seed = 0;
+    std::mt19937 m_random;
+    QTemporaryDir m_folder;
+    DatasetPtr m_data;
+};
+
+QTEST_APPLESS_MAIN(RandomGraphsTest)
+#include "random_graphs_test.moc"
