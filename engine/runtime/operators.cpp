@@ -24,6 +24,11 @@ const OperatorTable& table() {
         addMoves(all);
         addGathers(all);
         addGenerators(all);
+        addScatters(all);
+        addSorts(all);
+        addEinsum(all);
+        addRecurrences(all);
+        addGridSamples(all);
         addPads(all);
         addResizes(all);
         addQuantizers(all);

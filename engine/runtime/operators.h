@@ -27,6 +27,11 @@ void addShapes(OperatorTable& table);                  // ops_shape.cpp
 void addMoves(OperatorTable& table);                   // ops_move.cpp
 void addGathers(OperatorTable& table);                 // ops_gather.cpp
 void addGenerators(OperatorTable& table);              // ops_generate.cpp
+void addScatters(OperatorTable& table);                // ops_scatter.cpp
+void addSorts(OperatorTable& table);                   // ops_sort.cpp
+void addEinsum(OperatorTable& table);                  // ops_einsum.cpp
+void addRecurrences(OperatorTable& table);             // ops_recurrent.cpp
+void addGridSamples(OperatorTable& table);             // ops_grid_sample.cpp
 void addPads(OperatorTable& table);                    // ops_pad.cpp
 void addResizes(OperatorTable& table);                 // ops_resize.cpp
 void addQuantizers(OperatorTable& table);              // ops_quantize.cpp

@@ -124,6 +124,11 @@ void addElementwise(OperatorTable& table) {
     table["Sign"] = numeric([](auto x) { return x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : decltype(x)(0); });
     table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false};
     table["Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table["com.microsoft.QuickGelu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.702f);
+        return [=](float x) { return x * fastSigmoid(alpha * x); };
+    });
     table["Selu"] = unary([](const NodeContext& context) {
         const float alpha = context.node.attributes.real("alpha", 1.67326319f);
         const float gamma = context.node.attributes.real("gamma", 1.05070102f);

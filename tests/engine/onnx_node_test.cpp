@@ -25,15 +25,15 @@ const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
 const std::set<std::string> kBeginnings = {
     "abs", "acos", "add", "and", "argmax", "argmin", "asin", "atan", "averagepool_1d", "averagepool_2d", "averagepool_3d",
     "basic_conv", "basic_convinteger", "batchnorm_e", "cast", "ceil", "celu", "clip", "concat_", "constantofshape", "conv_with", "convinteger", "convtranspose",
-    "cos", "cumsum", "depthtospace", "dequantizelinear", "div", "dynamicquantizelinear", "edge_pad", "constant_pad", "reflect_pad", "wrap_pad", "elu", "equal", "erf", "exp_example", "expand_dim",
+    "cos", "cumsum", "depthtospace", "dequantizelinear", "div", "dynamicquantizelinear", "einsum", "edge_pad", "constant_pad", "reflect_pad", "wrap_pad", "elu", "equal", "erf", "exp_example", "expand_dim",
     "flatten", "floor", "gather", "gelu", "gemm_alpha", "gemm_beta", "gemm_default_no", "gemm_default_single",
     "gemm_default_vector", "gemm_default_zero", "gemm_transposeA", "gemm_transposeB", "globalaveragepool", "globalmaxpool",
-    "greater", "group_normalization", "hardmax", "hardsigmoid", "hardswish", "identity", "instancenorm", "isinf", "isnan",
-    "layer_normalization", "leakyrelu", "less", "log_example", "logsoftmax", "lrn", "matmul", "matmulinteger", "max_", "maxpool_1d",
-    "maxpool_2d", "maxpool_3d", "mean_", "min_", "mish", "mod_", "mul", "neg", "not_", "or", "pow", "prelu", "qlinear", "quantizelinear", "range",
-    "reciprocal", "reduce_", "relu", "reshape", "resize", "round", "selu", "shape", "shrink", "sigmoid", "sign", "sin",
+    "greater", "gridsample", "gru", "group_normalization", "hardmax", "hardsigmoid", "hardswish", "identity", "instancenorm", "isinf", "isnan",
+    "layer_normalization", "leakyrelu", "less", "log_example", "logsoftmax", "lrn", "lstm", "matmul", "matmulinteger", "max_", "maxpool_1d",
+    "maxpool_2d", "maxpool_3d", "mean_", "min_", "mish", "mod_", "mul", "neg", "not_", "onehot", "or", "pow", "prelu", "qlinear", "quantizelinear", "range",
+    "reciprocal", "reduce_", "relu", "reshape", "resize", "rnn", "round", "scatter", "selu", "shape", "shrink", "sigmoid", "sign", "simple_rnn", "sin",
     "size", "slice", "softmax", "softplus", "softsign", "spacetodepth", "split_", "sqrt", "squeeze", "sub", "sum_", "tan",
-    "thresholdedrelu", "tile", "transpose", "tril", "triu", "unsqueeze", "upsample", "where", "xor"};
+    "thresholdedrelu", "tile", "top_k", "transpose", "tril", "triu", "unsqueeze", "upsample", "where", "xor"};
 
 /// Parts of names: other types than networks have, training, and what is refused with words.
 const std::set<std::string> kLeftOut = {
@@ -49,7 +49,7 @@ const std::set<std::string> kLeftOut = {
 bool comesWithData(const std::string& op, std::size_t input) {
     static const std::set<std::string> kOperands = {
         "Add", "Sub", "Mul", "Div", "Pow", "Mod", "MatMul", "Concat", "PRelu", "Max", "Min", "Sum", "Mean", "Equal", "Greater",
-        "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Where", "Gather", "GatherElements", "GatherND"};
+        "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Where", "Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "Einsum", "GridSample"};
     static const std::set<std::string> kAllConstant = {"ConstantOfShape", "Range"};
     return kOperands.contains(op) || (input == 0 && !kAllConstant.contains(op));
 }

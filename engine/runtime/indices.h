@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Indices that come with the data, for Gather, Scatter and their kin.
+
+#include "base/error.h"
+#include "runtime/operators.h"
+
+namespace quantloupe {
+
+/// Reads int32 or int64 indices into an extent, negative ones from its end.
+class Indices {
+  public:
+    Indices(const NodeContext& context, std::size_t input)
+        : m_wide(context.input(input).type == DataType::Int64),
+          m_text(fmt::format("{}'s index in '{}'", context.node.op, context.graph.tensor(context.node.input(input)).name)) {
+        if (!m_wide && context.input(input).type != DataType::Int32)
+            failInput("the indices of {} must be int32 or int64, not {}", context.node.op,
+                      dataTypeName(context.input(input).type));
+    }
+
+    std::size_t at(const void* indices, std::size_t i, std::size_t extent) const {
+        const std::int64_t index =
+            m_wide ? static_cast<const std::int64_t*>(indices)[i] : static_cast<const std::int32_t*>(indices)[i];
+        const auto limit = static_cast<std::int64_t>(extent);
+        if (index < -limit || index >= limit) failInput("{} is {}, beyond the {} entries there are", m_text, index, extent);
+        return static_cast<std::size_t>(index < 0 ? index + limit : index);
+    }
+
+  private:
+    bool m_wide;
+    std::string m_text;
+};
+
+}  // namespace quantloupe
