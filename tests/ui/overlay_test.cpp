@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metrics drawn over the graph: keys, scales with ends to drag, and what is said where there is no value.
+#include <QPainter>
 #include <QTest>
 #include <cmath>
+#include <set>
 
 #include "block_model.h"
 #include "style/theme.h"
@@ -124,6 +126,39 @@ class OverlayTest : public QObject {
                 QCOMPARE(whyNoValue(*m_window->document(), canvas()->reference(), layer.node, metric).isEmpty(),
                          overlay.valueOf(layer.node).has_value());
         }
+    }
+
+    /// Where one row is too narrow the states take two, down to the narrowest window.
+    void aNarrowLegendLosesNoState() {
+        const QFont font = m_window->graphView()->legend()->font();
+        const Theme& colours = theme(false);
+        MetricScale scale = canvas()->scale();
+        scale.metric = Metric::LocalQs;
+        const QSizeF whole = legendSize(font, true);
+        for (const double share : {1.0, 0.9, 0.8, 0.75}) {
+            QImage image(QSizeF(whole.width() * share, whole.height()).toSize(), QImage::Format_RGB32);
+            image.fill(Qt::white);
+            QPainter painter(&image);
+            painter.setFont(font);
+            paintLegend(painter, QRectF(image.rect()), scale, colours);
+            painter.end();
+            std::set<QRgb> seen;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) seen.insert(image.pixel(x, y));
+            for (const QColor& state : {colours.io, colours.quantized, colours.inFloat, colours.folded})
+                QVERIFY2(seen.contains(state.rgb()), qPrintable(QStringLiteral("%1 at %2").arg(state.name()).arg(share)));
+        }
+    }
+
+    /// What a rule in the making covers is told beside the boxes, not on them.
+    void theBannerCoversNoBoxOfAWholeGraph() {
+        canvas()->fitAll();
+        canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
+        const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
+        QVERIFY(banner && banner->isVisible());
+        for (const PictureNode& box : canvas()->picture()->nodes)
+            QVERIFY2(!canvas()->transform().toView(toRectF(box.box)).intersects(banner->geometry()), box.title.c_str());
+        canvas()->clearPreview();
     }
 
     void endsAreDraggedAndGivenBack() {

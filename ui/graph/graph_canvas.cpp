@@ -155,13 +155,13 @@ void GraphCanvas::resetView() {
     m_viewPending = false;
     // A small graph is shown whole; a long one from its input, at a size that can be read.
     const QRectF bounds = m_index.bounds();
-    const QRectF area = QRectF(rect()).adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
+    const QRectF area = fitArea();
     m_transform.fit(bounds, area, 1);
     if (m_transform.zoom < 0.6 && !m_picture->nodes.empty()) {
         m_transform.zoom = 1;
         const QRectF first = toRectF(m_picture->nodes.front().box);
-        m_transform.center(first.center(), area);
-        m_transform.offset.setY(area.top() + fontMetrics().height() * 3.2 - first.top());
+        m_transform.center(first.center(), QRectF(rect()));
+        m_transform.offset.setY(m_margins.top() + fontMetrics().height() * 0.5 - first.top());
     }
     viewMoved();
 }

@@ -54,6 +54,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_forecast = new PreviewForecast(document, m_canvas, this);
     connect(m_canvas, &GraphCanvas::previewChanged, this, &GraphView::showForecast);
     connect(m_forecast, &PreviewForecast::changed, this, &GraphView::showForecast);
+    connect(m_canvas, &GraphCanvas::metricChanged, this, &GraphView::place);
 }
 
 /// What the rule in the making covers, and what that is expected to do.
@@ -97,10 +98,11 @@ void GraphView::place() {
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
     const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), legendRoom);
     m_threshold->setGeometry(gap, gap * 2 + m_metrics->height(), barWidth, m_threshold->sizeHint().height());
-    m_canvas->setFitMargins(QMarginsF(gap, gap * 2 + m_metrics->height(), roomForMap ? mapWidth + 2 * gap : gap,
+    const int top = gap * 2 + m_metrics->height(), bannerHeight = unit * 5 / 3 + 4;
+    // With room for the banner, so that it covers no box of a graph that is shown whole or from its start.
+    m_canvas->setFitMargins(QMarginsF(gap, top + bannerHeight + gap / 2, roomForMap ? mapWidth + 2 * gap : gap,
                                       m_legend->isVisibleTo(this) ? legend.height() + 2 * gap : gap));
-    m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, gap * 2 + m_metrics->height(), bannerWidth,
-                          unit * 5 / 3 + 4);
+    m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, top, bannerWidth, bannerHeight);
 }
 
 }  // namespace quantloupe::ui

@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <numeric>
 
 #include "style/words.h"
 
@@ -119,24 +120,36 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
         paintScale(painter, scale, colors, area.topLeft());
         x = area.left() + barOf(unit).right() + unit * 1.3;
     }
+    // In one row where there is room; else in two, so that a narrow window loses none.
+    std::vector<QString> texts;
+    std::vector<double> widths;
     for (const Entry& entry : kEntries) {
-        const QString text = Words::tr(entry.text);
-        const double needed = unit * 1.55 + metrics.horizontalAdvance(text);
-        if (x + needed > area.right()) break;  // a narrow window has no room for half a word
-        paintSwatch(painter, QRectF(x, area.center().y() - unit * 0.36, unit * 1.15, unit * 0.72), entry.shape, colors);
+        texts.push_back(Words::tr(entry.text));
+        widths.push_back(unit * 1.55 + metrics.horizontalAdvance(texts.back()));
+    }
+    const double gap = unit * 0.95, left = x;
+    const double all = std::accumulate(widths.begin(), widths.end(), gap * static_cast<double>(widths.size() - 1));
+    const std::size_t perRow = left + all + unit * 0.3 <= area.right() ? widths.size() : (widths.size() + 1) / 2;
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+        const bool second = i >= perRow;
+        if (i == perRow) x = left;
+        const double middle = perRow == widths.size() ? area.center().y() : area.top() + area.height() * (second ? 0.72 : 0.28);
+        paintSwatch(painter, QRectF(x, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape, colors);
         painter.setPen(colors.text);
-        painter.drawText(QRectF(x + unit * 1.55, area.top(), needed, area.height()), Qt::AlignLeft | Qt::AlignVCenter, text);
-        x += needed + unit * 0.95;
+        const QRectF place(x + unit * 1.55, middle - unit * 0.6, std::min(widths[i], area.right() - x - unit * 1.85), unit * 1.2);
+        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(texts[i], Qt::ElideRight, place.width() + 1));
+        // Columns stand below each other.
+        const std::size_t other = second ? i - perRow : i + perRow;
+        x += (other < widths.size() ? std::max(widths[i], widths[other]) : widths[i]) + gap;
     }
 }
 
-QSizeF legendSize(const QFont& font) {
+QSizeF legendSize(const QFont& font, bool hasScale) {
     const QFontMetricsF metrics(font);
     const double unit = metrics.height();
-    double width = unit * 15;
-    for (const Entry& entry : kEntries)
-        width += metrics.horizontalAdvance(Words::tr(entry.text)) + unit * 2.5;
-    return {width + unit, unit * 10 / 3};
+    double width = hasScale ? barOf(unit).right() + unit * 1.3 : unit * 0.8;
+    for (const Entry& entry : kEntries) width += metrics.horizontalAdvance(Words::tr(entry.text)) + unit * 2.5;
+    return {width, unit * 10 / 3};
 }
 
 Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
@@ -151,7 +164,7 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
 
-QSize Legend::sizeHint() const { return legendSize(font()).toSize(); }
+QSize Legend::sizeHint() const { return legendSize(font(), hasScale()).toSize(); }
 
 QRectF Legend::barRect() const {
     return hasScale() ? barOf(QFontMetricsF(font()).height()) : QRectF();

@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 
 /// Paints it into `area` with the painter's font, for the window and for pictures in files.
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors);
-QSizeF legendSize(const QFont& font);
+QSizeF legendSize(const QFont& font, bool hasScale);
 
 class Legend : public QWidget {
     Q_OBJECT

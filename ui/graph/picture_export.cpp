@@ -34,7 +34,7 @@ QFont legendFont(const QFont& base) {
 
 /// The graph, and below it the legend.
 QSizeF sizeOf(const DrawnGraph& graph) {
-    const QSizeF legend = legendSize(legendFont(graph.font));
+    const QSizeF legend = legendSize(legendFont(graph.font), graph.scale.metric != Metric::None);
     return {std::max(graph.picture->width, legend.width()) + 2 * kMargin, graph.picture->height + legend.height() + 3 * kMargin};
 }
 
@@ -54,7 +54,7 @@ void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
     painter.fillRect(page, Qt::white);
     paintScene(painter, scene, transform, page);
     const QFont font = legendFont(graph.font);
-    const QSizeF legend = legendSize(font);
+    const QSizeF legend = legendSize(font, graph.scale.metric != Metric::None);
     painter.save();
     painter.scale(scale, scale);
     painter.setFont(font);

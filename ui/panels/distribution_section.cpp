@@ -138,10 +138,11 @@ void DistributionSection::refresh() {
         return value ? QStringLiteral("1 : %1").arg(*value, 0, 'f', *value < 10 ? 1 : 0) : QStringLiteral("\u2013");
     };
     m_channelHeading->setRemark(
-        channels.empty()  ? QString()
+        channels.empty()  ? waiting
         : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after)
                           : ratio(after),
         tr("The narrowest channel's range to the widest one's, before the transforms and after them"));
+    m_channels->setPlaceholder(!channels.empty() ? QString() : waiting.isEmpty() ? tr("no range to show") : waiting);
     m_channels->setChannels(std::move(channels));
     m_channels->setQuiet(m_model->stale());
     showPartners(insight);

@@ -28,7 +28,7 @@ class RefineSection : public QWidget {
     NumberField* m_migration;
     QLabel* m_migrated;
     ToggleSwitch* m_rounding;
-    QLabel* m_remark;
+    QLabel *m_remark, *m_advice;
     QProgressBar* m_bar;
     QPushButton* m_stop;
 };

@@ -13,6 +13,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_bar = new QTabBar;
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
+    m_bar->setUsesScrollButtons(false);  // the heads beside it give way
     m_bar->setAccessibleName(tr("Layers and results"));
     m_pages = new QStackedWidget;
     m_heads = new QStackedWidget;

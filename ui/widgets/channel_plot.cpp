@@ -47,6 +47,12 @@ void ChannelPlot::setChannels(std::vector<ChannelDetails> channels) {
     update();
 }
 
+void ChannelPlot::setPlaceholder(const QString& text) {
+    if (text == m_placeholder) return;
+    m_placeholder = text;
+    update();
+}
+
 void ChannelPlot::setQuiet(bool quiet) {
     if (quiet == m_quiet) return;
     m_quiet = quiet;
@@ -71,7 +77,11 @@ void ChannelPlot::paintEvent(QPaintEvent*) {
     for (const ChannelDetails& channel : m_channels)
         for (const auto& range : {channel.weightBefore, channel.weightAfter})
             if (range && !range->empty()) low = std::min(low, range->min), high = std::max(high, range->max);
-    if (!(high > low) || !std::isfinite(high - low)) return;
+    if (!(high > low) || !std::isfinite(high - low)) {
+        painter.setPen(colors.faint);
+        painter.drawText(rect(), Qt::AlignCenter, m_placeholder);
+        return;
+    }
     painter.setRenderHint(QPainter::Antialiasing, false);
     const QRectF box = QRectF(rect()).adjusted(4, 5, -4, -5);
     const auto y = [&](float value) { return box.bottom() - (value - low) / (high - low) * box.height(); };

@@ -14,6 +14,9 @@ class ChannelPlot : public QWidget {
   public:
     explicit ChannelPlot(QWidget* parent = nullptr);
     void setChannels(std::vector<ChannelDetails> channels);
+    /// Instead of bars, where there is none.
+    void setPlaceholder(const QString& text);
+    const QString& placeholder() const { return m_placeholder; }
     void setQuiet(bool quiet);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
@@ -30,6 +33,7 @@ class ChannelPlot : public QWidget {
     int channelAt(double x) const;
 
     std::vector<ChannelDetails> m_channels;
+    QString m_placeholder;
     bool m_quiet = false;
 };
 
