@@ -309,7 +309,10 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         event->ignore();
         return;
     }
-    if (m_keepsLayout) m_layout->save();
+    if (m_keepsLayout) {
+        m_layout->save();
+        rememberSession();
+    }
     event->accept();
 }
 

@@ -64,6 +64,9 @@ class MainWindow : public QMainWindow {
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
     /// Stands where the last window stood when it was closed, from now on and at the next start.
     void keepLayout();
+    /// What was open when the last window was closed: offered, or opened at once where the person wants that. Without recovery
+    /// copies to offer first, and into an empty window only.
+    void reopenLast();
     /// Another window like this one, empty, beside it. It deletes itself when it is closed.
     MainWindow* openAnother();
     /// Evaluations that took longer are told on the desktop while no window of ours has the focus.
@@ -116,6 +119,7 @@ class MainWindow : public QMainWindow {
     // main_window_session.cpp
     void watchFile();
     void offerReload();
+    void rememberSession() const;
     void tellWhenAway(double seconds);
     // main_window_commands.cpp
     void buildCommands(QMenu* help);

@@ -215,6 +215,11 @@ void MainWindow::buildViewMenu() {
         QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
     });
     study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
+    QAction* reopen = view->addAction(tr("Go on with the last work at the &start"));
+    reopen->setToolTip(tr("Otherwise it is offered"));
+    reopen->setCheckable(true);
+    reopen->setChecked(QSettings().value(QStringLiteral("session/reopen"), false).toBool());
+    connect(reopen, &QAction::toggled, this, [](bool on) { QSettings().setValue(QStringLiteral("session/reopen"), on); });
     QAction* notify = view->addAction(tr("Tell on the desktop when something l&ong has ended"));
     notify->setCheckable(true);
     notify->setChecked(QSettings().value(QStringLiteral("notify"), true).toBool());

@@ -2,16 +2,58 @@
 // What goes beyond the work on one model: other windows, the layout from one start to the next, files that change behind
 // our back, and a word on the desktop when something long has ended.
 #include <QApplication>
+#include <QFileInfo>
 #include <QSettings>
 
+#include "demo.h"
 #include "main_window.h"
 #include "notification.h"
 
 namespace quantloupe::ui {
 
+namespace {
+
+const QString kLast = QStringLiteral("session/last");  // model or project, data, calibration, configuration
+
+QString absoluteText(const std::filesystem::path& path) {
+    return path.empty() ? QString() : QFileInfo(QString::fromStdString(path.string())).absoluteFilePath();
+}
+
+}  // namespace
+
 void MainWindow::keepLayout() {
     m_keepsLayout = true;
     m_layout->restore();
+}
+
+/// What reopenLast() finds at the next start. A project knows all the rest itself.
+void MainWindow::rememberSession() const {
+    if (!m_document.hasModel()) return;
+    QStringList last{absoluteText(m_document.projectPath())};
+    if (last.front().isEmpty()) {
+        // The demo's configuration is a template: the start page opens it.
+        if (const auto demo = findDemo(m_resources); demo && demo->model == m_document.model()->path && m_document.configPath().empty()) return;
+        const auto& data = m_document.data();
+        last = {absoluteText(m_document.model()->path), data ? absoluteText(data->evaluationPath) : QString(),
+                data ? absoluteText(data->calibrationPath) : QString(), absoluteText(m_document.configPath())};
+    }
+    QSettings().setValue(kLast, last);
+}
+
+void MainWindow::reopenLast() {
+    QStringList last = QSettings().value(kLast).toStringList();
+    if (m_recovery || m_document.hasModel() || last.isEmpty() || !QFileInfo::exists(last.front())) return;
+    OpenRequest request;
+    last.resize(4);
+    const auto there = [&](int i) { return QFileInfo::exists(last[i]) ? last[i].toStdString() : std::string(); };
+    request.model = last.front().toStdString();
+    request.data = there(1);
+    if (!request.data.empty()) request.calibration = there(2);
+    request.config = there(3);
+    request.ownConfig = !request.config.empty();
+    if (QSettings().value(QStringLiteral("session/reopen"), false).toBool()) return open(request);
+    m_message->offer(tr("Go on with %1, where you left it?").arg(QFileInfo(last.front()).fileName()), tr("Go on"),
+                     [this, request] { open(request); }, tr("Not now"), [] {});
 }
 
 MainWindow* MainWindow::openAnother() {

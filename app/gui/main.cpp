@@ -150,6 +150,8 @@ int main(int argc, char** argv) {
         }
     } else if (opens) {
         window.open(arguments.request);
+    } else if (!pictured) {
+        window.reopenLast();
     }
     return QApplication::exec();
 }

@@ -121,6 +121,51 @@ class WindowSessionTest : public QObject {
         QVERIFY(!third.inspector()->isHidden());
     }
 
+    void theLastWorkIsOfferedOrOpenedAtOnce() {
+        const auto work = [this] {
+            MainWindow window;
+            window.setAskBeforeClosing(false);
+            window.keepLayout();
+            window.show();
+            QVERIFY(test::openAndWait(*window.document(), m_path));
+            window.document()->edit(skipType(window.document()->config(), "Relu"));
+            QVERIFY(window.document()->saveConfig(m_folder.filePath("mine.json").toStdString()));
+            window.close();
+        };
+        work();
+        const auto reopened = [](MainWindow& window) {
+            return QTest::qWaitFor([&] { return window.document()->hasModel() && window.document()->evaluation(); }, 20000);
+        };
+        {
+            MainWindow window;
+            window.setAskBeforeClosing(false);
+            window.show();
+            window.reopenLast();
+            QVERIFY(!window.document()->hasModel());
+            QVERIFY2(window.messageBar()->text().contains("chain.onnx"), qPrintable(window.messageBar()->text()));
+            QTest::mouseClick(window.messageBar()->acceptButton(), Qt::LeftButton);
+            QVERIFY(reopened(window));
+            QCOMPARE(window.document()->model()->path, m_path);
+            QCOMPARE(window.document()->config().rules.size(), std::size_t(1));
+            QCOMPARE(window.document()->configPath(), std::filesystem::path(m_folder.filePath("mine.json").toStdString()));
+        }
+        {
+            MainWindow window;
+            window.setAskBeforeClosing(false);
+            named(window.allActions(), "Go on with the last work at the start")->setChecked(true);
+            window.show();
+            window.reopenLast();
+            QVERIFY(reopened(window));
+        }
+        std::filesystem::rename(m_path, m_path.string() + ".away");
+        MainWindow window;
+        window.show();
+        window.reopenLast();
+        QTest::qWait(100);
+        QVERIFY(!window.document()->hasModel());
+        QVERIFY(!window.messageBar()->isVisible());
+    }
+
     void aChangedFileIsOfferedAndKeepsTheTuning() {
         Document& document = *m_window->document();
         m_window->fileWatch()->setRest(30);
