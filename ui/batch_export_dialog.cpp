@@ -7,6 +7,7 @@
 #include <QSettings>
 #include <QVBoxLayout>
 
+#include "panels/export_options.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
 
@@ -57,6 +58,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeRow(tr("Folder"), row));
     layout->addWidget(m_list, 1);
+    layout->addWidget(makeRow(tr("Quantized models"), new ExportOptionsRow(&document)));
     layout->addLayout(bottom);
     m_poll.setInterval(100);
     connect(choose, &QPushButton::clicked, this, [this] {

@@ -224,13 +224,14 @@ bool Document::edit(const ConfigEdit& edit) {
 
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
-    // A comment changes no number.
-    const auto withoutComments = [](QuantizationConfig value) {
+    // A comment changes no number, and neither does how an export is written.
+    const auto whatCounts = [](QuantizationConfig value) {
+        value.exports = {};
         for (auto& [name, settings] : value.layers) settings.comment.clear();
         std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
         return value;
     };
-    const bool matters = withoutComments(config) != withoutComments(m_config);
+    const bool matters = whatCounts(config) != whatCounts(m_config);
     m_config = config;
     Q_EMIT configChanged();
     if (!m_model || !matters) return;

@@ -9,6 +9,7 @@
 
 #include "export_dialog.h"
 #include "main_window.h"
+#include "model_export_dialog.h"
 
 namespace quantloupe::ui {
 
@@ -63,6 +64,7 @@ void MainWindow::chooseExport(int index) {
         ExportDialog dialog(m_document, info, proposal, this);
         if (dialog.exec() != QDialog::Accepted) return;
     }
+    if (info.kind == ExportKind::QuantizedModel && ModelExportDialog(m_document, this).exec() != QDialog::Accepted) return;
     QString title = QString::fromStdString(info.label);
     title.remove(QChar(0x2026));
     const QString chosen =

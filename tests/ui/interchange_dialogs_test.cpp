@@ -9,6 +9,7 @@
 #include "batch_export_dialog.h"
 #include "demo.h"
 #include "import_dialog.h"
+#include "model_export_dialog.h"
 #include "interchange/run_onnxruntime.h"
 #include "pdf_report.h"
 #include "support/demo.h"
@@ -163,6 +164,29 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(document().config() == other);  // ours needs no review
         document().undoStack()->undo();
         QVERIFY(waitForEvaluation());
+    }
+
+    /// How a model is written is a step for undo, but nothing is measured anew.
+    void howAModelIsWrittenIsChosenBeforeIt() {
+        ModelExportDialog dialog(document(), m_window.get());
+        dialog.show();
+        shoot(&dialog, "model_export");
+        const QuantizationConfig before = document().config();
+        QSignalSpy evaluated(&document(), &Document::evaluationChanged);
+        const auto click = [&](const char* text) {
+            for (QAbstractButton* button : dialog.findChildren<QAbstractButton*>())
+                if (button->text() == QLatin1String(text)) QTest::mouseClick(button, Qt::LeftButton);
+        };
+        click("Weights in float");
+        QVERIFY(document().config().exports.floatWeights);
+        click("4-bit types");
+        QVERIFY(!document().config().exports.fourBitTypes);
+        QVERIFY(document().config().quantization == before.quantization);
+        document().undoStack()->undo();
+        document().undoStack()->undo();
+        QVERIFY(document().config() == before);
+        QCOMPARE(evaluated.size(), 0);
+        QVERIFY(!document().evaluating());
     }
 
     void severalExportsAtOnce() {

@@ -8,6 +8,7 @@
 #include <QSettings>
 #include <QTest>
 
+#include "config/config_json.h"
 #include "config/presets.h"
 #include "panels/calibration_form.h"
 #include "panels/calibration_section.h"
@@ -192,6 +193,70 @@ class TuningPanelTest : public QObject {
         QVERIFY(!scales->isVisible());
     }
 
+    void operatorsAreChosen() {
+        QTest::mouseClick(named<SectionHeading>("Finer points"), Qt::LeftButton);
+        auto* box = named<QComboBox>("Which operators are quantized");
+        QVERIFY(box && box->isVisible());
+        box->setFocus();
+        QTest::keyClick(box, Qt::Key_End);
+        QVERIFY(config().quantization.operators == OperatorSet::Quark);
+        m_document->undoStack()->undo();
+        QVERIFY(config().quantization.operators == OperatorSet::Layers);
+        QCOMPARE(box->currentIndex(), 0);
+    }
+
+    /// Each switch sets the key that it says it sets, no other, and undo takes it back.
+    void everySwitchOfTheNpuSetsItsKey() {
+        const std::pair<const char*, const char*> switches[] = {
+            {"Means divide by k / 2\u207f", "transforms.npu_operators.average_pool"},
+            {"LeakyRelu slopes in 1/256", "transforms.npu_operators.leaky_relu"},
+            {"Sigmoid as HardSigmoid", "transforms.npu_operators.sigmoid"},
+            {"Align Concat", "quantization.npu_positions.align_concat"},
+            {"Align pools", "quantization.npu_positions.align_pool"},
+            {"Align Pad", "quantization.npu_positions.align_pad"},
+            {"Align Slice", "quantization.npu_positions.align_slice"},
+            {"Shift of reading", "quantization.npu_positions.adjust_shift_read"},
+            {"Shift of writing", "quantization.npu_positions.adjust_shift_write"},
+            {"Shift of cutting", "quantization.npu_positions.adjust_shift_cut"},
+            {"Shift of biases", "quantization.npu_positions.adjust_shift_bias"},
+            {"HardSigmoid", "quantization.npu_positions.adjust_hard_sigmoid"},
+            {"Shift of swish", "quantization.npu_positions.adjust_shift_swish"}};
+        auto* heading = named<SectionHeading>("AMD NPU");
+        QVERIFY(!named<QAbstractButton>("Align pools", true)->isVisible());
+        QTest::mouseClick(heading, Qt::LeftButton);
+        const QuantizationConfig before = config();
+        for (const auto& [text, key] : switches) {
+            auto* control = named<QAbstractButton>(text, true);
+            QVERIFY2(control && control->isVisible(), text);
+            QuantizationConfig wanted = before;
+            setConfigKey(wanted, key, "true");
+            QTest::mouseClick(control, Qt::LeftButton);
+            QVERIFY2(config() == wanted, text);
+            QVERIFY(control->isChecked());
+            m_document->undoStack()->undo();
+            QVERIFY2(config() == before, text);
+            QVERIFY(!control->isChecked());
+        }
+    }
+
+    void allPositionRulesAtOnceAndTheirRounds() {
+        QTest::mouseClick(named<SectionHeading>("AMD NPU"), Qt::LeftButton);
+        auto* loops = named<NumberField>("Rounds of position rules");
+        QVERIFY(!loops->isVisible());
+        QTest::mouseClick(named<QPushButton>("All position rules"), Qt::LeftButton);
+        QVERIFY(config().quantization.npuPositions.alignConcat && config().quantization.npuPositions.adjustShiftSwish);
+        QVERIFY(loops->isVisible());
+        type(loops, "9");
+        QCOMPARE(config().quantization.npuPositions.maxLoops, 9);
+        type(loops, "0");
+        QCOMPARE(config().quantization.npuPositions.maxLoops, 9);
+        QVERIFY2(loops->complaint().contains(QStringLiteral("max_loops")), qPrintable(loops->complaint()));
+        QTest::mouseClick(named<QPushButton>("No position rules"), Qt::LeftButton);
+        QVERIFY(!config().quantization.npuPositions.alignConcat && !config().quantization.npuPositions.adjustShiftSwish);
+        m_document->undoStack()->undo();  // one step
+        QVERIFY(config().quantization.npuPositions.alignConcat && config().quantization.npuPositions.adjustShiftSwish);
+    }
+
     void theWheelOverAChoiceScrollsThePanelAndChangesNothing() {
         auto* box = named<QComboBox>("Calibration method");
         m_panel->setFocus();
@@ -208,9 +273,9 @@ class TuningPanelTest : public QObject {
     template <typename Widget>
     Widget* named(const char* name, bool byText = false) const {
         for (Widget* widget : m_panel->findChildren<Widget*>()) {
-            if (!byText && widget->accessibleName() == QLatin1String(name)) return widget;
+            if (!byText && widget->accessibleName() == QString::fromUtf8(name)) return widget;
             if constexpr (std::is_base_of_v<QAbstractButton, Widget>)
-                if (byText && widget->text() == QLatin1String(name)) return widget;
+                if (byText && widget->text() == QString::fromUtf8(name)) return widget;
         }
         return nullptr;
     }

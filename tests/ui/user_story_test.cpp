@@ -15,6 +15,7 @@
 #include "base/atomic_file.h"
 #include "config/config_json.h"
 #include "export_dialog.h"
+#include "model_export_dialog.h"
 #include "style/theme.h"
 #include "window_test_support.h"
 
@@ -192,6 +193,8 @@ class UserStoryTest : public QObject {
             QWidget* modal = QApplication::activeModalWidget();
             if (auto* dialog = qobject_cast<ExportDialog*>(modal)) {
                 if (dialog->saveButton()->isEnabled()) QTest::mouseClick(dialog->saveButton(), Qt::LeftButton);
+            } else if (auto* model = qobject_cast<ModelExportDialog*>(modal)) {
+                QTest::keyClick(model, Qt::Key_Return);
             } else if (auto* files = qobject_cast<QFileDialog*>(modal)) {
                 auto* line = files->findChild<QLineEdit*>(QStringLiteral("fileNameEdit"));
                 line->setText(QString::fromStdString(path.string()));

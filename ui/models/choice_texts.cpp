@@ -71,6 +71,19 @@ constexpr ChoiceText<Placement> kPlacements[] = {
      QT_TRANSLATE_NOOP("Words", "What a layer with weights reads, for that layer alone, as AMCT")},
 };
 
+constexpr ChoiceText<OperatorSet> kOperators[] = {
+    {OperatorSet::Layers, QT_TRANSLATE_NOOP("Words", "layers"),
+     QT_TRANSLATE_NOOP("Words", "Layers with weights, sums, products, Concat, pools, and what moves values about")},
+    {OperatorSet::OnnxRuntime, QT_TRANSLATE_NOOP("Words", "as ONNX Runtime"),
+     QT_TRANSLATE_NOOP("Words",
+                       "Also LayerNormalization, Softmax, Sigmoid, LeakyRelu, products of two activations, Slice, "
+                       "Split, Gather, Resize, Pad, and constant operands")},
+    {OperatorSet::Quark, QT_TRANSLATE_NOOP("Words", "as Quark"),
+     QT_TRANSLATE_NOOP("Words",
+                       "As ONNX Runtime, with scales of their own for AveragePool, Flatten, Slice, Pad, HardSigmoid, "
+                       "Sub; LeakyRelu and PRelu belong to the layer before them")},
+};
+
 }  // namespace
 
 std::span<const ChoiceText<CalibrationMethod>> calibrationMethodTexts() { return kMethods; }
@@ -79,5 +92,6 @@ std::span<const ChoiceText<EqualizationProfile>> equalizationTexts() { return kE
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts() { return kBiasCorrection; }
 std::span<const ChoiceText<int>> biasBitsTexts() { return kBiasBits; }
 std::span<const ChoiceText<Placement>> placementTexts() { return kPlacements; }
+std::span<const ChoiceText<OperatorSet>> operatorSetTexts() { return kOperators; }
 
 }  // namespace quantloupe::ui

@@ -26,6 +26,7 @@ std::span<const ChoiceText<EqualizationProfile>> equalizationTexts();
 std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts();
 std::span<const ChoiceText<int>> biasBitsTexts();
 std::span<const ChoiceText<Placement>> placementTexts();
+std::span<const ChoiceText<OperatorSet>> operatorSetTexts();
 
 /// -1: not among them.
 template <typename Value>

@@ -7,6 +7,7 @@
 
 #include "panels/calibration_section.h"
 #include "panels/data_section.h"
+#include "panels/npu_section.h"
 #include "panels/refine_section.h"
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
@@ -34,6 +35,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     column->addWidget(new SchemeSection(document));
     column->addWidget(new CalibrationSection(document));
     column->addWidget(new TransformSection(document));
+    column->addWidget(new NpuSection(document));
     column->addWidget(new RefineSection(document));
     column->addWidget(new SkipSection(document));
     column->addWidget(new SuggestionSection(document));

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How the quantized model is written; in the dialogs that write it. Each switch is a step for undo.
+
+#include "document.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class ExportOptionsRow : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ExportOptionsRow(Document* document, QWidget* parent = nullptr);
+
+  private:
+    void refresh();
+
+    Document* m_document;
+    ToggleSwitch *m_floatWeights, *m_fourBitTypes;
+    QLabel* m_meaning;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "panels/npu_section.h"
+
+#include <QVBoxLayout>
+
+#include "config/config_json.h"
+
+namespace quantloupe::ui {
+
+NpuSection::NpuSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+    const int unit = fontMetrics().height();
+    auto* column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    m_heading = new SectionHeading(tr("AMD NPU"));
+    m_heading->setToolTip(tr("What Quark does with enable_npu_cnn; the presets quark-xint8 and quark-seed set it"));
+    column->addWidget(m_heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    buildOperators(rows);
+    buildPositions(rows);
+    m_heading->setBody(body, QStringLiteral("npu"), false);
+    connect(m_document, &Document::configChanged, this, &NpuSection::refresh);
+    connect(m_document, &Document::modelChanged, this, &NpuSection::refresh);
+    refresh();
+}
+
+void NpuSection::addSwitch(QLayout* layout, const QString& name, const QString& meaning, Flag flag) {
+    auto* control = new ToggleSwitch(name);
+    control->setToolTip(meaning);
+    layout->addWidget(control);
+    m_filled->append({control, flag});
+    connect(control, &ToggleSwitch::clicked, this, [this, name, flag](bool on) {
+        m_document->edit(changeConfig(m_document->config(), on ? tr("NPU: %1").arg(name) : tr("NPU: no %1").arg(name),
+                                      [=](QuantizationConfig& c) { flag(c) = on; }));
+        refresh();
+    });
+}
+
+void NpuSection::buildOperators(QLayout* rows) {
+    auto* heading = makeLabel(tr("Its operators, in the float network too"), "muted");
+    heading->setToolTip(tr("They belong to the transforms: the drift of the prepared model shows what they do"));
+    rows->addWidget(heading);
+    m_filled = &m_operators;
+    addSwitch(rows, tr("Means divide by k / 2\u207f"),
+              tr("AveragePool, GlobalAveragePool, ReduceMean: 0.984375 times the mean of 3 \u00d7 3 values"),
+              [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.averagePool; });
+    addSwitch(rows, tr("LeakyRelu slopes in 1/256"), tr("The slope is a multiple of 1/256"),
+              [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.leakyRelu; });
+    addSwitch(rows, tr("Sigmoid as HardSigmoid"), tr("With the slope 2731/16384"),
+              [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.sigmoid; });
+}
+
+void NpuSection::buildPositions(QLayout* rows) {
+    auto* head = new QWidget;
+    auto* line = new QHBoxLayout(head);
+    line->setContentsMargins(0, 0, 0, 0);
+    auto* heading = makeLabel(tr("Where scales 2\u207b\u1d56 may lie"), "muted");
+    heading->setToolTip(tr("p is the position. After calibration scales are moved to where the hardware can shift, in this order"));
+    line->addWidget(heading, 1);
+    m_all = new QPushButton;
+    m_all->setProperty("link", true);
+    line->addWidget(m_all);
+    rows->addWidget(head);
+    connect(m_all, &QPushButton::clicked, this, [this] {
+        QuantizationConfig copy = m_document->config();
+        const bool every = std::ranges::all_of(m_positions, [&](const auto& entry) { return entry.second(copy); });
+        setAllPositions(!every);
+    });
+    m_filled = &m_positions;
+    addSwitch(rows, tr("Align Concat"), tr("Inputs and output of a Concat have one position, the smallest"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignConcat; });
+    addSwitch(rows, tr("Align pools"), tr("Input and output of a pool have one position; the larger gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPool; });
+    addSwitch(rows, tr("Align Pad"), tr("Input and output of a Pad have one position; the larger gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPad; });
+    addSwitch(rows, tr("Align Slice"), tr("Input and output of a Slice have one position; the larger gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignSlice; });
+    addSwitch(rows, tr("Shift of reading"), tr("Inputs of Add and Sub are at most 7 apart; the largest gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftRead; });
+    addSwitch(rows, tr("Shift of writing"),
+              tr("Add: smallest input \u2212 output in \u22127..25; Mul: sum of inputs \u2212 output in 0..32; the output gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftWrite; });
+    addSwitch(rows, tr("Shift of cutting"), tr("Conv and Gemm: weight + input \u2212 output in 0..16; the weight gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftCut; });
+    addSwitch(rows, tr("Shift of biases"),
+              tr("Conv and Gemm: weight + input \u2212 bias in min(0, cut \u2212 16)..15, from 0 before a LeakyRelu; the bias gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftBias; });
+    addSwitch(rows, tr("HardSigmoid"), tr("Input in 0..15, output from 7 to 14 + input; both give way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustHardSigmoid; });
+    addSwitch(rows, tr("Shift of swish"), tr("x \u00b7 HardSigmoid(x): sum of inputs \u2212 output in 0..15; the output gives way"),
+              [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftSwish; });
+    m_loops = new NumberField(tr("Rounds of position rules"));
+    m_loopsRow = makeRow(tr("Rounds"), m_loops, tr("All rules are done in order, up to so many times: 1 to 100"));
+    rows->addWidget(m_loopsRow);
+    m_warning = makeLabel(tr("A weight or bias whose scale moves keeps its codes, as in Quark: its values grow. The log "
+                             "names such layers; better keep them in float."),
+                          "faint", 0.92);
+    m_warning->setWordWrap(true);
+    rows->addWidget(m_warning);
+    connect(m_loops, &NumberField::entered, this, [this](const QString& text) {
+        try {
+            ConfigEdit edit{m_document->config(), tr("NPU: %1 rounds").arg(text), {}};
+            setConfigKey(edit.next, "quantization.npu_positions.max_loops", text.toStdString());
+            m_document->edit(edit);
+        } catch (const std::exception& error) {
+            m_loops->setComplaint(QString::fromUtf8(error.what()));
+        }
+    });
+}
+
+/// One step for undo.
+void NpuSection::setAllPositions(bool on) {
+    m_document->edit(changeConfig(m_document->config(), on ? tr("NPU: all position rules") : tr("NPU: no position rules"),
+                                  [&](QuantizationConfig& c) {
+                                      for (const auto& [control, flag] : std::as_const(m_positions)) flag(c) = on;
+                                  }));
+    refresh();
+}
+
+void NpuSection::refresh() {
+    setEnabled(m_document->hasModel());
+    QuantizationConfig copy = m_document->config();
+    qsizetype on = 0, rules = 0;
+    for (const auto& [control, flag] : std::as_const(m_operators)) {
+        control->setChecked(flag(copy));
+        on += flag(copy);
+    }
+    for (const auto& [control, flag] : std::as_const(m_positions)) {
+        control->setChecked(flag(copy));
+        rules += flag(copy);
+    }
+    m_all->setText(rules == m_positions.size() ? tr("none") : tr("all"));
+    m_all->setAccessibleName(rules == m_positions.size() ? tr("No position rules") : tr("All position rules"));
+    m_loopsRow->setVisible(rules > 0);
+    m_warning->setVisible(rules > 0);
+    m_loops->setValue(QString::number(copy.quantization.npuPositions.maxLoops));
+    m_heading->setRemark(on + rules == 0 ? tr("off")
+                                         : tr("%1 of %2 on").arg(on + rules).arg(m_operators.size() + m_positions.size()));
+}
+
+}  // namespace quantloupe::ui
