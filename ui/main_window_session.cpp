@@ -33,9 +33,9 @@ void MainWindow::rememberSession() const {
     if (last.front().isEmpty()) {
         // The demo's configuration is a template: the start page opens it.
         if (const auto demo = findDemo(m_resources); demo && demo->model == m_document.model()->path && m_document.configPath().empty()) return;
-        const auto& data = m_document.data();
-        last = {absoluteText(m_document.model()->path), data ? absoluteText(data->evaluationPath) : QString(),
-                data ? absoluteText(data->calibrationPath) : QString(), absoluteText(m_document.configPath())};
+        const auto& opened = m_document.data();
+        last = {absoluteText(m_document.model()->path), opened ? absoluteText(opened->evaluationPath) : QString(),
+                opened ? absoluteText(opened->calibrationPath) : QString(), absoluteText(m_document.configPath())};
     }
     QSettings().setValue(kLast, last);
 }
