@@ -185,6 +185,7 @@ class OverlayTest : public QObject {
         canvas()->setMetric(Metric::Difference);
         QVERIFY(!canvas()->scale().any);
         QVERIFY(whyNoValue(*document, canvas()->reference(), NodeId(0), Metric::Difference).contains("only one"));
+        QCOMPARE(m_window->graphView()->legend()->nothing(), QStringLiteral("one configuration so far"));
         std::vector<double> before;
         for (const LayerResult& layer : document->layers()) before.push_back(layer.cumulative ? layer.cumulative->qs : -1);
         document->select(node("/stem/Conv"));
@@ -201,6 +202,7 @@ class OverlayTest : public QObject {
         }
         QVERIFY(compared > 0);
         QCOMPARE(canvas()->reference().name(), QStringLiteral("the configuration before"));
+        QVERIFY(m_window->graphView()->legend()->nothing().isEmpty());
     }
 
   private:

@@ -37,6 +37,7 @@ class GraphCanvas : public QWidget {
     const MetricScale& scale() const { return m_overlay.scale; }
     const Overlay& overlay() const { return m_overlay; }
     const LayerReference& reference() const { return m_reference; }
+    bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
 
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);

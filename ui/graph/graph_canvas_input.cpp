@@ -411,7 +411,9 @@ void GraphCanvas::previewUntil() {
         setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
         return;
     }
-    const QString end = shortName(to);
+    // In a narrow window the name gives way, not what is said of it.
+    const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
+    const QString end = QString::fromStdString(layerSubtitle(m_graph->node(to), static_cast<std::size_t>(std::clamp(room, 12, 32))));
     const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, to);
     if (!edit.complaint.isEmpty()) {
         setPreview({}, edit.complaint);

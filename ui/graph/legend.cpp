@@ -57,7 +57,7 @@ QRectF switchOf(const QFontMetricsF& metrics) {
     return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
-void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin) {
+void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin, const QString& nothing) {
     const QFontMetricsF metrics(painter.font());
     const double unit = metrics.height();
     const QRectF bar = barOf(unit).translated(origin);
@@ -75,7 +75,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
         painter.drawRect(bar);
         painter.setPen(colors.muted);
         painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit * 1.1),
-                         Qt::AlignLeft | Qt::AlignVCenter, Words::tr("no layer has a value"));
+                         Qt::AlignLeft | Qt::AlignVCenter, nothing.isEmpty() ? Words::tr("no layer has a value") : nothing);
         return;
     }
     const int steps = std::max(2, static_cast<int>(bar.width()));
@@ -108,7 +108,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
 
 }  // namespace
 
-void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors) {
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing) {
     const QFontMetricsF metrics(painter.font());
     const double unit = metrics.height();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -117,7 +117,7 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
     painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     double x = area.left() + unit * 0.8;
     if (scale.metric != Metric::None) {
-        paintScale(painter, scale, colors, area.topLeft());
+        paintScale(painter, scale, colors, area.topLeft(), nothing);
         x = area.left() + barOf(unit).right() + unit * 1.3;
     }
     // In one row where there is room; else in two, so that a narrow window loses none.
@@ -162,6 +162,11 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
     });
 }
 
+QString Legend::nothing() const {
+    if (m_canvas->metric() != Metric::Difference || m_canvas->reference().layers()) return {};
+    return m_canvas->hasBaseline() ? tr("go back to the baseline once") : tr("one configuration so far");
+}
+
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
 
 QSize Legend::sizeHint() const { return legendSize(font(), hasScale()).toSize(); }
@@ -179,7 +184,7 @@ void Legend::paintEvent(QPaintEvent*) {
     const Theme& colors = themeOf(palette());
     QPainter painter(this);
     painter.setFont(font());
-    paintLegend(painter, rect(), m_canvas->scale(), colors);
+    paintLegend(painter, rect(), m_canvas->scale(), colors, nothing());
 }
 
 Legend::Grip Legend::gripAt(QPointF position) const {

@@ -9,8 +9,8 @@
 
 namespace quantloupe::ui {
 
-/// Paints it into `area` with the painter's font, for the window and for pictures in files.
-void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors);
+/// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is said where no layer has a value.
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing = {});
 QSizeF legendSize(const QFont& font, bool hasScale);
 
 class Legend : public QWidget {
@@ -21,6 +21,8 @@ class Legend : public QWidget {
 
     QRectF barRect() const;     ///< of the colour scale
     QRectF switchRect() const;  ///< of "linear" or "log"
+    /// Why no layer has a difference, in few words; otherwise empty.
+    QString nothing() const;
     void toggleLogarithmic();
     void resetScale();
 

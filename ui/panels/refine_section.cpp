@@ -130,6 +130,7 @@ void RefineSection::refresh() {
     const Evaluation* evaluation = m_document->evaluation().get();
     m_migrated->setText(evaluation && refine.migration > 0 ? tr("%1 inputs").arg(evaluation->migratedInputs)
                                                            : QString());
+    m_migrated->setVisible(!m_migrated->text().isEmpty());
     if (!m_document->evaluating()) {
         m_bar->hide();
         m_stop->hide();

@@ -195,6 +195,7 @@ void TransformSection::refreshEqualization() {
     m_sets->setText(evaluation && profile != EqualizationProfile::Off
                         ? tr("%1 sets").arg(evaluation->equalizationSets)
                         : QString());
+    m_sets->setVisible(!m_sets->text().isEmpty());  // an empty one would take room
 }
 
 void TransformSection::refresh() {
