@@ -3,7 +3,9 @@
 #include "main_window.h"
 
 #include <QSettings>
+#include <QTabBar>
 #include <QTest>
+#include <QToolButton>
 
 #include "recent_files.h"
 #include "ui_test_support.h"
@@ -91,6 +93,20 @@ class MainWindowTest : public QObject {
         const auto rows = m_window->layerTable()->view()->selectionModel()->selectedRows();
         QCOMPARE(rows.size(), 1);
         QCOMPARE(rows[0].row(), 1);
+    }
+
+    void allTabsAreSeenInASmallWindow() {
+        m_window->resize(1280, 720);
+        QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        QCoreApplication::processEvents();
+        const auto* tabs = m_window->workTabs()->findChild<QTabBar*>();
+        QVERIFY(tabs);
+        QVERIFY2(tabs->tabRect(tabs->count() - 1).right() <= tabs->width(),
+                 qPrintable(QStringLiteral("%1 of %2").arg(tabs->tabRect(tabs->count() - 1).right()).arg(tabs->width())));
+        for (const QToolButton* arrow : tabs->findChildren<QToolButton*>()) QVERIFY(!arrow->isVisible());
+        const QLineEdit* filter = m_window->layerTable()->filterLine();
+        QVERIFY(filter->mapTo(m_window.get(), QPoint()).x() >= tabs->mapTo(m_window.get(), QPoint(tabs->width(), 0)).x());
     }
 
     void bothThemesPaint() {

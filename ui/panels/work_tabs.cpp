@@ -13,12 +13,11 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_bar = new QTabBar;
     m_bar->setDrawBase(false);
     m_bar->setExpanding(false);
-    m_bar->setUsesScrollButtons(false);  // the heads beside it give way
     m_bar->setAccessibleName(tr("Layers and results"));
     m_pages = new QStackedWidget;
     m_heads = new QStackedWidget;
-    // The head of a page that is not seen must not make the row higher.
-    m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    // The head of a page that is not seen must not make the row higher; and heads give way before the tabs do.
+    m_heads->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
     const auto add = [&](const QString& name, QWidget* page, QWidget* head) {
         m_bar->addTab(name);
         m_pages->addWidget(page);
