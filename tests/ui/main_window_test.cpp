@@ -107,6 +107,15 @@ class MainWindowTest : public QObject {
         for (const QToolButton* arrow : tabs->findChildren<QToolButton*>()) QVERIFY(!arrow->isVisible());
         const QLineEdit* filter = m_window->layerTable()->filterLine();
         QVERIFY(filter->mapTo(m_window.get(), QPoint()).x() >= tabs->mapTo(m_window.get(), QPoint(tabs->width(), 0)).x());
+        // Beside the history there is less room still: nothing lies on anything else.
+        m_window->historyPanel()->parentWidget()->show();
+        QTest::qWait(50);
+        const QWidget* head = filter->parentWidget();
+        const auto parts = head->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
+        for (const QWidget* one : parts)
+            for (const QWidget* other : parts)
+                QVERIFY2(one == other || one->isHidden() || other->isHidden() || !one->geometry().intersects(other->geometry()),
+                         qPrintable(one->accessibleName() + one->metaObject()->className()));
     }
 
     void bothThemesPaint() {

@@ -128,14 +128,14 @@ class OverlayTest : public QObject {
         }
     }
 
-    /// Where one row is too narrow the states take two, down to the narrowest window.
+    /// Where one row is too narrow the states take two or three, down to the narrowest window.
     void aNarrowLegendLosesNoState() {
         const QFont font = m_window->graphView()->legend()->font();
         const Theme& colours = theme(false);
         MetricScale scale = canvas()->scale();
         scale.metric = Metric::LocalQs;
         const QSizeF whole = legendSize(font, true);
-        for (const double share : {1.0, 0.9, 0.8, 0.75}) {
+        for (const double share : {1.0, 0.9, 0.8, 0.75, 0.62}) {
             QImage image(QSizeF(whole.width() * share, whole.height()).toSize(), QImage::Format_RGB32);
             image.fill(Qt::white);
             QPainter painter(&image);

@@ -8,6 +8,7 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "style/words.h"
@@ -120,27 +121,33 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
         paintScale(painter, scale, colors, area.topLeft(), nothing);
         x = area.left() + barOf(unit).right() + unit * 1.3;
     }
-    // In one row where there is room; else in two, so that a narrow window loses none.
-    std::vector<QString> texts;
-    std::vector<double> widths;
-    for (const Entry& entry : kEntries) {
-        texts.push_back(Words::tr(entry.text));
-        widths.push_back(unit * 1.55 + metrics.horizontalAdvance(texts.back()));
+    // In as few rows as there is room for, so that a narrow window loses none.
+    constexpr std::size_t kCount = std::size(kEntries), kMostRows = 3;
+    std::array<QString, kCount> texts;
+    std::array<double, kCount> widths{};
+    for (std::size_t i = 0; i < kCount; ++i) {
+        texts[i] = Words::tr(kEntries[i].text);
+        widths[i] = unit * 1.55 + metrics.horizontalAdvance(texts[i]);
     }
-    const double gap = unit * 0.95, left = x;
-    const double all = std::accumulate(widths.begin(), widths.end(), gap * static_cast<double>(widths.size() - 1));
-    const std::size_t perRow = left + all + unit * 0.3 <= area.right() ? widths.size() : (widths.size() + 1) / 2;
-    for (std::size_t i = 0; i < widths.size(); ++i) {
-        const bool second = i >= perRow;
-        if (i == perRow) x = left;
-        const double middle = perRow == widths.size() ? area.center().y() : area.top() + area.height() * (second ? 0.72 : 0.28);
-        paintSwatch(painter, QRectF(x, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape, colors);
+    const double gap = unit * 0.95;
+    std::size_t rows = 0, columns = 0;
+    std::vector<double> wide;
+    do {
+        ++rows;
+        columns = (kCount + rows - 1) / rows;
+        wide.assign(columns, 0);
+        for (std::size_t i = 0; i < kCount; ++i) wide[i % columns] = std::max(wide[i % columns], widths[i]);
+    } while (rows < kMostRows &&
+             std::accumulate(wide.begin(), wide.end(), x + unit * 0.3 + gap * static_cast<double>(columns - 1)) > area.right());
+    for (std::size_t i = 0; i < kCount; ++i) {
+        const std::size_t column = i % columns;
+        const double left = std::accumulate(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(column), x) + gap * static_cast<double>(column);
+        const double middle = area.top() + area.height() * (0.08 + 0.84 * (static_cast<double>(i / columns) + 0.5) / static_cast<double>(rows));
+        paintSwatch(painter, QRectF(left, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape, colors);
         painter.setPen(colors.text);
-        const QRectF place(x + unit * 1.55, middle - unit * 0.6, std::min(widths[i], area.right() - x - unit * 1.85), unit * 1.2);
-        painter.drawText(place, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(texts[i], Qt::ElideRight, place.width() + 1));
-        // Columns stand below each other.
-        const std::size_t other = second ? i - perRow : i + perRow;
-        x += (other < widths.size() ? std::max(widths[i], widths[other]) : widths[i]) + gap;
+        const double room = std::min(widths[i], area.right() - left) - unit * 1.55;
+        painter.drawText(QRectF(left + unit * 1.55, middle - unit * 0.6, room + unit, unit * 1.2), Qt::AlignLeft | Qt::AlignVCenter,
+                         metrics.elidedText(texts[i], Qt::ElideRight, room + 1));
     }
 }
 

@@ -16,8 +16,8 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_bar->setAccessibleName(tr("Layers and results"));
     m_pages = new QStackedWidget;
     m_heads = new QStackedWidget;
-    // The head of a page that is not seen must not make the row higher; and heads give way before the tabs do.
-    m_heads->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+    // The head of a page that is not seen must not make the row higher.
+    m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     const auto add = [&](const QString& name, QWidget* page, QWidget* head) {
         m_bar->addTab(name);
         m_pages->addWidget(page);
@@ -44,6 +44,13 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
         m_heads->setCurrentIndex(tab);
     });
     connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
+}
+
+/// Heads give way before tabs do; where both have given what they can, tabs are scrolled.
+void WorkTabs::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    const int tabs = m_bar->sizeHint().width(), rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;
+    m_bar->setMinimumWidth(tabs + rest <= width() ? tabs : 0);
 }
 
 void WorkTabs::showTab(int tab) { m_bar->setCurrentIndex(tab); }

@@ -28,6 +28,9 @@ class WorkTabs : public QWidget {
   Q_SIGNALS:
     void layerChosen(quantloupe::NodeId layer);
 
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
   private:
     QTabBar* m_bar;
     QStackedWidget *m_pages, *m_heads;
