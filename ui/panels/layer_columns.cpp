@@ -27,7 +27,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 6);
+    m_filterLine->setMinimumWidth(unit * 4);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     row->addWidget(m_filterLine, 8);
