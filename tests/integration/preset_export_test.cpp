@@ -48,8 +48,8 @@ class PresetExportTest : public QObject {
         const auto row = [](const char* model, const std::string& preset) {
             QTest::addRow("%s, %s", model, preset.c_str()) << model << QString::fromStdString(preset);
         };
-        for (const PresetInfo& preset : presets()) row("mlperf_tiny_resnet8", preset.name);
-        for (const char* preset : {"default", "w4a8", "onnxruntime-s8s8"}) row("mobilenetv2_cifar10", preset);
+        for (const char* model : {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_cifar10"})
+            for (const PresetInfo& preset : presets()) row(model, preset.name);
     }
     void onnxRuntimeComputesWhatWeSimulate() {
         QFETCH(QString, model);
