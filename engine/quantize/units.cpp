@@ -64,7 +64,7 @@ class UnitFinder {
         else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
         else if (hasOwnScale(node)) reason = arithmetic(node, unit);
         else if (passesScale(node.op)) reason = passing(node, unit);
-        else if (m_all && node.op == "LayerNormalization") reason = normalization(node, unit);
+        else if (normalizes(node.op)) reason = normalization(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) reason = activation(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
             reason = "an activation that does not directly follow a quantized layer stays in float";
@@ -83,7 +83,7 @@ class UnitFinder {
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul"})) fuseActivation(unit);
+        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "BatchNormalization"})) fuseActivation(unit);
         else fuseFactor(unit);
         const std::size_t index = m_list.units.size();
         m_list.unitOf[id.index()] = index;
@@ -96,7 +96,7 @@ class UnitFinder {
         if (!next.valid() || (unit.quantized && skipped(next))) return;
         const Node& node = m_graph.node(next);
         if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) {
-            if (keepsApart() && unit.quantized) unit.rangeOf = node.output();
+            if (keepsApart()) unit.rangeOf = node.output();
             return;
         }
         const bool leaky = m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
@@ -133,6 +133,7 @@ class UnitFinder {
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return "its bounds are not constant";
         unit.inputs = {node.input(0)};
+        unit.ifInputIs = keepsApart();
         return {};
     }
 
@@ -153,13 +154,18 @@ class UnitFinder {
 
     bool hasOwnScale(const Node& node) const {
         if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) return true;
-        if (aimet()) return isOneOf(node.op, {"AveragePool", "Softmax", "Sigmoid", "LeakyRelu", "PRelu"});
+        if (aimet()) return isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu", "PRelu"});
         if (!m_all) return false;
         if (isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu"})) return true;
         if (node.op == "Pad") return m_prepared.operators == OperatorSet::Quark || node.attributes.text("mode", "constant") == "constant";
         return m_prepared.operators == OperatorSet::Quark &&
                isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu", "PRelu", "Sub", "Div", "Min", "Max",
                                  "ReduceMean", "DepthToSpace", "SpaceToDepth", "LpNormalization"});
+    }
+
+    bool normalizes(const std::string& op) const {
+        if (!m_all) return false;
+        return op == "LayerNormalization" || (op == "BatchNormalization" && m_prepared.operators == OperatorSet::OnnxRuntime);
     }
 
     bool passesScale(const std::string& op) const {
@@ -247,23 +253,24 @@ class UnitFinder {
         return {};
     }
 
-    /// In graph order: an operator that passes its scale on is quantized if what it reads is.
+    /// In graph order: an operator that passes its scale on is quantized if what it reads is; so is a Relu or Clip that is kept apart.
     void decidePassing() {
+        const auto depends = [](const Unit& unit) { return unit.kind == UnitKind::PassesScale || unit.ifInputIs; };
         std::set<TensorId> quantized;
         for (const Unit& unit : m_list.units) {
-            if (!unit.quantized || unit.kind == UnitKind::PassesScale) continue;
+            if (!unit.quantized || depends(unit)) continue;
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
             quantized.insert(unit.output);
         }
         for (Unit& unit : m_list.units) {
-            if (unit.kind != UnitKind::PassesScale || !unit.quantized) continue;
+            if (!depends(unit) || !unit.quantized) continue;
             if (quantized.contains(unit.inputs[0])) {
                 quantized.insert(unit.output);
                 quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
             }
             unit.quantized = false;
-            unit.reason = "its input is not quantized, so there is no scale to pass on";
+            unit.reason = unit.ifInputIs ? "its input is not quantized" : "its input is not quantized, so there is no scale to pass on";
         }
     }
 

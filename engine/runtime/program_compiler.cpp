@@ -314,6 +314,11 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!node.output(i).valid()) continue;
         m_program->m_values.erase(node.output(i));  // a place holder of addShapeOnly()
+        const auto quantizer = m_program->m_spec.quantizers.find(node.output(i));
+        if (quantizer != m_program->m_spec.quantizers.end() && compiled.outputs[i].type == DataType::Float32) {
+            auto* floats = reinterpret_cast<float*>(values[i].data());
+            applyFakeQuant(quantizer->second, floats, floats, compiled.outputs[i].count());
+        }
         m_constants[node.output(i)] =
             Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
     }

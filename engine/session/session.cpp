@@ -129,7 +129,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     const QuantizationConfig wanted = withThresholdsMeasured(*this, config, control);
     const auto graph = prepareMeasured(wanted, control);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
-    const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
+    const Statistics& known = statistics(*graph, units, config, control);
     auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
     plan->arithmetic = options.arithmetic;
     return plan;
