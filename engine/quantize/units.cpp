@@ -117,7 +117,7 @@ class UnitFinder {
         if (keepsApart()) return true;
         if (!aimet()) return false;
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
-        if (!maker.valid() || m_graph.onlyConsumer(node.input(0)) == NodeId() || skipped(maker)) return true;
+        if (!maker.valid() || m_graph.onlyConsumer(node.input(0)) == NodeId()) return true;
         const Node& before = m_graph.node(maker);
         return !isOneOf(before.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add"}) || isDepthwise(before);
     }
