@@ -41,6 +41,7 @@ struct CalibrationOptions {
     CalibrationMethod method = CalibrationMethod::MinMax;
     int samples = 256;  ///< spread evenly over the calibration data
     CalibrationParameters parameters;
+    bool quantizedWeights = false;  ///< ranges of the network whose weights are quantized already, as AIMET measures them
     bool operator==(const CalibrationOptions&) const = default;
 };
 

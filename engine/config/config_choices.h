@@ -35,7 +35,7 @@ inline const Choices<Placement> kPlacements = {
     {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}, {}};
 
 inline const Choices<OperatorSet> kOperatorSets = {
-    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"quark", OperatorSet::Quark}}, {}};
+    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"aimet", OperatorSet::Aimet}, {"quark", OperatorSet::Quark}}, {}};
 
 inline const Choices<WeightMethod> kWeightMethods = {{{"min_max", WeightMethod::MinMax},
                                                       {"arq", WeightMethod::Arq},

@@ -61,6 +61,8 @@ void aimetDefault(QuantizationConfig& c) {
     c.quantization.weight.perChannel = true;
     c.quantization.weight.restricted = false;
     c.quantization.biasBits = kFloatBias;
+    c.quantization.operators = OperatorSet::Aimet;
+    c.calibration.quantizedWeights = true;
 }
 
 const std::vector<Preset>& all() {
@@ -120,8 +122,8 @@ const std::vector<Preset>& all() {
           "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, so min_max stands in"},
          [](QuantizationConfig&) {}},
         {{"aimet-default",
-          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max (calibrated on "
-          "the float network)"},
+          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max with "
+          "weights that are quantized already"},
          aimetDefault},
         {{"aimet-tf-enhanced", "aimet-default with activations calibrated by tf_enhanced"},
          [](QuantizationConfig& c) {

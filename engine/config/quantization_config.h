@@ -89,7 +89,8 @@ enum class Placement {
 enum class OperatorSet {
     Layers,       ///< layers with weights, sums, products, pools, and what moves values about
     OnnxRuntime,  ///< also LayerNormalization, Softmax, Sigmoid..., products of two activations, constant operands
-    Quark,        ///< those, and scales of their own for AveragePool, Flatten and what else Quark's quantizer gives them
+    Aimet,        ///< layers with weights, sums, products, activations, pools, Softmax; a depthwise Conv's output apart from its Relu
+    Quark,        ///< those of OnnxRuntime, and scales of their own for AveragePool, Flatten and what else Quark's quantizer gives them
 };
 
 /// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck (quantize/npu_positions.h).

@@ -97,6 +97,7 @@ void readCalibration(ObjectReader reader, CalibrationOptions& options) {
     reader.choice("method", options.method, kCalibrationMethods);
     reader.integer("samples", options.samples, 1, 1'000'000);
     readCalibrationParameters(reader.object("parameters"), options.parameters);
+    reader.boolean("quantized_weights", options.quantizedWeights);
     reader.finish();
 }
 

@@ -137,7 +137,8 @@ std::string configToJson(const QuantizationConfig& config) {
     json["quantization"] = quantizationJson(config.quantization);
     json["calibration"] = {{"method", choiceName(kCalibrationMethods, config.calibration.method)},
                            {"samples", config.calibration.samples},
-                           {"parameters", calibrationParametersJson(config.calibration.parameters)}};
+                           {"parameters", calibrationParametersJson(config.calibration.parameters)},
+                           {"quantized_weights", config.calibration.quantizedWeights}};
     json["refine"] = {{"bias_correction", choiceName(kBiasCorrections, config.refine.biasCorrection)},
                       {"rounding", choiceName(kRoundings, config.refine.rounding)},
                       {"migration", config.refine.migration}};

@@ -37,6 +37,8 @@ class PlanResolver {
         for (const Unit& unit : m_plan.units.units)
             if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
                 m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
+        for (const Unit& unit : m_plan.units.units)
+            if (unit.rangeOf.valid()) m_rangeOf[unit.output] = unit.rangeOf;
         for (const Unit& unit : m_plan.units.units) resolveUnit(unit);
         if (anyRule(m_config.quantization.npuPositions) && moveToNpuPositions()) {
             m_plan.quantizers.clear();
@@ -59,7 +61,8 @@ class PlanResolver {
   private:
     const TensorQuantizer& quantizerOf(TensorId tensor) {
         if (const auto found = m_known.find(tensor); found != m_known.end()) return found->second;
-        const auto range = m_statistics.find(tensor);
+        const auto other = m_rangeOf.find(tensor);
+        const auto range = m_statistics.find(other == m_rangeOf.end() ? tensor : other->second);
         if (range == m_statistics.end())
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
         const auto own = m_settings.find(tensor);
@@ -218,6 +221,7 @@ class PlanResolver {
     std::unordered_map<TensorId, TensorQuantizer> m_known;
     std::map<TensorId, CalibrationResult> m_results;
     std::unordered_map<TensorId, const LayerSettings*> m_settings;
+    std::unordered_map<TensorId, TensorId> m_rangeOf;      ///< tensors with the range of another
     std::set<TensorId> m_unitRanges;                      ///< made by a Softmax
     std::unordered_map<TensorId, float> m_constantScales;  ///< that the NPU's rules moved
     std::vector<std::string> m_npuNotices;
@@ -271,6 +275,7 @@ ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std:
     spec.inputs = inputs;
     spec.observed = std::move(observed);
     spec.arithmetic = arithmetic;
+    spec.ordered = arithmetic == Arithmetic::Simulation && !tensors.empty();
     for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
     for (std::size_t u = 0; u < units.units.size(); ++u)
         if (units.units[u].quantized) useQuantized(spec, units.units[u], quantizers[u]);

@@ -22,7 +22,8 @@ class UnitFinder {
   public:
     UnitFinder(const Prepared& prepared, const SkipDecisions& skips)
         : m_prepared(prepared), m_graph(*prepared.graph), m_skips(skips), 
-          m_all(prepared.operators != OperatorSet::Layers && prepared.placement == Placement::InputsAndOutputs) {}
+          m_all((prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
+                prepared.placement == Placement::InputsAndOutputs) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
@@ -63,7 +64,8 @@ class UnitFinder {
         else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
         else if (hasOwnScale(node)) reason = arithmetic(node, unit);
         else if (passesScale(node.op)) reason = passing(node, unit);
-        else if (m_all && node.op == "LayerNormalization") reason = normalization(node, unit);
+        else if (normalizes(node.op)) reason = normalization(node, unit);
+        else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) reason = activation(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
             reason = "an activation that does not directly follow a quantized layer stays in float";
         else if (node.op == "BatchNormalization")
@@ -81,7 +83,7 @@ class UnitFinder {
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul"})) fuseActivation(unit);
+        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "BatchNormalization"})) fuseActivation(unit);
         else fuseFactor(unit);
         const std::size_t index = m_list.units.size();
         m_list.unitOf[id.index()] = index;
@@ -93,12 +95,46 @@ class UnitFinder {
         const NodeId next = m_graph.onlyConsumer(unit.output);
         if (!next.valid() || (unit.quantized && skipped(next))) return;
         const Node& node = m_graph.node(next);
+        if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) {
+            if (keepsApart()) unit.rangeOf = node.output();
+            return;
+        }
         const bool leaky = m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
         if (!node.domain.empty() || (!leaky && !isOneOf(node.op, {"Relu", "Clip"})) || node.input(0) != unit.output) return;
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         unit.activation = next;
         unit.output = node.output();
+    }
+
+    bool aimet() const { return m_prepared.operators == OperatorSet::Aimet; }
+    /// As ONNX Runtime's quantizer does it with symmetric activations, which cannot clip for a Relu.
+    bool keepsApart() const { return m_prepared.operators == OperatorSet::OnnxRuntime && m_prepared.symmetricActivations; }
+
+    /// A Relu or Clip with a quantizer of its own on both sides.
+    bool ownActivation(const Node& node) const {
+        if (!node.domain.empty() || m_prepared.placement != Placement::InputsAndOutputs) return false;
+        if (keepsApart()) return true;
+        if (!aimet()) return false;
+        const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
+        if (!maker.valid() || m_graph.onlyConsumer(node.input(0)) == NodeId()) return true;
+        const Node& before = m_graph.node(maker);
+        return !isOneOf(before.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add"}) || isDepthwise(before);
+    }
+    bool isDepthwise(const Node& node) const {
+        const std::int64_t groups = node.attributes.integer("group", 1);
+        const Constant* weight = node.inputs.size() > 1 ? m_graph.constantOf(node.input(1)) : nullptr;
+        return node.op == "Conv" && groups > 1 && weight != nullptr && weight->dims().size() > 1 && weight->dims()[1] == 1;
+    }
+
+    std::string activation(const Node& node, Unit& unit) {
+        unit.kind = UnitKind::Arithmetic;
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return "its bounds are not constant";
+        unit.inputs = {node.input(0)};
+        unit.ifInputIs = keepsApart();
+        return {};
     }
 
     /// Behind a layer that is no unit: those of units are part of them.
@@ -118,12 +154,18 @@ class UnitFinder {
 
     bool hasOwnScale(const Node& node) const {
         if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) return true;
+        if (aimet()) return isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu", "PRelu"});
         if (!m_all) return false;
         if (isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu"})) return true;
         if (node.op == "Pad") return m_prepared.operators == OperatorSet::Quark || node.attributes.text("mode", "constant") == "constant";
         return m_prepared.operators == OperatorSet::Quark &&
                isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu", "PRelu", "Sub", "Div", "Min", "Max",
                                  "ReduceMean", "DepthToSpace", "SpaceToDepth", "LpNormalization"});
+    }
+
+    bool normalizes(const std::string& op) const {
+        if (!m_all) return false;
+        return op == "LayerNormalization" || (op == "BatchNormalization" && m_prepared.operators == OperatorSet::OnnxRuntime);
     }
 
     bool passesScale(const std::string& op) const {
@@ -176,7 +218,7 @@ class UnitFinder {
             else unit.constants.push_back({in, ConstantRole::Operand});
         }
         if (unit.inputs.empty()) return "its operands are constant";
-        unit.unitRange = node.op == "Softmax";
+        unit.unitRange = node.op == "Softmax" && !aimet();
         return {};
     }
 
@@ -211,23 +253,24 @@ class UnitFinder {
         return {};
     }
 
-    /// In graph order: an operator that passes its scale on is quantized if what it reads is.
+    /// In graph order: an operator that passes its scale on is quantized if what it reads is; so is a Relu or Clip that is kept apart.
     void decidePassing() {
+        const auto depends = [](const Unit& unit) { return unit.kind == UnitKind::PassesScale || unit.ifInputIs; };
         std::set<TensorId> quantized;
         for (const Unit& unit : m_list.units) {
-            if (!unit.quantized || unit.kind == UnitKind::PassesScale) continue;
+            if (!unit.quantized || depends(unit)) continue;
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
             quantized.insert(unit.output);
         }
         for (Unit& unit : m_list.units) {
-            if (unit.kind != UnitKind::PassesScale || !unit.quantized) continue;
+            if (!depends(unit) || !unit.quantized) continue;
             if (quantized.contains(unit.inputs[0])) {
                 quantized.insert(unit.output);
                 quantized.insert(unit.otherOutputs.begin(), unit.otherOutputs.end());
                 continue;
             }
             unit.quantized = false;
-            unit.reason = "its input is not quantized, so there is no scale to pass on";
+            unit.reason = unit.ifInputIs ? "its input is not quantized" : "its input is not quantized, so there is no scale to pass on";
         }
     }
 

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
+#include "runtime/ordered_product.h"
 
 namespace quantloupe {
 namespace {
@@ -37,6 +38,8 @@ CompiledNode compileConv(const NodeContext& context) {
             failInput("the bias has {} values for {} channels", spec.bias->size(), weight.dims()[0]);
     }
     spec.activation = context.activation;
+    if (context.ordered)
+        if (auto ordered = makeOrderedConvolution(spec)) return {{spec.output}, std::move(ordered)};
     return {{spec.output}, makeConvolution(spec)};
 }
 

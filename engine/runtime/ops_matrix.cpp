@@ -4,10 +4,17 @@
 #include "runtime/broadcast.h"
 #include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
+#include "runtime/ordered_product.h"
 #include "runtime/simd.h"
 
 namespace quantloupe {
 namespace {
+
+std::unique_ptr<Kernel> makeProduct(const NodeContext& context, const MatrixProductSpec& spec) {
+    if (context.ordered)
+        if (auto ordered = makeOrderedProduct(spec)) return ordered;
+    return makeMatrixProduct(spec);
+}
 
 CompiledNode compileGemm(const NodeContext& context) {
     requireFloat(context, 0);
@@ -40,7 +47,7 @@ CompiledNode compileGemm(const NodeContext& context) {
         scaledBias = Constant::fromFloats({columns}, std::move(values));
         spec.bias = scaledBias.get();
     }
-    return {{{DataType::Float32, spec.output, Layout::Plain}}, makeMatrixProduct(spec)};
+    return {{{DataType::Float32, spec.output, Layout::Plain}}, makeProduct(context, spec)};
 }
 
 QUANTLOUPE_SIMD void addBias(float* rows, const float* bias, std::size_t width, std::size_t count, Activation bounds) {
@@ -111,7 +118,7 @@ CompiledNode compileMatMul(const NodeContext& context) {
         spec.output.push_back(rows);
         spec.output.push_back(columns);
     }
-    auto product = makeMatrixProduct(spec);
+    auto product = makeProduct(context, spec);
     if (biased) {
         const auto bias = context.needConstant(2, "the bias of a MatMul").floats();
         const Activation bounds = context.activation != nullptr ? *context.activation : Activation();

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
+#include "runtime/ordered_rows.h"
 
 namespace quantloupe {
 namespace {
@@ -26,6 +27,9 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
     const PoolKind kind = !average ? PoolKind::Max
                           : context.node.attributes.integer("count_include_pad", 0) != 0 ? PoolKind::AverageWithPadding
                                                                                          : PoolKind::Average;
+    if (context.ordered && average)
+        if (auto ordered = makeOrderedAverage(input, output, window, kind == PoolKind::AverageWithPadding, !global && context.opset() >= 19))
+            return {{output}, std::move(ordered)};
     return {{output}, makePool(kind, input, output, window)};
 }
 

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "runtime/broadcast.h"
 #include "runtime/operators.h"
+#include "runtime/ordered_rows.h"
 #include "runtime/row_math.h"
 #include "runtime/simd.h"
 #include "runtime/strided.h"
@@ -56,7 +57,7 @@ Rows rowsOf(const NodeContext& context) {
 
 class SoftmaxKernel final : public Kernel {
   public:
-    explicit SoftmaxKernel(Rows rows) : m_rows(rows) {}
+    SoftmaxKernel(Rows rows, bool ordered) : m_rows(rows), m_ordered(ordered) {}
     std::size_t scratchBytes() const override { return m_rows.inner == 1 ? 0 : 2 * m_rows.inner * sizeof(float); }
     void run(const KernelArguments& a) const override {
         const auto* in = static_cast<const float*>(a.inputs[0]);
@@ -64,7 +65,9 @@ class SoftmaxKernel final : public Kernel {
         const std::size_t each = m_rows.width * m_rows.inner;
         auto* scratch = static_cast<float*>(a.scratch);
         for (std::size_t o = 0; o < m_rows.outer; ++o, in += each, out += each) {
-            if (m_rows.inner == 1)
+            if (m_rows.inner == 1 && m_ordered)
+                orderedSoftmax(in, out, m_rows.width);
+            else if (m_rows.inner == 1)
                 softmaxRow(in, out, m_rows.width);
             else
                 softmaxColumns(in, out, m_rows.width, m_rows.inner, scratch, scratch + m_rows.inner);
@@ -73,11 +76,12 @@ class SoftmaxKernel final : public Kernel {
 
   private:
     Rows m_rows;
+    bool m_ordered;
 };
 
 CompiledNode compileSoftmax(const NodeContext& context) {
     requireFloat(context, 0);
-    return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context))};
+    return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context), context.ordered)};
 }
 
 /// For each row: body(in, out, width, step).
@@ -136,7 +140,7 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
     if (desc.dims.empty()) failInput("a masked Softmax needs an axis");
     const bool divides = context.node.attributes.has("divisor");
     const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
-    const bool masked = context.has(1);
+    const bool masked = context.has(1), ordered = context.ordered;
     const auto width = static_cast<std::size_t>(desc.dims.back());
     StridedLoops::Steps maskSteps(desc.dims.size(), 0);
     if (masked) {
@@ -161,7 +165,8 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
                     for (std::size_t i = 0; i < loops.inner(); ++i) {
                         scaleRow(in + row, scale, divides, mask != nullptr ? mask + shift : nullptr, maskStep, out + row,
                                  width);
-                        softmaxRow(out + row, out + row, width);
+                        if (ordered) orderedSoftmax(out + row, out + row, width);
+                        else softmaxRow(out + row, out + row, width);
                         row += loops.innerStep(0);
                         shift += loops.innerStep(1);
                     }

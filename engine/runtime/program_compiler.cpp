@@ -114,7 +114,7 @@ void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc
         return;
     }
     if (const auto quantizer = quantizers.find(tensor); quantizer != quantizers.end()) {
-        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr}, 0);
+        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr, false}, 0);
         const std::size_t count = desc.count();
         const int target =
             m_program->m_buffers[static_cast<std::size_t>(buffer)].input.valid() ? newBuffer(desc.bytes()) : buffer;
@@ -218,7 +218,7 @@ std::optional<Layout> ProgramCompiler::wantedLayout(const Operator& op, const No
 }
 
 NodeContext ProgramCompiler::contextOf(const Node& node) {
-    NodeContext context{m_graph, node, {}, {}, nullptr};
+    NodeContext context{m_graph, node, {}, {}, nullptr, m_program->m_spec.ordered};
     for (const TensorId in : node.inputs) {
         if (!in.valid()) {
             context.inputs.push_back({DataType::Undefined, {}, Layout::Plain});
@@ -261,7 +261,7 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
     VersionBuilder builder;
     builder.add(std::string_view(node.domain)).add(std::string_view(node.op)).add(context.opset());
     node.attributes.addTo(builder);
-    builder.add(activation.low).add(activation.high);
+    builder.add(activation.low).add(activation.high).add(context.ordered);
     for (std::size_t i = 0; i < context.inputs.size(); ++i) {
         const TensorDesc& desc = context.inputs[i];
         builder.add(desc.type).add(desc.layout).add(desc.dims.size());
@@ -314,6 +314,11 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!node.output(i).valid()) continue;
         m_program->m_values.erase(node.output(i));  // a place holder of addShapeOnly()
+        const auto quantizer = m_program->m_spec.quantizers.find(node.output(i));
+        if (quantizer != m_program->m_spec.quantizers.end() && compiled.outputs[i].type == DataType::Float32) {
+            auto* floats = reinterpret_cast<float*>(values[i].data());
+            applyFakeQuant(quantizer->second, floats, floats, compiled.outputs[i].count());
+        }
         m_constants[node.output(i)] =
             Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
     }

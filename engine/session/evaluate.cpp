@@ -224,7 +224,7 @@ class EvaluationRun {
         const Stopwatch calibration;
         const auto graph = m_prepared;
         const Statistics& ranges =
-            session.statistics(*graph, calibratedTensors(m_units), m_result.config, control("calibrating"));
+            session.statistics(*graph, m_units, m_result.config, control("calibrating"));
         auto plan = std::make_shared<Plan>(
             session.resolve(graph, m_units, ranges, m_result.config, control("refining layers"), !m_keep));
         plan->arithmetic = session.options.arithmetic;

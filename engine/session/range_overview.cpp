@@ -23,7 +23,7 @@ std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfi
     impl.openBatches();
     const RunControl control{impl.workers, cancel, {}};
     const auto plan = impl.plan(config, control);
-    const Statistics& statistics = impl.statistics(*plan->prepared, calibratedTensors(plan->units), config, control);
+    const Statistics& statistics = impl.statistics(*plan->prepared, plan->units, config, control);
     const auto representable = [](double scale, int zeroPoint, int quantMin, int quantMax) {
         return RangeStrip{scale, scale * (quantMin - zeroPoint), scale * (quantMax - zeroPoint)};
     };

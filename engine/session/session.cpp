@@ -24,6 +24,7 @@ Version versionOf(const QuantizationConfig& config, const std::vector<bool>& ski
     only.transforms = config.transforms;
     only.quantization.placement = config.quantization.placement;
     only.quantization.operators = config.quantization.operators;
+    only.quantization.activation.symmetric = config.quantization.activation.symmetric;
     only.refine.migration = config.refine.migration;
     if (config.refine.migration > 0) only.calibration.samples = config.calibration.samples;
     VersionBuilder builder;
@@ -118,6 +119,7 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     if (const auto* known = prepared.find(version)) return *known;
     Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
     made.operators = wanted.quantization.operators;
+    made.symmetricActivations = wanted.quantization.activation.symmetric;
     if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);
     if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
     return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
@@ -127,7 +129,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     const QuantizationConfig wanted = withThresholdsMeasured(*this, config, control);
     const auto graph = prepareMeasured(wanted, control);
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
-    const Statistics& known = statistics(*graph, calibratedTensors(units), config, control);
+    const Statistics& known = statistics(*graph, units, config, control);
     auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
     plan->arithmetic = options.arithmetic;
     return plan;

@@ -2,6 +2,7 @@
 // What a session learns from the calibration samples before there is a plan: ranges of tensors, and how wide their channels are. Kept
 // by the content of the tensors, so that a change of the graph asks only for what lies behind it.
 #include "model/quantized_model.h"
+#include "quantize/calibrated_network.h"
 #include "session/session_impl.h"
 #include "session/tensor_versions.h"
 
@@ -31,9 +32,12 @@ Version Session::Impl::calibrationVersion() const {
         .finish();
 }
 
-const Statistics& Session::Impl::statistics(const Prepared& graph, const std::vector<TensorId>& tensors,
-                                            const QuantizationConfig& config, const RunControl& control) {
+const Statistics& Session::Impl::statistics(const Prepared& quantized, const UnitList& units, const QuantizationConfig& config,
+                                            const RunControl& control) {
     openCalibration(config);
+    const std::optional<Prepared> changed = calibratedNetwork(quantized, units, config, quantizers);
+    const Prepared& graph = changed ? *changed : quantized;
+    const std::vector<TensorId> tensors = calibratedTensors(units);
     const Version version = VersionBuilder().add(graph.version).add(calibrationSamples).finish();
     if (ranges.find(version) == nullptr)
         ranges.store(version, {{}, tensorVersions(floatProgram(graph.graph, calibrationBatches->inputsOf(*graph.graph), {}),

@@ -37,8 +37,8 @@ struct Session::Impl {
     /// Of the calibration samples, for tensorVersions().
     Version calibrationVersion() const;
     /// The ranges of the tensors, calibrating those that are not known yet.
-    const Statistics& statistics(const Prepared& prepared, const std::vector<TensorId>& tensors,
-                                 const QuantizationConfig& config, const RunControl& control);
+    const Statistics& statistics(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
+                                 const RunControl& control);
     /// The plan for these units, refined as the configuration says; `experiment`: with what refinement found last, so that a
     /// try elsewhere does not have to learn every layer anew. Progress counts layers.
     Plan resolve(const std::shared_ptr<const Prepared>& prepared, const UnitList& units, const Statistics& ranges,

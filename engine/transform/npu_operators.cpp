@@ -3,8 +3,8 @@
 //     means         AveragePool and GlobalAveragePool of square kernels, ReduceMean: a Mul behind them by count * k / 2^n
 //     LeakyRelu     alpha becomes round(256 alpha) / 256
 //     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul behind it by 6 * 2731 / 16384
-// Quark does it after calibration, here it is done before: calibration sees what the NPU computes, as does the drift of the prepared
-// model against the source. A Mul belongs to the layer that it stands behind; one by 1 is left out. Cost: O(nodes).
+// Quark does it after calibration: ranges are measured without them (quantize/calibrated_network.h); the drift of the prepared model
+// against the source shows what they do. A Mul belongs to the layer that it stands behind; one by 1 is left out. Cost: O(nodes).
 #include "transform/npu_operators.h"
 
 #include <cmath>

@@ -44,6 +44,7 @@ struct Prepared {
     GraphPtr graph;        ///< the same with the placement's Identity nodes: what is calibrated, quantized and evaluated
     Placement placement = Placement::InputsAndOutputs;
     OperatorSet operators = OperatorSet::Layers;
+    bool symmetricActivations = false;  ///< of the network's scheme: ONNX Runtime then keeps Relu and Clip apart
     std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
     std::vector<LayerFate> fates;     ///< one a source node
     std::vector<NodeId> sourceOf;     ///< one a prepared node

@@ -76,6 +76,7 @@ QuantizationConfig fullConfig() {
     layer.calibrationParameters.searchRange = {0.7, 1.3};
     layer.calibrationParameters.searchStep = 0.6;  // as wide as the range, in decimal
     layer.calibrationParameters.mode = PowerOfTwoMode::MostCommon;
+    c.calibration.quantizedWeights = true;
     c.layers["b"].quantize = false;
     c.transforms.npuOperators = {.averagePool = true, .leakyRelu = false, .sigmoid = true};
     c.quantization.operators = OperatorSet::Quark;
@@ -147,7 +148,8 @@ const char* const kDefault = R"({
   "calibration": {
     "method": "min_max",
     "samples": 256,
-    "parameters": {}
+    "parameters": {},
+    "quantized_weights": false
   },
   "refine": {
     "bias_correction": "off",

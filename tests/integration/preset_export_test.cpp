@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets on two networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
+// Presets on three networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
 // optimization, which tells how much of a difference is rounding. Needs Python with onnxruntime and numpy; skipped where that cannot be had.
 // QUANTLOUPE_EXPORT_IMAGES: how many images (48).
 #include <QTemporaryDir>
@@ -48,8 +48,8 @@ class PresetExportTest : public QObject {
         const auto row = [](const char* model, const std::string& preset) {
             QTest::addRow("%s, %s", model, preset.c_str()) << model << QString::fromStdString(preset);
         };
-        for (const PresetInfo& preset : presets()) row("mlperf_tiny_resnet8", preset.name);
-        for (const char* preset : {"default", "w4a8", "onnxruntime-s8s8"}) row("mobilenetv2_cifar10", preset);
+        for (const char* model : {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_cifar10"})
+            for (const PresetInfo& preset : presets()) row(model, preset.name);
     }
     void onnxRuntimeComputesWhatWeSimulate() {
         QFETCH(QString, model);
@@ -82,15 +82,11 @@ class PresetExportTest : public QObject {
         const auto theirs = loadNpz(folder / "y.npz");
         const Constant &off = *theirs.at("off"), &basic = *theirs.at("basic"), &all = *theirs.at("all");
         const double sqnr = test::sqnrDb(off.floats(), ours->floats());
-        const double itself = std::min(test::sqnrDb(off.floats(), basic.floats()), test::sqnrDb(off.floats(), all.floats()));
         const std::size_t apart = differing(off, *ours), own = std::max(differing(off, basic), differing(off, all));
         qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr, test::sqnrDb(off.floats(), basic.floats()),
               test::sqnrDb(off.floats(), all.floats()), apart, own);
         QVERIFY2(apart <= own + 3, qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
-        // At 8 bits. Where rounding ties decide, ONNX Runtime is no nearer to itself, and a few of them are all the noise there is: at
-        // most twice its amplitude (6 dB) may be ours. Steps of 4 bits are coarse.
-        const double wanted = config.quantization.weight.bits < 8 ? 25.0 : 40.0;
-        QVERIFY2(sqnr >= std::min(wanted, itself - 6), qPrintable(QString("%1 dB, ONNX Runtime with itself %2").arg(sqnr).arg(itself)));
+        QVERIFY2(sqnr >= 40, qPrintable(QString("%1 dB").arg(sqnr)));
     }
 };
 

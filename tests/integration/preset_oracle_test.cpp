@@ -1,143 +1,229 @@
 // SPDX-License-Identifier: Apache-2.0
-// The presets that imitate a tool against that tool's own run on the same images: its accuracy, its logits, its scales.
+// The presets that imitate a tool against that tool's own runs on the same images: every run of ONNX Runtime's quantize_static, Quark's
+// and AIMET's that there is. Accuracy, classes, logits, and the scale of every tensor and weight that is found by name.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
+#include "config/config_json.h"
 #include "config/presets.h"
 #include "data/numpy_file.h"
 #include "support/demo.h"
+#include "support/signal_to_noise.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
+using nlohmann::json;
 namespace fs = std::filesystem;
+
+namespace {
+
+double firstOf(const json& value) { return value.is_array() ? value[0].get<double>() : value.get<double>(); }
+
+std::string without(std::string name, std::initializer_list<const char*> suffixes) {
+    for (const std::string suffix : suffixes)
+        if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+    return name;
+}
+
+struct Scales {
+    double tolerance = 1e-6;
+    int found = 0;
+    QStringList missing, different;
+    void compare(const std::string& name, double ours, double theirs) {
+        ++found;
+        if (!(std::abs(ours / theirs - 1) <= tolerance))
+            different << QString("%1: %2, the tool's %3").arg(QString::fromStdString(name)).arg(ours).arg(theirs);
+    }
+};
+
+}  // namespace
 
 class PresetOracleTest : public QObject {
     Q_OBJECT
 
     fs::path m_assets = test::assets();
 
+    json oracle(const QString& run) const { return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json"))); }
+
+    /// Of each tensor that is quantized in the written model, by its name in the source.
+    static std::map<std::string, float> activationScales(const Graph& written, const Graph& source) {
+        std::map<std::string, float> scales;
+        for (const Node& node : written.nodes()) {
+            if (node.op != "QuantizeLinear") continue;
+            scales[without(written.tensor(node.input(0)).name, {"_before_quantization", "_clipped"})] =
+                written.constantOf(node.input(1))->floats()[0];
+        }
+        // A batch norm that was folded left its name to what the layer makes; AIMET calls that as the layer did.
+        for (const Node& node : source.nodes()) {
+            if (node.op != "BatchNormalization" || !node.input(0).valid()) continue;
+            const auto made = scales.find(source.tensor(node.output()).name);
+            if (made != scales.end()) scales.emplace(source.tensor(node.input(0)).name, made->second);
+        }
+        return scales;
+    }
+
+    /// Of each layer's weight, by the weight's name in the source.
+    static std::map<std::string, ConstantPtr> weightScales(const Graph& written, const Graph& source) {
+        std::map<std::string, ConstantPtr> scales;
+        for (const Node& node : written.nodes()) {
+            const auto original = source.findNode(node.name);
+            if (!original || node.inputs.size() < 2 || !node.input(1).valid() || source.node(*original).op != node.op) continue;
+            const NodeId maker = written.tensor(node.input(1)).producer;
+            if (!maker.valid() || written.node(maker).op != "DequantizeLinear") continue;
+            if (written.constantOf(written.node(maker).input(0)) == nullptr) continue;
+            scales[source.tensor(source.node(*original).input(1)).name] = written.tensor(written.node(maker).input(1)).constant;
+        }
+        return scales;
+    }
+
   private Q_SLOTS:
     void initTestCase() {
         if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
     }
 
-    void presetsGiveTheToolsAccuracy_data() {
+    void presetsAreTheTools_data() {
         QTest::addColumn<QString>("preset");
+        QTest::addColumn<QStringList>("settings");
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("run");
-        QTest::addColumn<double>("agreement");
-        const auto row = [](const char* preset, const char* model, const char* run, double agreement) {
-            QTest::addRow("%s on %s", preset, model) << preset << model << run << agreement;
+        QTest::addColumn<double>("same");       ///< part of the images that must get the tool's class
+        QTest::addColumn<int>("activations");  ///< of the tool's, found here
+        QTest::addColumn<int>("weights");
+        const auto row = [](const char* preset, const char* model, const QString& run, double same, int activations, int weights,
+                            const QStringList& settings = {}) {
+            QTest::addRow("%s", qPrintable(run)) << preset << settings << model << run << same << activations << weights;
         };
-        row("onnxruntime-s8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_s8s8_pt", 0.995);
-        row("onnxruntime-u8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_u8s8_pt", 0.995);
-        row("onnxruntime-u8s8", "mlperf_tiny_resnet8", "ort_quant_mlperf_tiny_resnet8_u8s8_pt", 0.99);
-        row("onnxruntime-w4s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_w4s8_pt", 0.99);
-        row("quark-a8w8", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_A8W8", 0.999);
-        row("quark-xint8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_XINT8", 0.995);
-        row("quark-a8w8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_A8W8", 0.995);
-        row("quark-xint8", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_XINT8", 0.995);
-        row("quark-seed", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_SEED", 0.995);
-        row("quark-seed", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_SEED", 0.995);
-        row("aimet-default", "mobilenetv2_cifar10", "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.97);
-        row("aimet-tf-enhanced", "mobilenetv2_cifar10", "aimet_mobilenetv2_cifar10_W8A8_tfenhanced", 0.97);
+        const QString channels = "quantization.weight.per_channel=true", symmetric = "quantization.activation.symmetric=true";
+        const char *s8 = "onnxruntime-s8s8", *u8 = "onnxruntime-u8s8", *w4 = "onnxruntime-w4s8";
+        struct Network {
+            const char* name;
+            double same;
+            int activations, symmetric, weights;
+        };
+        for (const Network& n : {Network{"mobilenetv2_cifar10", 0.994, 66, 101, 53}, Network{"mlperf_tiny_resnet8", 0.994, 17, 24, 10},
+                                 Network{"vit_cifar10", 0.97, 184, 184, 20}}) {
+            const QString run = QStringLiteral("ort_quant_%1_").arg(n.name);
+            row(s8, n.name, run + "s8s8_pt", n.same, n.activations, n.weights);
+            row(s8, n.name, run + "s8s8_pc", n.same, n.activations, n.weights, {channels});
+            row(u8, n.name, run + "u8s8_pt", n.same, n.activations, n.weights);
+            row(u8, n.name, run + "u8s8_pc", n.same, n.activations, n.weights, {channels});
+            row(s8, n.name, run + "s8s8_pt_symact", n.same - (QByteArray(n.name).startsWith("vit") ? 0.01 : 0), n.symmetric, n.weights, {symmetric});
+        }
+        const char* mobile = "mobilenetv2_cifar10";
+        const QString run = "ort_quant_mobilenetv2_cifar10_";
+        row(s8, mobile, run + "s8s8_pt_nopre", 0.994, 118, 53, {"transforms.fold_batch_norm=false"});
+        row(s8, mobile, run + "s8s8_pt_entropy", 0.994, 66, 53, {"calibration.method=entropy"});
+        row(s8, mobile, run + "s8s8_pt_entropy2048", 0.994, 66, 53, {"calibration.method=entropy", "calibration.parameters.num_bins=2048"});
+        row(s8, mobile, run + "s8s8_pt_percentile", 0.994, 66, 53, {"calibration.method=percentile"});
+        row(w4, mobile, run + "w4s8_pt", 0.994, 66, 53);
+        row(w4, mobile, run + "w4s8_pc", 0.994, 66, 53, {channels});
+        row(s8, mobile, run + "w4s8_sym7_pt", 0.994, 66, 53, {"quantization.weight.bits=4"});
+        row(s8, mobile, run + "w4s8_sym7_pc", 0.994, 66, 53, {"quantization.weight.bits=4", channels});
+        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pt", 0.994, 60, 50);
+        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pc", 0.994, 60, 50, {channels});
+        row(s8, "vit_cifar10_opset20", "ort_quant_vit_cifar10_opset20_s8s8_pt", 0.97, 150, 20);
+        row(s8, "vit_cifar10_opset20", "ort_quant_vit_cifar10_opset20_s8s8_pc", 0.97, 150, 20, {channels});
+        for (const char* model : {"mobilenetv2_cifar10", "mlperf_tiny_resnet8"}) {
+            const int activations = QByteArray(model).startsWith("mobile") ? 66 : 17;
+            const QString quark = QStringLiteral("quark_%1_").arg(model);
+            row("quark-xint8", model, quark + "XINT8", 0.999, activations, 0);
+            row("quark-seed", model, quark + "SEED", 0.999, activations, 0);
+            row("quark-a8w8", model, quark + "A8W8", 0.999, activations, 0);
+        }
+        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.99, 82, 0);
+        row("aimet-default", "mlperf_tiny_resnet8", "aimet_mlperf_tiny_resnet8_W8A8_minmax", 0.975, 15, 0);
+        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor", 0.99, 82, 0, {"quantization.weight.per_channel=false"});
+        row("aimet-tf-enhanced", mobile, "aimet_mobilenetv2_cifar10_W8A8_tfenhanced", 0.97, 0, 0);
     }
-    void presetsGiveTheToolsAccuracy() {
+    void presetsAreTheTools() {
         QFETCH(QString, preset);
+        QFETCH(QStringList, settings);
         QFETCH(QString, model);
         QFETCH(QString, run);
-        QFETCH(double, agreement);
+        QFETCH(double, same);
+        QFETCH(int, activations);
+        QFETCH(int, weights);
+        SessionOptions options;
+        options.arithmetic = Arithmetic::Simulation;
         const auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
-                                               m_assets / "data/cifar10/calibration");
-        const QuantizationConfig config = presetConfig(preset.toStdString());
+                                               m_assets / "data/cifar10/calibration", options);
+        QuantizationConfig config = presetConfig(preset.toStdString());
+        for (const QString& setting : settings) {
+            const QStringList parts = setting.split('=');
+            setConfigKey(config, parts[0].toStdString(), parts[1].toStdString());
+        }
+        const json truth = oracle(run);
+        const bool onnxRuntime = truth.contains("optimizations_off"), aimet = run.startsWith("aimet");
+
+        const GraphPtr written = session->quantizedModel(config);
+        const auto ours = activationScales(*written, session->graph());
+        std::map<std::string, double> theirs;
+        if (aimet) {
+            const json encodings = json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".encodings")));
+            for (const json& entry : encodings["activation_encodings"]) theirs[entry["name"]] = firstOf(entry["scale"]);
+        } else {
+            for (const auto& [key, entry] : truth["activations"].items()) theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
+        }
+        Scales scales;
+        // What the independent recomputation of AIMET's own run came to, too.
+        if (aimet) scales.tolerance = 2.5e-4;
+        // ViT's ranges lie behind many sums of floats, added up in another order there.
+        if (model.startsWith("vit")) scales.tolerance = 4e-6;
+        for (const auto& [name, scale] : theirs) {
+            const auto own = ours.find(name);
+            if (own == ours.end()) scales.missing << QString::fromStdString(name);
+            else scales.compare(name, double(own->second), scale);
+        }
+        const int foundActivations = scales.found;
+        if (onnxRuntime)
+            for (const auto& [name, constant] : weightScales(*written, session->graph())) {
+                const json& all = truth["weights"];
+                const auto entry = all.contains(name) ? all.find(name) : all.find("ConvBnFusion_W_" + name);
+                if (entry == all.end()) continue;
+                const json& scale = (*entry)["scale"];
+                if (scale.is_array() && scale.size() != std::size_t(constant->size())) QFAIL(qPrintable(QString::fromStdString(name) + ": another number of channels"));
+                for (std::size_t c = 0; c < std::size_t(constant->size()); ++c)
+                    scales.compare(name, double(constant->floats()[c]), scale.is_array() ? scale[c].get<double>() : scale.get<double>());
+                --weights;
+            }
+        qInfo("%d of %zu activations found, ours %zu; %d scales compared, %d differ; weights not found: %d\nmissing: %s\ndifferent: %s", foundActivations,
+              theirs.size(), ours.size(), scales.found, int(scales.different.size()), weights, qPrintable(scales.missing.mid(0, 8).join(' ')),
+              qPrintable(scales.different.mid(0, 12).join("\n")));
+
         const EvaluationPtr result = session->evaluate(config, Depth::Accuracy);
-        const auto truth = nlohmann::json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json")));
         // ONNX Runtime's runs hold fractions, the others percent.
-        const double expected = truth.contains("optimizations_off") ? truth["optimizations_off"]["top1"].get<double>()
-                                                                    : truth["quantized"]["top1"].get<double>() / 100;
+        const double expected = onnxRuntime ? truth["optimizations_off"]["top1"].get<double>() : truth["quantized"]["top1"].get<double>() / 100;
         const auto predictions = loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
         const ConstantPtr outputs = session->outputs(config).at(0);
         const auto width = static_cast<std::size_t>(outputs->dims()[1]);
-        std::size_t same = 0;
+        std::size_t equal = 0;
         for (std::size_t row = 0; row < predictions.size(); ++row) {
             const auto values = outputs->floats().subspan(row * width, width);
-            same += std::ranges::max_element(values) - values.begin() == predictions[row];
+            equal += std::ranges::max_element(values) - values.begin() == predictions[row];
         }
-        const double share = double(same) / double(predictions.size());
-        qInfo("top-1 %.3f, the tool's %.3f; same class on %.1f %%", *result->quantized->top1, expected, 100 * share);
-        QVERIFY(std::abs(*result->quantized->top1 - expected) <= 0.005 + 1e-9);
-        QVERIFY(share >= agreement);
-        const fs::path logits = m_assets / "oracles" / (run.toStdString() + "_logits.npy");
-        // Softmax hides them in ResNet-8; AIMET calibrates otherwise.
-        if (!fs::exists(logits) || run.contains("resnet8") || run.startsWith("aimet")) return;
-        const ConstantPtr loaded = loadNpy(logits);
-        const auto theirs = loaded->floats();
-        double signal = 0, noise = 0;
-        for (std::size_t i = 0; i < theirs.size(); ++i) {
-            const double d = double(theirs[i]) - double(outputs->floats()[i]);
-            signal += double(theirs[i]) * double(theirs[i]);
-            noise += d * d;
+        const double share = double(equal) / double(predictions.size());
+        double sqnr = 200;
+        if (onnxRuntime) {
+            std::vector<float> logits;
+            for (const json& one : truth["first_8_logits"])
+                for (const json& value : one) logits.push_back(value.get<float>());
+            sqnr = test::sqnrDb(logits, outputs->floats().subspan(0, logits.size()));
+        } else if (!run.contains("resnet8")) {  // there a Softmax hides them
+            const ConstantPtr logits = loadNpy(m_assets / "oracles" / (run.toStdString() + "_logits.npy"));
+            sqnr = test::sqnrDb(logits->floats(), outputs->floats());
         }
-        const double sqnr = 10 * std::log10(signal / noise);
-        qInfo("logits %.1f dB", sqnr);
-        QVERIFY(sqnr >= 35);
-    }
-
-    /// Every tensor that the tool gives a scale, found by name, has the same here.
-    void presetsGiveTheToolsScales_data() {
-        QTest::addColumn<QString>("preset");
-        QTest::addColumn<QString>("model");
-        QTest::addColumn<QString>("run");
-        QTest::addColumn<int>("tensors");
-        const auto row = [](const char* preset, const char* model, const char* run, int tensors) {
-            QTest::addRow("%s on %s", preset, model) << preset << model << run << tensors;
-        };
-        row("quark-a8w8", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_A8W8", 16);
-        row("quark-xint8", "mlperf_tiny_resnet8", "quark_mlperf_tiny_resnet8_XINT8", 16);
-        row("quark-xint8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_XINT8", 65);
-        row("quark-seed", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_SEED", 65);
-        row("quark-a8w8", "mobilenetv2_cifar10", "quark_mobilenetv2_cifar10_A8W8", 65);
-        row("onnxruntime-s8s8", "vit_cifar10", "ort_quant_vit_cifar10_s8s8_pt", 150);
-        row("onnxruntime-u8s8", "mlperf_tiny_resnet8", "ort_quant_mlperf_tiny_resnet8_u8s8_pt", 16);
-        row("onnxruntime-s8s8", "mobilenetv2_cifar10", "ort_quant_mobilenetv2_cifar10_s8s8_pt", 65);
-    }
-    void presetsGiveTheToolsScales() {
-        QFETCH(QString, preset);
-        QFETCH(QString, model);
-        QFETCH(QString, run);
-        QFETCH(int, tensors);
-        const auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
-                                               m_assets / "data/cifar10/calibration");
-        const GraphPtr written = session->quantizedModel(presetConfig(preset.toStdString()));
-        std::map<std::string, float> ours;
-        for (const Node& node : written->nodes())
-            if (node.op == "QuantizeLinear") {
-                std::string name = written->tensor(node.input(0)).name;
-                for (const std::string suffix : {"_before_quantization", "_clipped"})
-                    if (name.ends_with(suffix)) name.resize(name.size() - suffix.size());
-                ours[name] = written->constantOf(node.input(1))->floats()[0];
-            }
-        const auto truth = nlohmann::json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json")));
-        int found = 0;
-        QStringList missing, different;
-        for (const auto& [key, entry] : truth["activations"].items()) {
-            std::string name = key;
-            if (name.ends_with("_QuantizeLinear_Input")) name.resize(name.size() - std::string("_QuantizeLinear_Input").size());
-            const auto own = ours.find(name);
-            if (own == ours.end()) {
-                missing << QString::fromStdString(name);
-                continue;
-            }
-            ++found;
-            const double theirs = entry["scale"].is_array() ? entry["scale"][0].get<double>() : entry["scale"].get<double>();
-            if (std::abs(double(own->second) / theirs - 1) > 1e-6)
-                different << QString("%1: %2, the tool's %3").arg(QString::fromStdString(name)).arg(double(own->second)).arg(theirs);
-        }
-        qInfo("%d of %d found, %d differ, ours %d\nmissing: %s\ndifferent: %s", found, int(truth["activations"].size()), int(different.size()),
-              int(ours.size()), qPrintable(missing.join(' ')), qPrintable(different.join("\n")));
-        QVERIFY(different.isEmpty());
-        QVERIFY(found >= tensors);
+        qInfo("| %s | %.1f %% | %.1f %% | %.1f %% | %.1f dB |", qPrintable(run), 100 * *result->quantized->top1, 100 * expected, 100 * share, sqnr);
+        if (activations > 0) QVERIFY2(scales.different.isEmpty(), qPrintable(scales.different.join("\n")));
+        QVERIFY(foundActivations >= activations);
+        QVERIFY2(weights <= 0, "weights are missing");
+        // MobileNetV2 and ViT are 29 dB and less from themselves where biases move by a millionth: two runs whose sums differ in the last
+        // bit are no nearer, and those of the tools were made on a processor with AVX-512, AIMET's with an operator of its own.
+        const bool sensitive = aimet || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
+        const double wanted = activations == 0 || sensitive ? 22 : onnxRuntime && !model.contains("resnet8") ? 25 : 35;
+        QVERIFY(std::abs(*result->quantized->top1 - expected) <= (sensitive ? 0.01 : 0.005) + 1e-9);
+        QVERIFY(share >= same);
+        QVERIFY2(sqnr >= wanted, qPrintable(QString("%1 dB").arg(sqnr)));
     }
 };
 
