@@ -45,11 +45,12 @@ void runRun(const Options& options) {
     const double working = secondsSince(startForward);
 
     std::map<std::string, ConstantPtr> named;
-    for (std::size_t i = 0; i < arrays.size(); ++i) named[graph.tensor(graph.outputs()[i]).name] = arrays[i];
+    for (std::size_t i = 0; i < arrays.size(); ++i)
+        if (arrays[i]) named[graph.tensor(graph.outputs()[i]).name] = arrays[i];
     saveNpz(named, options.output);
 
     const std::size_t samples =
-        arrays.empty() || arrays[0]->dims().empty() ? 0 : static_cast<std::size_t>(arrays[0]->dims()[0]);
+        named.empty() ? 0 : static_cast<std::size_t>(named.begin()->second->dims()[0]);
     // Samples are decoded by all workers at once: their share of the wall time.
     const auto& data = static_cast<const TimedDataset&>(*opened.data);
     const double workers =

@@ -34,8 +34,10 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config, const std::filesystem::path& model,
                                  const CancelToken& cancel) {
+    const ConstantPtr ours = session.outputs(config, cancel).at(0);
+    if (!ours) fail(ErrorKind::Unsupported, "verifying compares the model's first output, which is not float32 or has no batch dimension");
     saveModel(*session.quantizedModel(config, cancel), model);
-    return {model, session.outputs(config, cancel).at(0), evaluationData(session), inputSpecsOf(session.graph())};
+    return {model, ours, evaluationData(session), inputSpecsOf(session.graph())};
 }
 
 Verification verify(const VerifySource& source, const std::filesystem::path& python, const CancelToken& cancel) {

@@ -30,6 +30,6 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
 /// Adds what is needed and not there to statistics that have ranges: in one pass over the samples, for all of `tensors` that lack
 /// anything. Does nothing where nothing is missing.
 void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& tensors, const StatisticsNeeds& needs,
-                      const SampleBatches& batches, const RunControl& control, Statistics& statistics);
+                             const SampleBatches& batches, const RunControl& control, Statistics& statistics);
 
 }  // namespace quantloupe

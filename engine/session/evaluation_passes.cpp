@@ -35,30 +35,34 @@ void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, 
 
 void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
-    const std::vector<TensorId> tensors(graph.outputs().begin(), graph.outputs().end());
     if (outputs.descs.empty()) {
-        for (const TensorId tensor : tensors) {
-            const TensorDesc& desc = bound.program->desc(tensor);
-            if (desc.type != DataType::Float32)
-                fail(ErrorKind::Unsupported, "the output '{}' is {}; only float32 outputs can be compared",
-                     graph.tensor(tensor).name, dataTypeName(desc.type));
-            if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch())
-                fail(ErrorKind::Unsupported, "the output '{}' is {} for a batch of {}: it has no batch dimension",
-                     graph.tensor(tensor).name, toString(desc.dims), batches.batch());
+        std::string unfit;
+        for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
+            const TensorDesc& desc = bound.program->desc(graph.outputs()[o]);
+            const bool batched = !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
+            if (desc.type != DataType::Float32 || !batched) {
+                unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(graph.outputs()[o]).name,
+                                     desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
+                                     batched ? "" : fmt::format(" for a batch of {}", batches.batch()));
+                continue;
+            }
+            outputs.compared.push_back(o);
             outputs.descs.push_back(desc);
             outputs.widths.push_back(desc.count() / batches.batch());
             outputs.rowWidth += outputs.widths.back();
         }
+        if (outputs.descs.empty())
+            fail(ErrorKind::Unsupported, "no output can be compared, only those of float32 with a batch dimension: {}", unfit);
         outputs.values.resize(outputs.rowWidth * batches.samples());
     }
     runChunks({bound}, batches, begin, end, control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::size_t column = 0;
                   std::vector<float> plain;
-                  for (std::size_t o = 0; o < tensors.size(); ++o) {
+                  for (std::size_t o = 0; o < outputs.compared.size(); ++o) {
                       const std::size_t width = outputs.widths[o];
                       plain.resize(outputs.descs[o].count());
-                      convertLayout(outputs.descs[o], workspaces[0].data(tensors[o]), Layout::Plain, plain.data());
+                      convertLayout(outputs.descs[o], workspaces[0].data(graph.outputs()[outputs.compared[o]]), Layout::Plain, plain.data());
                       for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
                           std::memcpy(outputs.values.data() + (chunk * batches.batch() + s) * outputs.rowWidth + column,
                                       plain.data() + s * width, width * sizeof(float));

@@ -10,9 +10,11 @@
 
 namespace quantloupe {
 
-/// What a network said about each sample: all outputs of a sample side by side.
+/// What a network said about each sample: all outputs that can be compared side by side, those of float32 whose first
+/// dimension is the batch. Others (indices of a TopK, anchors that are the same for all) are left out.
 struct NetworkOutputs {
-    std::vector<TensorDesc> descs;       ///< of each graph output, for one batch
+    std::vector<std::size_t> compared;   ///< indices of the graph's outputs; as many as descs and widths
+    std::vector<TensorDesc> descs;       ///< of each, for one batch
     std::vector<std::size_t> widths;     ///< elements a sample of each output
     std::size_t rowWidth = 0;
     std::vector<float> values;           ///< samples x rowWidth
@@ -21,8 +23,8 @@ struct NetworkOutputs {
     const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
 };
 
-/// Runs chunks [begin, end) and stores their outputs. `outputs` grows from run to run. Throws Error if an output is not float32
-/// or has no batch dimension.
+/// Runs chunks [begin, end) and stores their outputs. `outputs` grows from run to run. Throws Error if none can be
+/// compared.
 void runOutputs(const BoundProgram& program, const Graph& graph, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 

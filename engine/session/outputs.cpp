@@ -31,7 +31,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     const std::size_t samples = impl.evaluationBatches->samples();
     const auto result = impl.completeOutputs(config ? impl.plan(*config, control) : nullptr, control);
 
-    std::vector<ConstantPtr> arrays;
+    std::vector<ConstantPtr> arrays(impl.model.graph->outputs().size());
     std::size_t column = 0;
     for (std::size_t o = 0; o < result->widths.size(); ++o) {
         const std::size_t width = result->widths[o];
@@ -40,7 +40,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
             std::copy_n(result->row(s) + column, width, values.begin() + static_cast<std::ptrdiff_t>(impl.order[s] * width));
         Dims dims = result->descs[o].dims;
         dims[0] = static_cast<std::int64_t>(samples);
-        arrays.push_back(Constant::fromFloats(std::move(dims), std::move(values)));
+        arrays[result->compared[o]] = Constant::fromFloats(std::move(dims), std::move(values));
         column += width;
     }
     return arrays;

@@ -95,7 +95,8 @@ class Session {
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// The quantized model as a QDQ graph, and what the writer wants said. Calibrates if that is not done yet.
     GraphPtr quantizedModel(const QuantizationConfig& config, const CancelToken& cancel = {});
-    /// Outputs of all evaluation samples, one array a graph output, the sample first. `config` empty: the float model.
+    /// Outputs of all evaluation samples, one array a graph output, the sample first; null for one that is
+    /// not float32 or has no batch dimension. `config` empty: the float model.
     std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel = {});
 
     /// Forgets every result.

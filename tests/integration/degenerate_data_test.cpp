@@ -114,6 +114,29 @@ class DegenerateDataTest : public QObject {
         }
     }
 
+    void outputsThatCannotBeComparedAreLeftOut() {
+        const std::string net = "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I, float[3] A, float[N,2] Y) "
+                                "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[3] c = {1, 2, 3}> "
+                                "{ Y = MatMul(X, W) I = ArgMax<axis = 1>(Y) A = Relu(c) }";
+        Session session(test::textModel(net));
+        session.useRandomInputs(6);
+        const auto outputs = session.outputs(std::nullopt);
+        QCOMPARE(outputs.size(), std::size_t{3});
+        QVERIFY(!outputs[0] && !outputs[1] && outputs[2]);
+        QCOMPARE(toString(outputs[2]->dims()), std::string("6\u00d72"));
+        const double sqnr = session.evaluate(all(), Depth::Metrics)->quantized->sqnrDb.value_or(0);
+        QVERIFY2(sqnr > 20, qPrintable(QString::number(sqnr)));
+
+        Session none(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I) { I = ArgMax<axis = 1>(X) }"));
+        none.useRandomInputs(6);
+        try {
+            none.outputs(std::nullopt);
+            QFAIL("integers were compared");
+        } catch (const Error& error) {
+            QVERIFY2(std::string(error.what()).find("'I' is int64") != std::string::npos, error.what());
+        }
+    }
+
     void fewerSamplesThanAskedAreTold() {
         QuantizationConfig config = all();
         config.calibration.samples = 10;
