@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/calibration_section.h"
 
-#include <QVBoxLayout>
 
 #include "config/config_json.h"
 #include "models/choice_texts.h"
@@ -9,18 +8,8 @@
 namespace quantloupe::ui {
 
 CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
-    const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Calibration"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("calibration"));
+    auto* rows = buildSection(this, m_heading, QStringLiteral("calibration"));
     m_method = new ChoiceBox(tr("Calibration method"));
     for (const auto& text : calibrationMethodTexts()) m_method->addChoice(text.name(), text.meaning());
     m_method->setMaxVisibleItems(20);

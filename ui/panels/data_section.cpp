@@ -62,17 +62,9 @@ QString chanceWarning(const Evaluation& evaluation) {
 
 DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Data"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* content = new QVBoxLayout(body);
-    content->setContentsMargins(0, 0, 0, 0);
+    auto* content = buildSection(this, m_heading, QStringLiteral("data"));
     content->setSpacing(unit / 2);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("data"));
 
     auto* card = new QFrame;
     card->setObjectName(QStringLiteral("card"));

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/npu_section.h"
 
-#include <QVBoxLayout>
 
 #include "config/config_json.h"
 
 namespace quantloupe::ui {
 
 NpuSection::NpuSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
-    const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("AMD NPU"));
     m_heading->setToolTip(tr("What Quark does with enable_npu_cnn; the presets quark-xint8 and quark-seed set it"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
+    auto* rows = buildSection(this, m_heading, QStringLiteral("npu"), false);
     buildOperators(rows);
     buildPositions(rows);
-    m_heading->setBody(body, QStringLiteral("npu"), false);
     connect(m_document, &Document::configChanged, this, &NpuSection::refresh);
     connect(m_document, &Document::modelChanged, this, &NpuSection::refresh);
     refresh();

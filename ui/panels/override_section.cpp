@@ -40,17 +40,8 @@ OverrideSection::OverrideSection(Document* document, QWidget* parent) : QWidget(
 
 void OverrideSection::build() {
     const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("This layer"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("override"));
+    auto* rows = buildSection(this, m_heading, QStringLiteral("override"));
 
     m_lock = new SegmentedControl({tr("by rules"), tr("quantized"), tr("float")});
     m_lock->button(0)->setToolTip(tr("The rules decide"));

@@ -9,18 +9,8 @@
 namespace quantloupe::ui {
 
 RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
-    const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Refinement"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("refinement"));
+    auto* rows = buildSection(this, m_heading, QStringLiteral("refinement"));
     m_migration = new NumberField(tr("Migration of outliers"));
     m_migrated = makeLabel({}, "faint", 0.92);
     auto* migration = new QWidget;

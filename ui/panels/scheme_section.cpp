@@ -52,17 +52,9 @@ ToggleSwitch* SchemeSection::addSwitch(QLayout* layout, const QString& name, con
 
 void SchemeSection::build() {
     const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit * 3 / 5);
     m_heading = new SectionHeading(tr("Scheme"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
+    auto* rows = buildSection(this, m_heading, QStringLiteral("scheme"));
     rows->setSpacing(unit / 2);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("scheme"));
 
     m_preset = new ChoiceBox(tr("Preset"));
     for (const PresetInfo& preset : presets())

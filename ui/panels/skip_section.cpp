@@ -75,18 +75,8 @@ QString coverText(const NodeSet& covered, const std::vector<LayerResult>& layers
 }  // namespace
 
 SkipSection::SkipSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
-    const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Keep in float"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    m_list = new QVBoxLayout(body);
-    m_list->setContentsMargins(0, 0, 0, 0);
-    m_list->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("skip"));
+    m_list = buildSection(this, m_heading, QStringLiteral("skip"));
     connect(document, &Document::configChanged, this, &SkipSection::refresh);
     connect(document, &Document::modelChanged, this, &SkipSection::refresh);
     connect(document, &Document::layersChanged, this, &SkipSection::refresh);

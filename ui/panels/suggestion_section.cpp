@@ -13,17 +13,8 @@ constexpr std::size_t kShown = 5;
 
 SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Suggestions"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("suggestions"));
+    auto* rows = buildSection(this, m_heading, QStringLiteral("suggestions"));
     m_text = makeLabel({}, "faint", 0.92);
     m_text->setWordWrap(true);
     m_list = new QVBoxLayout;

@@ -28,18 +28,8 @@ QWidget* remarkedRow(QWidget* left, QWidget* middle, QLabel*& remark) {
 
 TransformSection::TransformSection(Document* document, QWidget* parent)
     : QWidget(parent), m_document(document) {
-    const int unit = fontMetrics().height();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(unit / 2);
     m_heading = new SectionHeading(tr("Transforms"));
-    column->addWidget(m_heading);
-    auto* body = new QWidget;
-    auto* rows = new QVBoxLayout(body);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(unit / 3);
-    column->addWidget(body);
-    m_heading->setBody(body, QStringLiteral("transforms"));
+    auto* rows = buildSection(this, m_heading, QStringLiteral("transforms"));
 
     m_simplify = new ToggleSwitch(tr("Simplify"));
     m_simplify->setToolTip(

@@ -145,6 +145,21 @@ void SectionHeading::focusOutEvent(QFocusEvent* event) {
     update();
 }
 
+QVBoxLayout* buildSection(QWidget* section, SectionHeading* heading, const QString& key, bool open) {
+    const int unit = section->fontMetrics().height();
+    auto* column = new QVBoxLayout(section);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(unit / 2);
+    column->addWidget(heading);
+    auto* body = new QWidget;
+    auto* rows = new QVBoxLayout(body);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
+    column->addWidget(body);
+    heading->setBody(body, key, open);
+    return rows;
+}
+
 ChoiceBox::ChoiceBox(const QString& accessibleName, QWidget* parent) : QComboBox(parent) {
     setAccessibleName(accessibleName);
     setFocusPolicy(Qt::TabFocus);

@@ -7,6 +7,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QVBoxLayout>
 #include <QWidget>
 
 namespace quantloupe::ui {
@@ -37,6 +38,10 @@ class SectionHeading : public QWidget {
     QString m_key;
     bool m_open = true;
 };
+
+/// Fills an empty widget with `heading` and under it a body that folds away; the layout of the body's rows. `key` and `open` as in
+/// SectionHeading::setBody.
+QVBoxLayout* buildSection(QWidget* section, SectionHeading* heading, const QString& key, bool open = true);
 
 /// A combo box that the wheel changes only while it has the focus: panels scroll.
 class ChoiceBox : public QComboBox {
