@@ -43,6 +43,7 @@ class PresetOracleTest : public QObject {
     Q_OBJECT
 
     fs::path m_assets = test::assets();
+    std::map<QString, std::unique_ptr<Session>> m_sessions;
 
     json oracle(const QString& run) const { return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json"))); }
 
@@ -75,6 +76,18 @@ class PresetOracleTest : public QObject {
             scales[source.tensor(source.node(*original).input(1)).name] = written.tensor(written.node(maker).input(1)).constant;
         }
         return scales;
+    }
+
+    /// One for all runs on a network: what the rows share is computed once.
+    Session* sessionOf(const QString& model) {
+        auto& session = m_sessions[model];
+        if (!session) {
+            SessionOptions options;
+            options.arithmetic = Arithmetic::Simulation;
+            session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
+                                        m_assets / "data/cifar10/calibration", options);
+        }
+        return session.get();
     }
 
   private Q_SLOTS:
@@ -144,10 +157,7 @@ class PresetOracleTest : public QObject {
         QFETCH(double, same);
         QFETCH(int, activations);
         QFETCH(int, weights);
-        SessionOptions options;
-        options.arithmetic = Arithmetic::Simulation;
-        const auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
-                                               m_assets / "data/cifar10/calibration", options);
+        Session* session = sessionOf(model);
         QuantizationConfig config = presetConfig(preset.toStdString());
         for (const QString& setting : settings) {
             const QStringList parts = setting.split('=');
