@@ -10,6 +10,7 @@
 #include "analysis/channel_ranges.h"
 #include "analysis/code_usage.h"
 #include "base/error.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -74,9 +75,7 @@ class DistributionTest : public QObject {
     }
 
     void piecesGiveTheSameAsTheWhole() {
-        const unsigned seed = std::random_device()();
-        qInfo("seed %u", seed);
-        std::mt19937 random(seed);
+        std::mt19937 random(test::randomSeed());
         std::vector<float> values(5000);
         for (float& value : values) value = float(int(random() % 4001) - 2000) / 256;  // dyadic: sums are exact
         Distribution whole(-5, 5, 64), pieces(-5, 5, 64);

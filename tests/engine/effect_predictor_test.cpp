@@ -9,6 +9,7 @@
 
 #include "analysis/rank_correlation.h"
 #include "base/error.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -43,8 +44,7 @@ class EffectPredictorTest : public QObject {
 
   private Q_SLOTS:
     void init() {
-        m_seed = std::random_device()();
-        qInfo("seed %u", m_seed);
+        m_seed = test::randomSeed();
     }
 
     void ranksShareTies() {

@@ -8,6 +8,7 @@
 
 #include "analysis/binomial.h"
 #include "base/error.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -126,9 +127,7 @@ class PairedComparisonTest : public QObject {
 
     /// Simulated: no real change is called real in at most 5 % of the comparisons.
     void falseAlarmsAreRare() {
-        const unsigned seed = std::random_device()();
-        qInfo("seed %u", seed);
-        std::mt19937 random(seed);
+        std::mt19937 random(test::randomSeed());
         std::uniform_real_distribution<double> uniform;
         int alarms = 0;
         for (int round = 0; round < 4000; ++round) {

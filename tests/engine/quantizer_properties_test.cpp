@@ -9,6 +9,7 @@
 
 #include "quantize/quantizer.h"
 #include "runtime/fake_quant.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -28,7 +29,6 @@ double squaredError(const Constant& weight, const ConstantQuantizer& quantizer) 
 class QuantizerPropertiesTest : public QObject {
     Q_OBJECT
 
-    unsigned m_seed = 0;
     std::mt19937 m_random;
 
     float uniform(float low, float high) { return std::uniform_real_distribution<float>(low, high)(m_random); }
@@ -44,11 +44,7 @@ class QuantizerPropertiesTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        bool given = false;
-        m_seed = static_cast<unsigned>(qEnvironmentVariableIntValue("QUANTLOUPE_SEED", &given));
-        if (!given) m_seed = std::random_device()();
-        m_random.seed(m_seed);
-        qInfo("seed %u", m_seed);
+        m_random.seed(test::randomSeed());
     }
 
     void activations() {

@@ -9,6 +9,7 @@
 #include "analysis/divergence.h"
 #include "analysis/relative_errors.h"
 #include "base/error.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -56,9 +57,7 @@ class TensorMetricsTest : public QObject {
 
   private Q_SLOTS:
     void init() {
-        const unsigned seed = std::random_device()();
-        qInfo("seed %u", seed);
-        m_random.seed(seed);
+        m_random.seed(test::randomSeed());
     }
 
     /// amct_clika.md, section 4; the inputs are rounded to float, hence the tolerances.

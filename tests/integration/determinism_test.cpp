@@ -7,6 +7,7 @@
 #include "config/layer_choices.h"
 #include "config/presets.h"
 #include "support/demo.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -55,9 +56,7 @@ class DeterminismTest : public QObject {
 
   private Q_SLOTS:
     void fiveHundredEditsEqualColdEvaluations() {
-        const unsigned seed = qEnvironmentVariableIsSet("SEED") ? qEnvironmentVariableIntValue("SEED") : std::random_device{}();
-        qInfo("SEED=%u", seed);
-        std::mt19937 random(seed);
+        std::mt19937 random(test::randomSeed());
         const auto session = test::openDemo({2, kSamples, 16, std::size_t{64} << 20});
         QuantizationConfig config = presetConfig("default");
         const EvaluationPtr base = session->evaluate(config, Depth::Accuracy);

@@ -10,6 +10,7 @@
 #include "session/forecast.h"
 #include "session/leave_one_out.h"
 #include "support/demo.h"
+#include "support/random_seed.h"
 
 using namespace quantloupe;
 
@@ -29,9 +30,7 @@ class PredictionTest : public QObject {
         for (const LayerResult& layer : studied->layers)
             QCOMPARE(layer.leaveOneOut.has_value(), layer.state == LayerState::Quantized);
 
-        const unsigned seed = qEnvironmentVariableIsSet("SEED") ? qEnvironmentVariableIntValue("SEED") : 20261121u;
-        qInfo("SEED=%u", seed);
-        std::mt19937 random(seed);
+        std::mt19937 random(test::randomSeed(20261121u));
         std::set<std::string> skipped;
         std::vector<double> foretold, measured;
         std::size_t covered = 0, ofSqnr = 0;

@@ -12,6 +12,7 @@
 #include "config/config_json.h"
 #include "data/numpy_file.h"
 #include "session/session.h"
+#include "support/random_seed.h"
 #include "support/signal_to_noise.h"
 #include "support/text_model.h"
 
@@ -179,11 +180,7 @@ class RandomGraphsTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        bool given = false;
-        m_seed = static_cast<unsigned>(qEnvironmentVariableIntValue("QUANTLOUPE_SEED", &given));
-        if (!given) m_seed = std::random_device()();
-        m_random.seed(m_seed);
-        qInfo("seed %u", m_seed);
+        m_random.seed(test::randomSeed());
         QVERIFY(m_folder.isValid());
     }
 
@@ -271,7 +268,6 @@ class RandomGraphsTest : public QObject {
     }
 
   private:
-    unsigned m_seed = 0;
     std::mt19937 m_random;
     QTemporaryDir m_folder;
     DatasetPtr m_data;

@@ -16,6 +16,7 @@
 #include "document.h"
 #include "storm_numbers.h"
 #include "support/demo.h"
+#include "support/random_seed.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -251,10 +252,8 @@ class StormTest : public QObject {
         bool given = false;
         const int edits = qEnvironmentVariableIntValue("QUANTLOUPE_STORM_EDITS", &given);
         if (given) m_steps = edits;
-        m_seed = static_cast<unsigned>(qEnvironmentVariableIntValue("QUANTLOUPE_STORM_SEED", &given));
-        if (!given) m_seed = std::random_device()();
-        m_random.seed(m_seed);
-        qInfo("%d steps, seed %u", m_steps, m_seed);
+        m_random.seed(test::randomSeed());
+        qInfo("%d steps", m_steps);
     }
 
     void theStormLeavesTheNumbersOfAFreshSession() {
@@ -309,7 +308,6 @@ class StormTest : public QObject {
     OpenRequest m_demo;
     std::filesystem::path m_chain, m_broken;
     int m_steps = 100, m_step = 0;
-    unsigned m_seed = 0;
     std::mt19937 m_random;
     double m_evaluationSeconds = 0;
 
