@@ -19,14 +19,15 @@ CodeUsage::CodeUsage(const FakeQuant& quant) : m_quant(quant) {
 
 void CodeUsage::add(const float* values, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
-        const float code = std::nearbyint(values[i] / m_quant.scale);  // ties to even, as the quantizer does
-        if (std::isnan(code)) {
+        const float exact = values[i] / m_quant.scale;
+        if (std::isnan(exact)) {
             ++m_notANumber;
             continue;
         }
         ++m_count;
-        if (code < m_quant.low || code > m_quant.high) ++m_clipped;
-        ++m_counts[static_cast<std::size_t>(std::clamp(code, m_quant.low, m_quant.high) - m_quant.low)];
+        const float nearest = std::nearbyint(exact);
+        if (nearest < m_quant.low || nearest > m_quant.high) ++m_clipped;
+        ++m_counts[static_cast<std::size_t>(codeOf(m_quant, values[i]) - m_quant.low)];
     }
 }
 

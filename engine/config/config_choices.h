@@ -37,6 +37,8 @@ inline const Choices<Placement> kPlacements = {
 inline const Choices<OperatorSet> kOperatorSets = {
     {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"aimet", OperatorSet::Aimet}, {"quark", OperatorSet::Quark}}, {}};
 
+inline const Choices<TieRounding> kTieRoundings = {{{"half_even", TieRounding::HalfEven}, {"aimet", TieRounding::Aimet}}, {}};
+
 inline const Choices<WeightMethod> kWeightMethods = {{{"min_max", WeightMethod::MinMax},
                                                       {"arq", WeightMethod::Arq},
                                                       {"mse", WeightMethod::Mse},

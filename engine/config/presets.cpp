@@ -62,6 +62,7 @@ void aimetDefault(QuantizationConfig& c) {
     c.quantization.weight.restricted = false;
     c.quantization.biasBits = kFloatBias;
     c.quantization.operators = OperatorSet::Aimet;
+    c.quantization.rounding = TieRounding::Aimet;
     c.calibration.quantizedWeights = true;
 }
 

@@ -93,6 +93,12 @@ enum class OperatorSet {
     Quark,        ///< those of OnnxRuntime, and scales of their own for AveragePool, Flatten and what else Quark's quantizer gives them
 };
 
+/// Which code a value on the border of two gets.
+enum class TieRounding {
+    HalfEven,  ///< ONNX's QuantizeLinear
+    Aimet,     ///< counted from the lowest code in float32, halves up: runtime/fake_quant.h
+};
+
 /// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck (quantize/npu_positions.h).
 struct NpuPositions {
     bool alignConcat = false, alignPool = false, alignPad = false, alignSlice = false;
@@ -108,6 +114,7 @@ struct QuantizationOptions {
     ActivationScheme activation;
     WeightScheme weight;
     int biasBits = 32;  ///< 8, 16, 32 or kFloatBias
+    TieRounding rounding = TieRounding::HalfEven;
     NpuPositions npuPositions;
     bool operator==(const QuantizationOptions&) const = default;
 };

@@ -74,6 +74,7 @@ void readQuantization(ObjectReader reader, QuantizationOptions& options) {
     reader.choice("operators", options.operators, kOperatorSets);
     readNpuPositions(reader.object("npu_positions"), options.npuPositions);
     readBiasBits(reader, options.biasBits);
+    reader.choice("rounding", options.rounding, kTieRoundings);
     ObjectReader activation = reader.object("activation");
     readBits(activation, "bits", options.activation.bits);
     activation.boolean("signed", options.activation.isSigned);

@@ -49,6 +49,7 @@ OrderedJson quantizationJson(const QuantizationOptions& options) {
     return {{"placement", choiceName(kPlacements, options.placement)},
             {"operators", choiceName(kOperatorSets, options.operators)},
             {"bias_bits", biasBitsJson(options.biasBits)},
+            {"rounding", choiceName(kTieRoundings, options.rounding)},
             {"activation",
              {{"bits", options.activation.bits},
               {"signed", options.activation.isSigned},

@@ -177,6 +177,7 @@ class Reader {
         m_result.taken.push_back(
             fmt::format("activations: {} bits, {}", q.activation.bits, q.activation.symmetric ? "symmetric" : "affine"));
         q.biasBits = kFloatBias;
+        q.rounding = TieRounding::Aimet;
     }
 
     void skips() {

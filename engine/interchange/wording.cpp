@@ -77,8 +77,16 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
     return changes;
 }
 
+std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {
+    if (config.quantization.rounding == TieRounding::HalfEven) return {};
+    return {fmt::format("the preview rounds as AIMET does (quantization.rounding aimet), {} rounds halves to even: single codes differ; "
+                        "half_even shows what comes of it there",
+                        tool)};
+}
+
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
     std::vector<std::string> notices;
+    if (tool != "AIMET") notices = roundingNotices(source.config, tool);
     if (source.config.refine.biasCorrection != BiasCorrection::Off)
         notices.push_back(fmt::format("the corrected biases of the preview are not part of this export: {} gets the float biases", tool));
     if (source.config.refine.rounding != Rounding::Nearest)

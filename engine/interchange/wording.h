@@ -28,6 +28,9 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config);
 /// What the configuration does to weights and biases with data, and where it quantizes, if the tool's configuration cannot hold it.
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);
 
+/// Where the preview rounds as AIMET does and `tool` rounds halves to even.
+std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
+
 /// Copies the names that the graph has as nodes; says of each other one that it is not there, with near names.
 std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names, std::vector<std::string>& left);
 /// For files that name every layer in float: no rules, no tail, no choices of single layers are left from before.

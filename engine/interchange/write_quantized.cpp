@@ -19,11 +19,11 @@ GraphPtr quantized(const ExportSource& source) {
 
 }  // namespace
 
-ExportResult writeQdqModel(const ExportSource& source) { return {{{"", "", quantized(source), false}}, {}}; }
+ExportResult writeQdqModel(const ExportSource& source) { return {{{"", "", quantized(source), false}}, roundingNotices(source.config, "QuantizeLinear")}; }
 
 ExportResult writeQOperator(const ExportSource& source) {
     const QOperatorModel made = toQOperators(quantized(source));
-    ExportResult result;
+    ExportResult result{{}, roundingNotices(source.config, "QuantizeLinear")};
     for (const auto& [reason, layers] : made.kept)
         result.notices.push_back(fmt::format("{} on computing in float between Q/DQ pairs, because {}: {}",
                                              layers.size() == 1 ? "1 layer goes" : fmt::format("{} layers go", layers.size()), reason,

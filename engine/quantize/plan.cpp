@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "quantize/npu_moves.h"
 #include "quantize/npu_positions.h"
+#include "quantize/raised_scales.h"
 
 namespace quantloupe {
 namespace {
@@ -20,7 +21,7 @@ const LayerSettings* settingsOf(const Prepared& prepared, const Unit& unit, cons
 }
 
 void addTo(VersionBuilder& builder, const TensorQuantizer& q) {
-    builder.add(q.scale).add(q.zeroPoint).add(q.quantMin).add(q.quantMax);
+    builder.add(q.scale).add(q.zeroPoint).add(q.quantMin).add(q.quantMax).add(q.rounding);
 }
 
 class PlanResolver {
@@ -67,9 +68,14 @@ class PlanResolver {
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
         const auto own = m_settings.find(tensor);
         const TensorCalibration how = tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second);
-        const CalibrationResult& result = m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
+        CalibrationResult& result = m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
+        result.quantizer.rounding = m_config.quantization.rounding;
         const bool power = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
-        if (m_unitRanges.contains(tensor) && !power) return m_known.emplace(tensor, quantizerForRange(0, 1, how.scheme)).first->second;
+        if (m_unitRanges.contains(tensor) && !power) {
+            TensorQuantizer whole = quantizerForRange(0, 1, how.scheme);
+            whole.rounding = m_config.quantization.rounding;
+            return m_known.emplace(tensor, whole).first->second;
+        }
         return m_known.emplace(tensor, result.quantizer).first->second;
     }
 
@@ -98,7 +104,7 @@ class PlanResolver {
             if (how.method == CalibrationMethod::PowerOfTwoMinMse) scheme.method = WeightMethod::Mse;
         }
         scheme.perChannel = false;
-        return m_cache.weight(values, scheme, 0);
+        return m_cache.weight(values, scheme, 0, m_config.quantization.rounding);
     }
 
     /// Whether something moved.
@@ -115,6 +121,18 @@ class PlanResolver {
         const auto wanted = m_constantScales.find(tensor);
         if (wanted == m_constantScales.end() || !quantizer) return quantizer;
         return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, wanted->second));
+    }
+
+    /// Where the tool that is imitated does it. Rounding that was learned keeps the scales that it was learned with.
+    void raise(const Unit& unit, int biasBits, UnitQuantizers& quantizers) const {
+        const Graph& graph = *m_plan.prepared->graph;
+        const Constant* bias = quantizers.correctedBias ? quantizers.correctedBias.get() : unit.bias.valid() ? graph.constantOf(unit.bias) : nullptr;
+        const bool ownOutput = unit.quantizesOutput && !unit.activation.valid();
+        const auto scales = raisedScales(m_plan.prepared->operators, {*quantizers.weight, bias, quantizers.inputs[0].scale,
+                                                                      ownOutput ? &quantizers.output : nullptr, biasBits == 32});
+        if (!scales) return;
+        quantizers.weight = std::make_shared<const ConstantQuantizer>(
+            withScales(*quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
     }
 
     void resolveUnit(const Unit& unit) {
@@ -145,7 +163,9 @@ class PlanResolver {
             try {
                 quantizers.weight = learned != m_refinements.weights.end()
                                         ? learned->second
-                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis);
+                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis,
+                                                         m_config.quantization.rounding);
+                if (learned == m_refinements.weights.end()) raise(unit, biasBits, quantizers);
                 quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
                 if (unit.bias.valid() && biasBits != kFloatBias)
                     quantizers.bias = std::make_shared<const ConstantQuantizer>(
@@ -158,7 +178,8 @@ class PlanResolver {
             }
             builder.add(graph.constantOf(unit.weight)->version());
             quantloupe::addTo(builder, scheme);
-            builder.add(biasBits).add(quantizers.weight->scales[0]);
+            builder.add(biasBits);
+            for (const float scale : quantizers.weight->scales) builder.add(scale);
             if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
             if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
             if (quantizers.weight->vanished && unit.quantized)
@@ -237,7 +258,7 @@ Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
                                                          const QuantizationConfig& config, QuantizerCache& cache) {
     const WeightScheme scheme = weightSchemeOf(config, settingsOf(prepared, unit, config), prepared.graph->node(unit.layer));
-    return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis);
+    return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis, config.quantization.rounding);
 }
 
 std::vector<TensorId> calibratedTensors(const UnitList& units) {

@@ -13,7 +13,7 @@
 namespace quantloupe {
 
 FakeQuant TensorQuantizer::fakeQuant() const {
-    return {scale, static_cast<float>(quantMin - zeroPoint), static_cast<float>(quantMax - zeroPoint)};
+    return {scale, static_cast<float>(quantMin - zeroPoint), static_cast<float>(quantMax - zeroPoint), rounding == TieRounding::Aimet};
 }
 
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme) {
@@ -48,15 +48,14 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 namespace {
 
 /// Rounds all values with the scales and zero points that are set, and tells what was lost.
-void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk) {
+void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk, TieRounding rounding) {
     const std::span<const float> values = constant.floats();
     quantizer.codes.resize(values.size());
     std::vector<float> dequantized(values.size());
     bool anyCode = false, anyValue = false;
     walk.forEach([&](std::size_t i, std::size_t c) {
-        const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]),
-                                      static_cast<float>(quantizer.quantMin - quantizer.zeroPoints[c]),
-                                      static_cast<float>(quantizer.quantMax - quantizer.zeroPoints[c]));
+        const TensorQuantizer own{quantizer.scales[c], quantizer.zeroPoints[c], quantizer.quantMin, quantizer.quantMax, rounding};
+        const float code = codeOf(own.fakeQuant(), values[i]);
         quantizer.codes[i] = static_cast<std::int32_t>(code);
         dequantized[i] = code * quantizer.scales[c];
         anyCode = anyCode || code != 0;
@@ -68,7 +67,7 @@ void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const Chan
 
 }  // namespace
 
-ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis) {
+ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis, TieRounding rounding) {
     ConstantQuantizer quantizer;
     quantizer.bits = scheme.bits;
     quantizer.axis = scheme.perChannel ? channelAxis : -1;
@@ -87,7 +86,14 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
         quantizer.scales.push_back(found.scale);
         quantizer.zeroPoints.push_back(found.zeroPoint);
     }
-    roundAll(quantizer, weight, walk);
+    roundAll(quantizer, weight, walk, rounding);
+    return quantizer;
+}
+
+ConstantQuantizer withScales(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding) {
+    ConstantQuantizer quantizer = known;
+    quantizer.scales = std::move(scales);
+    roundAll(quantizer, weight, ChannelWalk(weight.dims(), quantizer.axis), rounding);
     return quantizer;
 }
 

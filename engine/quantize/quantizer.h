@@ -17,6 +17,7 @@ struct TensorQuantizer {
     float scale = 1;
     int zeroPoint = 0;
     int quantMin = -128, quantMax = 127;
+    TieRounding rounding = TieRounding::HalfEven;
     bool operator==(const TensorQuantizer&) const = default;
     FakeQuant fakeQuant() const;
 };
@@ -39,7 +40,11 @@ struct ConstantQuantizer : ConstantCodes {
 };
 
 /// By the scheme's method (weight_scale.h). An all-zero tensor or channel gets scale 1. Throws Error for NaN or infinity.
-ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis);
+ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis,
+                                 TieRounding rounding = TieRounding::HalfEven);
+
+/// The same weight rounded anew with other scales, as many as there were.
+ConstantQuantizer withScales(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding);
 
 /// 32 bits: scale = input scale * weight scale, a list along the last axis if the weight has one (repeated for each group of a transposed
 /// convolution). 16 or 8 bits: symmetric with a power of two of its own, of Quark's five candidates.

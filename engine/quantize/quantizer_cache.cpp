@@ -3,13 +3,14 @@
 
 namespace quantloupe {
 
-std::shared_ptr<const ConstantQuantizer> QuantizerCache::weight(const Constant& weight, const WeightScheme& scheme, int axis) {
+std::shared_ptr<const ConstantQuantizer> QuantizerCache::weight(const Constant& weight, const WeightScheme& scheme, int axis,
+                                                                TieRounding rounding) {
     VersionBuilder builder;
-    builder.add(weight.version()).add(scheme.perChannel ? axis : -1);
+    builder.add(weight.version()).add(scheme.perChannel ? axis : -1).add(rounding);
     addTo(builder, scheme);
     const Version version = builder.finish();
     if (const auto* known = m_weights.find(version)) return *known;
-    return m_weights.store(version, std::make_shared<const ConstantQuantizer>(quantizeWeight(weight, scheme, axis)));
+    return m_weights.store(version, std::make_shared<const ConstantQuantizer>(quantizeWeight(weight, scheme, axis, rounding)));
 }
 
 CalibrationResult QuantizerCache::activation(const TensorStatistics& statistics, const TensorCalibration& calibration) {

@@ -11,7 +11,7 @@ namespace quantloupe {
 
 class QuantizerCache {
   public:
-    std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme, int axis);
+    std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme, int axis, TieRounding rounding);
     CalibrationResult activation(const TensorStatistics& statistics, const TensorCalibration& calibration);
     void clear();
 

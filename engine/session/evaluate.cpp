@@ -227,7 +227,7 @@ class EvaluationRun {
             session.statistics(*graph, m_units, m_result.config, control("calibrating"));
         auto plan = std::make_shared<Plan>(
             session.resolve(graph, m_units, ranges, m_result.config, control("refining layers"), !m_keep));
-        plan->arithmetic = session.options.arithmetic;
+        plan->arithmetic = session.arithmeticFor(m_result.config);
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
         if (const int asked = m_result.config.calibration.samples; session.calibrationSamples < static_cast<std::size_t>(asked))

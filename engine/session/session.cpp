@@ -131,7 +131,7 @@ std::shared_ptr<const Plan> Session::Impl::plan(const QuantizationConfig& config
     UnitList units = findUnits(*graph, resolveSkips(*model.graph, wanted));
     const Statistics& known = statistics(*graph, units, config, control);
     auto plan = std::make_shared<Plan>(resolve(graph, units, known, config, control, false));
-    plan->arithmetic = options.arithmetic;
+    plan->arithmetic = arithmeticFor(config);
     return plan;
 }
 

@@ -34,6 +34,10 @@ struct Session::Impl {
     /// With outliers migrated into weights, or a notice why not.
     Prepared migrate(Prepared made, const QuantizationConfig& config, const RunControl& control);
     void openCalibration(const QuantizationConfig& config);
+    /// Integers round as ONNX says: another tool's rounding is simulated.
+    Arithmetic arithmeticFor(const QuantizationConfig& config) const {
+        return config.quantization.rounding == TieRounding::HalfEven ? options.arithmetic : Arithmetic::Simulation;
+    }
     /// Of the calibration samples, for tensorVersions().
     Version calibrationVersion() const;
     /// The ranges of the tensors, calibrating those that are not known yet.

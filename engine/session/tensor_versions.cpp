@@ -8,7 +8,7 @@ Version withQuantizer(const ProgramSpec& spec, TensorId tensor, const Version& v
     const auto quantizer = spec.quantizers.find(tensor);
     if (quantizer == spec.quantizers.end()) return version;
     const FakeQuant& quant = quantizer->second;
-    return VersionBuilder().add(version).add(quant.scale).add(quant.low).add(quant.high).finish();
+    return VersionBuilder().add(version).add(quant.scale).add(quant.low).add(quant.high).add(quant.fromLow).finish();
 }
 
 }  // namespace

@@ -115,6 +115,7 @@ const char* const kDefault = R"({
     "placement": "inputs_and_outputs",
     "operators": "layers",
     "bias_bits": 32,
+    "rounding": "half_even",
     "activation": {
       "bits": 8,
       "signed": true,

@@ -5,6 +5,7 @@
 #include <QtTest>
 
 #include "base/error.h"
+#include "quantize/raised_scales.h"
 
 using namespace quantloupe;
 
@@ -64,6 +65,49 @@ class QuantizerTest : public QObject {
         QCOMPARE(simulate(q, 1.25f), 1.0f);   // 2.5 -> 2
         QCOMPARE(simulate(q, 1000.0f), (127 - 10) * 0.5f);
         QCOMPARE(simulate(q, -1000.0f), (-128 - 10) * 0.5f);
+    }
+
+    /// What AIMET 2.42's operator made of values around ties, with the scale and offset of its own encoding of an input.
+    void roundsAsAimet() {
+        const TensorQuantizer q{0.01614102896522073f, -5, -128, 127, TieRounding::Aimet};
+        const std::pair<float, int> found[] = {{0x1.cecb9ep-5f, 4},   {-0x1.be446ap-3f, -13}, {0x1.08742ap-7f, 1},  {-0x1.2982f2p-4f, -4},
+                                               {0x1.1d1d78p-1f, 35},  {0x1.18fb9ap-3f, 9},    {0x1.afce08p+0f, 105}, {-0x1.be4466p-3f, -13},
+                                               {-0x1.efda2cp-4f, -7}, {0x1.2771ccp+0f, 71},   {0x1.055ad6p+1f, 126}, {-0x1.0d9e74p+1f, -123},
+                                               {-0x1.9b2538p+0f, -100}, {0x1.75f486p+0f, 90}};
+        for (const auto& [x, code] : found) {
+            float y = 0;
+            applyFakeQuant(q.fakeQuant(), &x, &y, 1);
+            QCOMPARE(y, static_cast<float>(code) * q.scale);
+            QCOMPARE(codeOf(q.fakeQuant(), x), static_cast<float>(code));
+        }
+        // The rule that ONNX has differs in the first eight.
+        TensorQuantizer even = q;
+        even.rounding = TieRounding::HalfEven;
+        for (std::size_t i = 0; i < 8; ++i) QVERIFY(codeOf(even.fakeQuant(), found[i].first) != static_cast<float>(found[i].second));
+    }
+
+    /// Scales that ONNX Runtime 1.31.1's quantize_static gave this Gemm; AIMET's are in preset_oracle_test.
+    void weightScalesAreRaisedForTheBias() {
+        const ConstantPtr bias = Constant::fromFloats({2}, {0.5f, -3.0f});
+        const float input = 0x1.818182p-6f;
+        const ConstantPtr each = Constant::fromFloats({4, 2}, {0.5f, 1e-9f, -0.25f, 2e-9f, 0.125f, -1e-9f, 1.0f, 5e-10f});
+        const ConstantQuantizer channels = quantizeWeight(*each, {8, true, true}, 1);
+        const auto raised = raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, true});
+        QVERIFY(raised.has_value());
+        QCOMPARE(*raised, (std::vector<float>{0x1.020408p-7f, 0x1.fe0d0cp-25f}));
+        const ConstantQuantizer anew = withScales(channels, *each, *raised, TieRounding::HalfEven);
+        QCOMPARE(anew.codes, (std::vector<std::int32_t>{64, 0, -32, 0, 16, 0, 127, 0}));
+        const ConstantQuantizer sums = quantizeBias(*bias, 32, input, anew.scales);
+        QCOMPARE(sums.saturated, std::size_t{0});
+        QCOMPARE(sums.codes, (std::vector<std::int32_t>{2699, -2147268971}));
+        const ConstantPtr tiny = Constant::fromFloats({4, 2}, {1e-9f, 1e-9f, 2e-9f, 2e-9f, -1e-9f, -1e-9f, 5e-10f, 5e-10f});
+        const ConstantQuantizer tensor = quantizeWeight(*tiny, {8, true, false}, 1);
+        QCOMPARE(raisedScales(OperatorSet::OnnxRuntime, {tensor, bias.get(), input, nullptr, true}).value(), std::vector<float>{0x1.fe0d0ep-25f});
+        // Nothing to do: a bias that fits, one that stays float, a tool that does not.
+        const ConstantPtr small = Constant::fromFloats({2}, {0.5f, 0.0f});
+        QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, small.get(), input, nullptr, true}));
+        QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, false}));
+        QVERIFY(!raisedScales(OperatorSet::Layers, {channels, bias.get(), input, nullptr, true}));
     }
 
     void simulationEqualsTheDefinition() {

@@ -144,9 +144,9 @@ class PresetOracleTest : public QObject {
             row("quark-seed", model, quark + "SEED", 0.999, activations, 0);
             row("quark-a8w8", model, quark + "A8W8", 0.999, activations, 0);
         }
-        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.99, 82, 0);
-        row("aimet-default", "mlperf_tiny_resnet8", "aimet_mlperf_tiny_resnet8_W8A8_minmax", 0.975, 15, 0);
-        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor", 0.99, 82, 0, {"quantization.weight.per_channel=false"});
+        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.999, 82, 53);
+        row("aimet-default", "mlperf_tiny_resnet8", "aimet_mlperf_tiny_resnet8_W8A8_minmax", 0.999, 15, 10);
+        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor", 0.999, 82, 53, {"quantization.weight.per_channel=false"});
         row("aimet-tf-enhanced", mobile, "aimet_mobilenetv2_cifar10_W8A8_tfenhanced", 0.97, 0, 0);
     }
     void presetsAreTheTools() {
@@ -169,15 +169,14 @@ class PresetOracleTest : public QObject {
         const GraphPtr written = session->quantizedModel(config);
         const auto ours = activationScales(*written, session->graph());
         std::map<std::string, double> theirs;
+        json encodings;
         if (aimet) {
-            const json encodings = json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".encodings")));
+            encodings = json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".encodings")));
             for (const json& entry : encodings["activation_encodings"]) theirs[entry["name"]] = firstOf(entry["scale"]);
         } else {
             for (const auto& [key, entry] : truth["activations"].items()) theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
         }
         Scales scales;
-        // What the independent recomputation of AIMET's own run came to, too.
-        if (aimet) scales.tolerance = 2.5e-4;
         // ViT's ranges lie behind many sums of floats, added up in another order there.
         if (model.startsWith("vit")) scales.tolerance = 4e-6;
         for (const auto& [name, scale] : theirs) {
@@ -186,12 +185,16 @@ class PresetOracleTest : public QObject {
             else scales.compare(name, double(own->second), scale);
         }
         const int foundActivations = scales.found;
-        if (onnxRuntime)
+        json all;
+        if (onnxRuntime) all = truth["weights"];
+        if (aimet)
+            for (const json& entry : encodings["param_encodings"]) all[entry["name"].get<std::string>()] = entry;
+        if (onnxRuntime || aimet)
             for (const auto& [name, constant] : weightScales(*written, session->graph())) {
-                const json& all = truth["weights"];
                 const auto entry = all.contains(name) ? all.find(name) : all.find("ConvBnFusion_W_" + name);
                 if (entry == all.end()) continue;
-                const json& scale = (*entry)["scale"];
+                json scale = (*entry)["scale"];
+                if (scale.is_array() && scale.size() == 1) scale = scale[0];
                 if (scale.is_array() && scale.size() != std::size_t(constant->size())) QFAIL(qPrintable(QString::fromStdString(name) + ": another number of channels"));
                 for (std::size_t c = 0; c < std::size_t(constant->size()); ++c)
                     scales.compare(name, double(constant->floats()[c]), scale.is_array() ? scale[c].get<double>() : scale.get<double>());
@@ -227,10 +230,10 @@ class PresetOracleTest : public QObject {
         if (activations > 0) QVERIFY2(scales.different.isEmpty(), qPrintable(scales.different.join("\n")));
         QVERIFY(foundActivations >= activations);
         QVERIFY2(weights <= 0, "weights are missing");
-        // MobileNetV2 and ViT are 29 dB and less from themselves where biases move by a millionth: AIMET's runs were made with an operator of
-        // its own, ViT's on a processor with AVX-512.
-        const bool sensitive = aimet || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
-        const double wanted = activations == 0 || sensitive ? 22 : onnxRuntime && model.startsWith("vit") ? 25 : 35;
+        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it is 29 dB and less from itself where
+        // biases move by a millionth. tf_enhanced has other scales (docs/calibration.md).
+        const bool sensitive = activations == 0 || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
+        const double wanted = sensitive ? 22 : onnxRuntime && model.startsWith("vit") ? 25 : 35;
         QVERIFY(std::abs(*result->quantized->top1 - expected) <= (sensitive ? 0.01 : 0.005) + 1e-9);
         QVERIFY(share >= same);
         QVERIFY2(sqnr >= wanted, qPrintable(QString("%1 dB").arg(sqnr)));

@@ -78,10 +78,23 @@ constexpr ChoiceText<OperatorSet> kOperators[] = {
      QT_TRANSLATE_NOOP("Words",
                        "Also LayerNormalization, Softmax, Sigmoid, LeakyRelu, products of two activations, Slice, "
                        "Split, Gather, Resize, Pad, and constant operands")},
+    {OperatorSet::Aimet, QT_TRANSLATE_NOOP("Words", "as AIMET"),
+     QT_TRANSLATE_NOOP("Words",
+                       "Layers with weights, sums, products, pools, Softmax, activations; a depthwise Conv's output also before its "
+                       "activation")},
     {OperatorSet::Quark, QT_TRANSLATE_NOOP("Words", "as Quark"),
      QT_TRANSLATE_NOOP("Words",
                        "As ONNX Runtime, with scales of their own for AveragePool, Flatten, Slice, Pad, HardSigmoid, "
                        "Sub; LeakyRelu and PRelu belong to the layer before them")},
+};
+
+constexpr ChoiceText<TieRounding> kTieRoundings[] = {
+    {TieRounding::HalfEven, QT_TRANSLATE_NOOP("Words", "halves to even"),
+     QT_TRANSLATE_NOOP("Words", "As ONNX's QuantizeLinear, so as ONNX Runtime and Quark")},
+    {TieRounding::Aimet, QT_TRANSLATE_NOOP("Words", "as AIMET"),
+     QT_TRANSLATE_NOOP("Words",
+                       "Counted from the lowest code, halves up, as AIMET's simulation does it; the network is then always "
+                       "simulated in float, which takes longer")},
 };
 
 }  // namespace
@@ -93,5 +106,6 @@ std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts() { return kBias
 std::span<const ChoiceText<int>> biasBitsTexts() { return kBiasBits; }
 std::span<const ChoiceText<Placement>> placementTexts() { return kPlacements; }
 std::span<const ChoiceText<OperatorSet>> operatorSetTexts() { return kOperators; }
+std::span<const ChoiceText<TieRounding>> tieRoundingTexts() { return kTieRoundings; }
 
 }  // namespace quantloupe::ui

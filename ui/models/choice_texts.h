@@ -27,6 +27,7 @@ std::span<const ChoiceText<BiasCorrection>> biasCorrectionTexts();
 std::span<const ChoiceText<int>> biasBitsTexts();
 std::span<const ChoiceText<Placement>> placementTexts();
 std::span<const ChoiceText<OperatorSet>> operatorSetTexts();
+std::span<const ChoiceText<TieRounding>> tieRoundingTexts();
 
 /// -1: not among them.
 template <typename Value>

@@ -93,6 +93,9 @@ void SchemeSection::build() {
     m_operators = new ChoiceBox(tr("Which operators are quantized"));
     for (const auto& text : operatorSetTexts()) m_operators->addChoice(text.name(), text.meaning());
     points->addWidget(makeRow(tr("Operators"), m_operators, tr("Which are quantized beside layers with weights")));
+    m_rounding = new ChoiceBox(tr("How values between two codes are rounded"));
+    for (const auto& text : tieRoundingTexts()) m_rounding->addChoice(text.name(), text.meaning());
+    points->addWidget(makeRow(tr("Rounding"), m_rounding));
     m_products = addSwitch(points, tr("Gemm and MatMul per channel, too"),
                            tr("Where weights are per channel; AMCT has it in convolutions only"),
                            tr("Gemm and MatMul per tensor"), [](QuantizationConfig& c) -> bool& {
@@ -154,6 +157,10 @@ void SchemeSection::observe() {
         edit(tr("Quantize operators: %1").arg(chosen.name()),
              [&](QuantizationConfig& c) { c.quantization.operators = chosen.value; });
     });
+    connect(m_rounding, &QComboBox::activated, this, [this](int index) {
+        const auto& chosen = tieRoundingTexts()[static_cast<std::size_t>(index)];
+        edit(tr("Rounding: %1").arg(chosen.name()), [&](QuantizationConfig& c) { c.quantization.rounding = chosen.value; });
+    });
     connect(m_document, &Document::configChanged, this, &SchemeSection::refresh);
     connect(m_document, &Document::modelChanged, this, &SchemeSection::refresh);
 }
@@ -172,6 +179,7 @@ void SchemeSection::refresh() {
     m_biasBits->setCurrentIndex(indexOf(biasBitsTexts(), config.quantization.biasBits));
     m_placement->setCurrentIndex(indexOf(placementTexts(), config.quantization.placement));
     m_operators->setCurrentIndex(indexOf(operatorSetTexts(), config.quantization.operators));
+    m_rounding->setCurrentIndex(indexOf(tieRoundingTexts(), config.quantization.rounding));
     QuantizationConfig copy = config;
     for (const auto& [control, flag] : std::as_const(m_switches)) control->setChecked(flag(copy));
     m_restricted->setEnabled(config.quantization.weight.symmetric);
@@ -179,7 +187,7 @@ void SchemeSection::refresh() {
     const QuantizationOptions standard;
     const QuantizationOptions& now = config.quantization;
     const int different = (now.weight.method != standard.weight.method) + (now.biasBits != standard.biasBits) +
-                          (now.placement != standard.placement) + (now.operators != standard.operators) + !now.weight.perChannelProducts +
+                          (now.placement != standard.placement) + (now.operators != standard.operators) + (now.rounding != standard.rounding) + !now.weight.perChannelProducts +
                           now.weight.powerOfTwo + now.activation.powerOfTwo + !now.weight.symmetric +
                           !now.weight.restricted + !now.weight.isSigned + !now.activation.isSigned;
     m_more->setRemark(different == 0 ? QString() : tr("%1 set").arg(different));

@@ -24,7 +24,7 @@ class SchemeSection : public QWidget {
 
     Document* m_document;
     SectionHeading *m_heading, *m_more;
-    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits, *m_placement, *m_operators;
+    ChoiceBox *m_preset, *m_weightMethod, *m_biasBits, *m_placement, *m_operators, *m_rounding;
     SegmentedControl *m_bits, *m_activationBits;
     QList<std::pair<ToggleSwitch*, Flag>> m_switches;
     QWidget *m_restricted = nullptr, *m_products = nullptr;

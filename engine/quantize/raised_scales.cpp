@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bias is added to sums in units of input scale x weight scale, as int32. Channels of almost no weight (a dead filter with its batch
+// norm folded in) have scales so small that their bias does not fit. What the tools do then (found in their code and by running them):
+// - ONNX Runtime (quantize_static since 1.21): for int8 and int16 weights with zero point 0 the scale is raised until
+//   input scale x weight scale is 1.0001 * 2 |bias| / (2^32 - 2); for one scale a tensor with the largest |bias|.
+// - AIMET 2.42: no weight scale is below 2^-23; then as above with |bias| / (2^31 - 2^15), whether the bias is quantized or not; where
+//   the layer's own output is quantized also until input scale x weight scale / output scale is 2^-23.5, and until the bias together
+//   with the output's zero point fits.
+// Weakness: weights of such channels lose precision, down to a few codes; that is what runs there.
+#include "quantize/raised_scales.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace quantloupe {
+namespace {
+
+/// Of each scale: the largest |value| that shares it.
+std::vector<double> largestOf(std::size_t scales, std::size_t values, auto value) {
+    std::vector<double> largest(scales, 0.0);
+    for (std::size_t i = 0; i < values; ++i) largest[i % scales] = std::max(largest[i % scales], std::fabs(value(i)));
+    return largest;
+}
+
+void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scales) {
+    const bool signedCodes = layer.weight.quantMin < 0;
+    const bool centred = std::ranges::all_of(layer.weight.zeroPoints, [](std::int32_t z) { return z == 0; });
+    if (!layer.quantizedBias || layer.bias == nullptr || !signedCodes || !centred || layer.weight.bits <= 4) return;
+    constexpr double kCodes = 4294967294.0, kMargin = 1.0001;
+    const std::span<const float> bias = layer.bias->floats();
+    const auto largest = largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); });
+    for (std::size_t c = 0; c < scales.size(); ++c) {
+        const double smallest = kMargin * (2 * largest[c]) / kCodes;
+        const double product = static_cast<double>(layer.inputScale) * static_cast<double>(scales[c]);
+        if (product < smallest && product > 0) scales[c] = static_cast<float>(static_cast<double>(scales[c]) * (smallest / product));
+    }
+}
+
+void raiseAsAimet(const RaisedScalesInput& layer, std::vector<float>& scales) {
+    constexpr double kLargest = 2147483648.0 - 32768.0;
+    const auto input = static_cast<double>(layer.inputScale);
+    for (float& scale : scales) scale = std::max(scale, std::numeric_limits<float>::epsilon());
+    const std::span<const float> bias = layer.bias != nullptr ? layer.bias->floats() : std::span<const float>();
+    const auto raise = [&](const std::vector<double>& largest) {
+        for (std::size_t c = 0; c < scales.size(); ++c)
+            scales[c] = static_cast<float>(std::max(static_cast<double>(scales[c]), largest[c] / (kLargest * input)));
+    };
+    raise(largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); }));
+    if (layer.output == nullptr) return;
+    const TensorQuantizer& output = *layer.output;
+    const float kSmallestRequantization = std::exp2(-23.5f);
+    const float least = kSmallestRequantization * output.scale / layer.inputScale;
+    for (float& scale : scales) scale = std::max(scale, least);
+    const auto zero = static_cast<float>(output.quantMin - output.zeroPoint);
+    const std::size_t values = std::max(bias.size(), scales.size());
+    raise(largestOf(scales.size(), values, [&](std::size_t i) {
+        const float unit = layer.inputScale * scales[i % scales.size()];
+        const float sum = std::nearbyint((i < bias.size() ? bias[i] : 0.0f) / unit) + std::nearbyint(zero * output.scale / unit);
+        return static_cast<double>(sum * unit);
+    }));
+}
+
+}  // namespace
+
+std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer) {
+    std::vector<float> scales = layer.weight.scales;
+    if (!(layer.inputScale > 0)) return std::nullopt;
+    if (tool == OperatorSet::OnnxRuntime) raiseAsOnnxRuntime(layer, scales);
+    if (tool == OperatorSet::Aimet) raiseAsAimet(layer, scales);
+    if (scales == layer.weight.scales) return std::nullopt;
+    return scales;
+}
+
+}  // namespace quantloupe
