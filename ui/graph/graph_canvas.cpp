@@ -60,6 +60,8 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         return m_transform.toView(QPointF(box.center().x(), box.top()));
     };
     const QPointF before = still.valid() ? place(still) : QPointF();
+    // What was seen whole, from afar, is seen whole again: in columns, with its blocks closed.
+    const bool whole = sameGraph && m_transform.zoom < kTextZoom && visibleScene().contains(m_index.bounds());
     m_still = NodeId();
     m_picture = std::move(picture);
     m_index = m_picture ? PictureIndex(*m_picture) : PictureIndex();
@@ -78,10 +80,12 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         m_transform.offset += before - place(still);
         keepInside();
     }
+    if (whole) m_transform.fit(m_index.bounds(), fitArea(), 1);
     if (m_picture && !sameGraph) {
         m_graph = graph;
         resetView();
     }
+    hoverAnew();
     sceneChanged();
     Q_EMIT viewChanged();
 }
@@ -168,6 +172,7 @@ void GraphCanvas::resetView() {
 
 void GraphCanvas::viewMoved() {
     keepInside();
+    if (m_drag == Drag::None) hoverAnew();
     update();
     Q_EMIT viewChanged();
 }

@@ -119,6 +119,7 @@ class GraphCanvas : public QWidget {
     void keepInside();
     void viewMoved();
     void setHovered(std::optional<std::size_t> box);
+    void hoverAnew();
     void previewUntil();
     void markPreviewed();
     void selectPathTo(std::size_t box);
@@ -153,6 +154,7 @@ class GraphCanvas : public QWidget {
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
+    std::optional<QPointF> m_pointer;  ///< where the mouse is, until the keyboard takes over
     QRectF m_band;
     NodeId m_still;
     QMarginsF m_margins;
