@@ -78,6 +78,7 @@ void panning(const PaintScene& scene, const PictureIndex& index, double zoom, do
 void zooming(const PaintScene& scene, const PictureIndex& index) {
     PaintedView view;
     std::vector<double> times;
+    double longest = 0, longestAt = 0;
     for (double zoom = ViewTransform::kMinZoom; zoom < ViewTransform::kMaxZoom; zoom *= 1.1) {
         ViewTransform transform;
         transform.zoom = zoom;
@@ -85,7 +86,9 @@ void zooming(const PaintScene& scene, const PictureIndex& index) {
         const auto start = Clock::now();
         view.frame(scene, transform, QSize(1920, 1080), 1, scene.theme->canvas);
         times.push_back(milliseconds(start));
+        if (times.back() > longest) longest = times.back(), longestAt = zoom;
     }
+    fmt::print("the longest zoom step is to {:.3f}\n", longestAt);
     report("a zoom step, from zoom", ViewTransform::kMinZoom, std::move(times));
 }
 

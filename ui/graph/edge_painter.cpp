@@ -11,6 +11,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr double kLine = 1.2;  ///< of edges
+constexpr double kLoudLine = 2;  ///< of those of the box that is looked at
 constexpr double kHead = 6;    ///< of arrows
 constexpr double kReferenceFont = 8.5;
 
@@ -157,9 +158,8 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
 void EdgePainter::paintLooked(const Edge& edge) {
     const bool in = m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
     const QColor& color = in ? m_theme.edgeIn : m_theme.accent;
-    QPen pen(color, m_plain ? 1.5 / m_zoom : 2);
+    QPen pen(color, m_plain ? 1.5 / m_zoom : kLoudLine);
     pen.setCapStyle(in ? Qt::FlatCap : Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
-    if (in && !m_plain) pen.setDashPattern({3, 1.6});
     m_painter.setPen(pen);
     m_painter.setBrush(Qt::NoBrush);
     if (edge.points.size() < 2) return;
@@ -167,13 +167,44 @@ void EdgePainter::paintLooked(const Edge& edge) {
     for (const Point& p : edge.points) line.append(toPointF(p));
     const QPolygonF head = m_plain ? QPolygonF() : headOf(edge);
     if (!head.empty()) line.back() = (head[1] + head[2]) / 2;
-    m_painter.drawPolyline(line);
+    if (in && !m_plain)
+        paintDashes(line, color);
+    else
+        m_painter.drawPolyline(line);
     if (!head.empty()) {
         m_painter.setPen(Qt::NoPen);
         m_painter.setBrush(color);
         m_painter.drawPolygon(head);
     }
     if (edge.reference) paintReference(edge, color);
+}
+
+/// Where they begin must not depend on how much of the line is seen: Qt's own dashes do.
+void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
+    constexpr double kDash = 6, kPeriod = 9.2;
+    const QRectF around = m_visible.adjusted(-kPeriod, -kPeriod, kPeriod, kPeriod);
+    QList<QLineF> slanted;
+    double start = 0;  // of the part, from the line's beginning
+    for (qsizetype p = 1; p < line.size(); ++p) {
+        const QPointF a = line[p - 1], b = line[p];
+        const double length = std::hypot(b.x() - a.x(), b.y() - a.y());
+        const double before = std::exchange(start, start + length);
+        if (length <= 0 || !QRectF(a, b).normalized().adjusted(-1, -1, 1, 1).intersects(around)) continue;
+        const auto at = [&](double along) { return a + (b - a) * (std::clamp(along - before, 0.0, length) / length); };
+        for (double dash = std::floor(before / kPeriod) * kPeriod; dash < before + length; dash += kPeriod) {
+            if (dash + kDash <= before) continue;
+            const QPointF from = at(dash), to = at(dash + kDash);
+            if (!around.contains(from) && !around.contains(to)) continue;
+            if (!straight(a, b)) {
+                slanted.append(QLineF(from, to));
+                continue;
+            }
+            // A rectangle, whose ends are not rounded up by half of its width.
+            const QPointF across = a.x() == b.x() ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
+            m_painter.fillRect(m_grid.snapped(QRectF(from - across, to + across).normalized()), color);
+        }
+    }
+    m_painter.drawLines(slanted);
 }
 
 /// A stub with the name of the box that it comes from; both ends are joined while one of them is looked at.

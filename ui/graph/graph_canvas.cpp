@@ -60,8 +60,6 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         return m_transform.toView(QPointF(box.center().x(), box.top()));
     };
     const QPointF before = still.valid() ? place(still) : QPointF();
-    // What was seen whole, from afar, is seen whole again: in columns, with its blocks closed.
-    const bool whole = sameGraph && m_transform.zoom < kTextZoom && visibleScene().contains(m_index.bounds());
     m_still = NodeId();
     m_picture = std::move(picture);
     m_index = m_picture ? PictureIndex(*m_picture) : PictureIndex();
@@ -80,7 +78,6 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         m_transform.offset += before - place(still);
         keepInside();
     }
-    if (whole) m_transform.fit(m_index.bounds(), fitArea(), 1);
     if (m_picture && !sameGraph) {
         m_graph = graph;
         resetView();
