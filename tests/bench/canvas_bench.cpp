@@ -128,6 +128,12 @@ int main(int argc, char** argv) {
     scene.font = QApplication::font();
     PaintCache cache;
     scene.cache = &cache;
+    // The box with the longest edge is looked at: its edges are drawn apart, however far they run.
+    double longest = 0;
+    for (const PictureEdge& edge : picture.edges) {
+        const double length = edge.points.empty() ? 0 : std::abs(edge.points.back().y - edge.points.front().y);
+        if (length > longest) longest = length, scene.current = edge.to;
+    }
     std::vector<double> zooms;
     for (int i = 2; i < argc; ++i) zooms.push_back(std::atof(argv[i]));
     if (zooms.empty()) zooms = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.24, 0.26, 0.35, 0.44, 0.46, 0.7, 1.0, 1.5, 2.0, 4.0};

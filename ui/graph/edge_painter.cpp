@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace quantloupe::ui {
 
@@ -18,6 +19,22 @@ constexpr double kReferenceFont = 8.5;
 QPointF toPointF(const Point& p) { return {p.x, p.y}; }
 
 bool straight(QPointF a, QPointF b) { return a.x() == b.x() || a.y() == b.y(); }
+
+/// From where to where, as shares of `along`, the line from `a` is in `rect`; the second is smaller if it is not.
+std::pair<double, double> seenPart(QPointF a, QPointF along, const QRectF& rect) {
+    double from = 0, to = 1;
+    const auto cut = [&](double place, double step, double low, double high) {
+        if (step == 0) {
+            if (place < low || place > high) to = -1;
+            return;
+        }
+        from = std::max(from, ((step > 0 ? low : high) - place) / step);
+        to = std::min(to, ((step > 0 ? high : low) - place) / step);
+    };
+    cut(a.x(), along.x(), rect.left(), rect.right());
+    cut(a.y(), along.y(), rect.top(), rect.bottom());
+    return {from, to};
+}
 
 /// The corners of an arrow's head, the tip first; none if the edge has no direction.
 QPolygonF headOf(const PictureEdge& edge) {
@@ -179,29 +196,29 @@ void EdgePainter::paintLooked(const Edge& edge) {
     if (edge.reference) paintReference(edge, color);
 }
 
-/// Where they begin must not depend on how much of the line is seen: Qt's own dashes do.
+/// Where they begin must not depend on how much of the line is seen, as it does with Qt's own dashes.
 void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
     constexpr double kDash = 6, kPeriod = 9.2;
     const QRectF around = m_visible.adjusted(-kPeriod, -kPeriod, kPeriod, kPeriod);
     QList<QLineF> slanted;
     double start = 0;  // of the part, from the line's beginning
     for (qsizetype p = 1; p < line.size(); ++p) {
-        const QPointF a = line[p - 1], b = line[p];
-        const double length = std::hypot(b.x() - a.x(), b.y() - a.y());
+        const QPointF a = line[p - 1], along = line[p] - a;
+        const double length = std::hypot(along.x(), along.y());
         const double before = std::exchange(start, start + length);
-        if (length <= 0 || !QRectF(a, b).normalized().adjusted(-1, -1, 1, 1).intersects(around)) continue;
-        const auto at = [&](double along) { return a + (b - a) * (std::clamp(along - before, 0.0, length) / length); };
-        for (double dash = std::floor(before / kPeriod) * kPeriod; dash < before + length; dash += kPeriod) {
-            if (dash + kDash <= before) continue;
-            const QPointF from = at(dash), to = at(dash + kDash);
-            if (!around.contains(from) && !around.contains(to)) continue;
-            if (!straight(a, b)) {
-                slanted.append(QLineF(from, to));
+        const auto [from, to] = seenPart(a, along, around);
+        if (length <= 0 || from >= to) continue;
+        const auto at = [&](double place) { return a + along * (std::clamp(place - before, 0.0, length) / length); };
+        for (double dash = std::floor((before + from * length) / kPeriod) * kPeriod; dash < before + to * length; dash += kPeriod) {
+            const QPointF first = at(dash), last = at(dash + kDash);
+            if (first == last) continue;
+            if (!straight(a, line[p])) {
+                slanted.append(QLineF(first, last));
                 continue;
             }
             // A rectangle, whose ends are not rounded up by half of its width.
-            const QPointF across = a.x() == b.x() ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
-            m_painter.fillRect(m_grid.snapped(QRectF(from - across, to + across).normalized()), color);
+            const QPointF across = along.x() == 0 ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
+            m_painter.fillRect(m_grid.snapped(QRectF(first - across, last + across).normalized()), color);
         }
     }
     m_painter.drawLines(slanted);

@@ -36,7 +36,7 @@ class ScenePainter {
         const double reach = 10 + 8 / m_zoom;  // of halos, which keep their width from afar
         for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -reach, reach, reach)))
             if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
-                paintHalo(i, toRectF(m_scene.picture->nodes[i].box));
+                paintHalo(i, withSheets(m_scene.picture->nodes[i]));
         if (m_zoom >= kTextZoom) paintFrameNames();
         if (m_plain)
             paintPlain(nodes);
@@ -170,6 +170,11 @@ class ScenePainter {
             m_painter.drawImage(pixels.topLeft() - QPointF(face.margin + rest.dx(), face.margin + rest.dy()), face.image);
         }
         m_painter.setWorldMatrixEnabled(true);
+    }
+
+    /// A group's sheets would hide half of its halo.
+    static QRectF withSheets(const PictureNode& node) {
+        return toRectF(node.box).adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0, node.kind == PictureNode::Kind::Group ? kSheets : 0);
     }
 
     void paintHalo(std::size_t i, const QRectF& box) {

@@ -134,7 +134,7 @@ Rows rowsOf(const QFontMetricsF& metrics, double room) {
     }
 }
 
-double rowsHeight(double unit, std::size_t rows) { return std::max(2.0, static_cast<double>(rows)) * unit * 10 / 9; }
+double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(rows) + 0.2) * unit * 1.25; }
 
 /// Beside the scale if all rows find room there, else below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
