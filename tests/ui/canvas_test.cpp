@@ -6,6 +6,7 @@
 
 #include "graph/box_face.h"
 #include "graph/graph_canvas.h"
+#include "graph/legend.h"
 #include "graph/painted_view.h"
 #include "ui_test_support.h"
 
@@ -216,6 +217,21 @@ class CanvasTest : public QObject {
         QTest::mouseMove(m_canvas.get(), to);
         QTest::mouseRelease(m_canvas.get(), Qt::LeftButton, Qt::ShiftModifier, to);
         QCOMPARE(m_document->selection(), (std::vector{NodeId(1), NodeId(2), NodeId(3)}));
+    }
+
+    /// No value is not the same as no value yet.
+    void theLegendTellsThatValuesAreOnTheirWay() {
+        Document document;
+        GraphCanvas canvas(&document);
+        const Legend legend(&canvas);
+        QStringList told;
+        connect(&document, &Document::layersChanged, this, [&] {
+            if (!document.layers().empty()) told << legend.nothing();
+        });
+        QVERIFY(test::openAndWait(document, test::writeModel(m_folder)));
+        QCOMPARE(told.value(0), QStringLiteral("being measured\u2026"));
+        QCOMPARE(told.back(), QString());
+        QVERIFY(canvas.scale().any);
     }
 
     void skipUntilIsChosenByTwoClicks() {

@@ -39,6 +39,9 @@ class GraphCanvas : public QWidget {
     const LayerReference& reference() const { return m_reference; }
     bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
 
+    /// No layer has a value yet, and they are on their way.
+    bool measuring() const { return m_measuring; }
+
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
     /// Of the metric that is shown; each keeps its own.
@@ -146,6 +149,7 @@ class GraphCanvas : public QWidget {
     Overlay m_overlay;
     std::map<Metric, ScaleChoice> m_scales;
     Metric m_metric = Metric::LocalQs;
+    bool m_measuring = false;
     ViewTransform m_transform;
     PaintScene m_scene;
     std::unique_ptr<PaintCache> m_cache;

@@ -190,7 +190,10 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 }
 
 QString Legend::nothing() const {
-    if (m_canvas->metric() != Metric::Difference || m_canvas->reference().layers()) return {};
+    const bool difference = m_canvas->metric() == Metric::Difference;
+    // Leave-one-out waits for an idle engine, and the others for nothing.
+    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("being measured\u2026");
+    if (!difference || m_canvas->reference().layers()) return {};
     return m_canvas->hasBaseline() ? tr("go back to the baseline once") : tr("one configuration so far");
 }
 

@@ -24,7 +24,7 @@ class Legend : public QWidget {
 
     QRectF barRect() const;     ///< of the colour scale
     QRectF switchRect() const;  ///< of "linear" or "log"
-    /// Why no layer has a difference, in few words; otherwise empty.
+    /// Why no layer has a value, in few words; empty: nothing is known of it.
     QString nothing() const;
     void toggleLogarithmic();
     void resetScale();
