@@ -14,13 +14,14 @@ namespace quantloupe::ui {
 Document::Document(QObject* parent) : QObject(parent) {
     connect(&m_job, &EvaluationJob::modelLoaded, this, &Document::adoptModel);
     connect(&m_job, &EvaluationJob::dataOpened, this, &Document::adoptData);
-    connect(&m_job, &EvaluationJob::evaluated, this, &Document::adoptEvaluation);
+    connect(&m_job, &EvaluationJob::evaluated, this, [this](const EvaluationPtr&, const ShownEvaluation& shown) { adoptEvaluation(shown); });
     connect(&m_job, &EvaluationJob::evaluationFinished, this,
             [this](const EvaluationPtr& last, double seconds) {
                 m_evaluating = false;
-                adoptEvaluation(last);
+                // Mostly it is what came as the last snapshot.
+                if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
                 m_accuracyStale = m_metricsStale = m_heldEdits > 0;
-                rememberMeasured(*last);
+                rememberMeasured(last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
                 if (m_studies) m_idle.start();
@@ -103,14 +104,15 @@ void Document::open(const OpenRequest& request) {
     m_job.loadModel(m_request.model);
 }
 
-void Document::adoptModel(const ModelPtr& model) {
-    m_model = model;
-    m_picture = nullptr;
+void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures) {
+    discard(std::exchange(m_model, model));
+    discard(std::exchange(m_picture, nullptr));
     m_layoutOptions.collapsed.clear();
     m_layoutOptions.opened.clear();
     m_data.reset();
-    m_evaluation = nullptr;
+    discard(std::exchange(m_evaluation, nullptr));
     m_layers.clear();
+    m_scales.clear();
     m_accuracyStale = m_metricsStale = m_evaluating = false;
     m_selection.clear();
     m_current = NodeId();
@@ -122,7 +124,7 @@ void Document::adoptModel(const ModelPtr& model) {
     m_history = {};
     m_measuredLayers.clear();
     m_config = presetConfig("default");
-    m_signatures = layerSignatures(*model->graph);
+    m_signatures = signatures;
 
     const OpenRequest request = std::exchange(m_request, {});
     std::optional<LoadingProject> loading = std::exchange(m_loading, std::nullopt);
@@ -264,6 +266,8 @@ void Document::guessStates() {
     } catch (const std::exception&) {
         return;  // the engine will say what is wrong
     }
+    m_guessed = true;
+    m_scales.clear();
     Q_EMIT layersChanged();
 }
 
@@ -279,6 +283,7 @@ void Document::listUnevaluated() {
         layer.reason = "the network could not be evaluated";
         m_layers.push_back(std::move(layer));
     }
+    m_scales.clear();
     Q_EMIT layersChanged();
 }
 
@@ -286,45 +291,33 @@ void Document::evaluate() {
     if (!m_model) return;
     m_evaluating = true;
     m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
-    m_job.evaluate(m_config);
+    m_job.evaluate(m_config, m_evaluation);
     if (std::exchange(m_heldEdits, 0) > 0) Q_EMIT heldChanged();
     Q_EMIT evaluationChanged();
 }
 
 void Document::cancel() { m_job.cancel(); }
 
-void Document::adoptEvaluation(const EvaluationPtr& evaluation) {
-    const EvaluationPtr before = m_evaluation;
-    if (evaluation->quantized || evaluation->complete) m_accuracyStale = false;
-    std::vector<LayerResult> layers = evaluation->layers;
-    // Numbers of the configuration before stay until the new ones are there.
-    if (!evaluation->complete && m_metricsStale && m_layers.size() == layers.size()) {
-        for (std::size_t i = 0; i < layers.size(); ++i) {
-            if (!layers[i].local) layers[i].local = m_layers[i].local;
-            if (!layers[i].weight) layers[i].weight = m_layers[i].weight;
-            if (!layers[i].weightRangeRatio) layers[i].weightRangeRatio = m_layers[i].weightRangeRatio;
-            if (layers[i].activationBits == 0) layers[i].activationBits = m_layers[i].activationBits;
-            if (layers[i].weightBits == 0) layers[i].weightBits = m_layers[i].weightBits;
-            if (!layers[i].cumulative) layers[i].cumulative = m_layers[i].cumulative;
-            if (!layers[i].leaveOneOut) layers[i].leaveOneOut = m_layers[i].leaveOneOut;
-        }
-    }
-    if (evaluation->complete) m_metricsStale = false;
-    m_layers = std::move(layers);
-
-    m_evaluation = evaluation;
-    if (before && before->quantized && !evaluation->quantized && !evaluation->complete) {
-        // Accuracies belong together: until there are new ones, all are those of before (and marked as
-        // stale).
-        Evaluation merged = *evaluation;
-        merged.floating = before->floating;
-        merged.prepared = before->prepared;
-        merged.quantized = before->quantized;
-        merged.rough = before->rough;
-        m_evaluation = std::make_shared<const Evaluation>(std::move(merged));
-    }
+void Document::adoptEvaluation(const ShownEvaluation& shown) {
+    if (shown.ownAccuracy) m_accuracyStale = false;
+    if (shown.evaluation->complete) m_metricsStale = false;
+    m_guessed = false;
+    m_layers.swap(*shown.layers);
+    m_scales.clear();
+    discard(shown.layers);
+    discard(std::exchange(m_evaluation, shown.evaluation));
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
+}
+
+/// Where the window does not wait for it.
+void Document::discard(std::shared_ptr<const void> results) {
+    m_disposal.post([results = std::move(results)]() mutable { results.reset(); });
+}
+
+const MetricScale& Document::scale(Metric metric) const {
+    const auto known = m_scales.find(metric);
+    return known != m_scales.end() ? known->second : m_scales.emplace(metric, scaleOf(m_layers, metric)).first->second;
 }
 
 void Document::toggleSelection() {

@@ -22,7 +22,9 @@
 #include "config/quantization_config.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
+#include "jobs/worker_thread.h"
 #include "measured_history.h"
+#include "models/metric.h"
 #include "session/evaluation.h"
 
 namespace quantloupe::ui {
@@ -63,6 +65,8 @@ class Document : public QObject {
     /// One a node of the graph, states of the current configuration; empty before the first evaluation.
     const std::vector<LayerResult>& layers() const { return m_layers; }
     const LayerResult* layer(NodeId node) const;
+    /// Of the layers' values, as it comes without a person's choice.
+    const MetricScale& scale(Metric metric) const;
     /// Whether what each layer costs is measured while nothing else is to be done. Off at first.
     void setStudies(bool on) { m_studies = on; }
     bool accuracyStale() const { return m_accuracyStale; }
@@ -123,7 +127,7 @@ class Document : public QObject {
     void pictureChanged();
     void configChanged();
     void dataChanged();
-    void layersChanged();      ///< states or numbers
+    void layersChanged();      ///< states or numbers; evaluationChanged() follows
     void evaluationChanged();  ///< counts, accuracies, stale or not
     void evaluationFinished(double seconds);
     void selectionChanged();
@@ -144,10 +148,11 @@ class Document : public QObject {
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
-    void rememberMeasured(const Evaluation& evaluation);
-    void adoptModel(const ModelPtr& model);
+    void rememberMeasured(const EvaluationPtr& evaluation);
+    void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures);
     void adoptData(const DataInfo& info);
-    void adoptEvaluation(const EvaluationPtr& evaluation);
+    void adoptEvaluation(const ShownEvaluation& shown);
+    void discard(std::shared_ptr<const void> results);
     void setConfig(const QuantizationConfig& config);
     void guessStates();
     void listUnevaluated();
@@ -164,6 +169,9 @@ class Document : public QObject {
     QUndoStack m_undo;
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
+    mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
+    bool m_guessed = false;                          ///< states of m_layers are not the evaluation's
+    WorkerThread m_disposal{QStringLiteral("disposal")};
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false, m_held = false;
     int m_heldEdits = 0;
     QTimer m_idle;

@@ -128,12 +128,12 @@ void Document::reload() {
     m_job.loadModel(now.model);
 }
 
-void Document::rememberMeasured(const Evaluation& evaluation) {
+void Document::rememberMeasured(const EvaluationPtr& evaluation) {
     const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
-    auto measured = measuredConfig(evaluation, change.toStdString());
+    auto measured = measuredConfig(*evaluation, change.toStdString());
     if (measured) {
         constexpr std::size_t kKept = 40;  // layers' results of that many configurations
-        m_measuredLayers[measured->version] = std::make_shared<const std::vector<LayerResult>>(evaluation.layers);
+        m_measuredLayers[measured->version] = std::shared_ptr<const std::vector<LayerResult>>(evaluation, &evaluation->layers);
         if (m_measuredLayers.size() > kKept)
             std::erase_if(m_measuredLayers, [&](const auto& entry) {
                 return entry.first != m_history.baseline() && entry.first != measured->version;

@@ -78,6 +78,7 @@ void panning(const PaintScene& scene, const PictureIndex& index, double zoom, do
 void zooming(const PaintScene& scene, const PictureIndex& index) {
     PaintedView view;
     std::vector<double> times;
+    double longest = 0, longestAt = 0;
     for (double zoom = ViewTransform::kMinZoom; zoom < ViewTransform::kMaxZoom; zoom *= 1.1) {
         ViewTransform transform;
         transform.zoom = zoom;
@@ -85,7 +86,9 @@ void zooming(const PaintScene& scene, const PictureIndex& index) {
         const auto start = Clock::now();
         view.frame(scene, transform, QSize(1920, 1080), 1, scene.theme->canvas);
         times.push_back(milliseconds(start));
+        if (times.back() > longest) longest = times.back(), longestAt = zoom;
     }
+    fmt::print("the longest zoom step is to {:.3f}\n", longestAt);
     report("a zoom step, from zoom", ViewTransform::kMinZoom, std::move(times));
 }
 
@@ -125,6 +128,12 @@ int main(int argc, char** argv) {
     scene.font = QApplication::font();
     PaintCache cache;
     scene.cache = &cache;
+    // The box with the longest edge is looked at: its edges are drawn apart, however far they run.
+    double longest = 0;
+    for (const PictureEdge& edge : picture.edges) {
+        const double length = edge.points.empty() ? 0 : std::abs(edge.points.back().y - edge.points.front().y);
+        if (length > longest) longest = length, scene.current = edge.to;
+    }
     std::vector<double> zooms;
     for (int i = 2; i < argc; ++i) zooms.push_back(std::atof(argv[i]));
     if (zooms.empty()) zooms = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.24, 0.26, 0.35, 0.44, 0.46, 0.7, 1.0, 1.5, 2.0, 4.0};

@@ -128,15 +128,18 @@ class OverlayTest : public QObject {
         }
     }
 
-    /// Where one row is too narrow the states take two or three, down to the narrowest window.
+    /// Where one row is too narrow the states take two or three or stand below the scale, down to the narrowest window.
     void aNarrowLegendLosesNoState() {
         const QFont font = m_window->graphView()->legend()->font();
         const Theme& colours = theme(false);
         MetricScale scale = canvas()->scale();
         scale.metric = Metric::LocalQs;
         const QSizeF whole = legendSize(font, true);
-        for (const double share : {1.0, 0.9, 0.8, 0.75, 0.62}) {
-            QImage image(QSizeF(whole.width() * share, whole.height()).toSize(), QImage::Format_RGB32);
+        for (const double share : {1.0, 0.9, 0.8, 0.75, 0.62, 0.5, 0.4}) {
+            const double room = whole.width() * share;
+            const QSizeF size = legendSize(font, true, room);
+            QVERIFY2(size.width() <= room, qPrintable(QStringLiteral("%1 in %2").arg(size.width()).arg(room)));  // no word is cut off
+            QImage image(size.toSize(), QImage::Format_RGB32);
             image.fill(Qt::white);
             QPainter painter(&image);
             painter.setFont(font);

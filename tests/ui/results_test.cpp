@@ -254,6 +254,53 @@ class ResultsTest : public QObject {
         QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")), qPrintable(swapped.data()->networkSpan));
     }
 
+    /// 10,000 layers make this the longest thing that the window does: once a snapshot, the last of which is told twice.
+    void everySnapshotIsTakenOnce() {
+        int snapshots = 0, changes = 0;
+        connect(m_document->job(), &EvaluationJob::evaluated, this, [&] { ++snapshots; });
+        QSignalSpy finished(m_document.get(), &Document::evaluationFinished);
+        m_document->edit(skipType(m_document->config(), "Gemm"));
+        const auto counted = connect(m_document.get(), &Document::layersChanged, this, [&] { ++changes; });
+        QVERIFY(waitFor([&] { return !finished.empty(); }));
+        disconnect(counted);
+        QVERIFY(snapshots > 1);
+        QCOMPARE(changes, snapshots);
+    }
+
+    void whatIsNotMeasuredYetIsShownAsBefore() {
+        Evaluation before, now;
+        before.layers.resize(2), now.layers.resize(2);
+        before.quantized = Accuracy{.samples = 10};
+        before.floating = Accuracy{.samples = 10};
+        before.rough = true;
+        before.layers[0].local = TensorDifference{.qs = 0.5};
+        before.layers[0].state = LayerState::Skipped;
+        before.layers[1].cumulative = TensorDifference{.qs = 0.25};
+        before.layers[1].weightBits = 4;
+        now.layers[0].state = LayerState::Quantized;
+        now.layers[1].cumulative = TensorDifference{.qs = 0.75};
+        now.floating = Accuracy{.samples = 20};
+        const auto beforePtr = std::make_shared<const Evaluation>(before);
+        ShownEvaluation shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
+        QCOMPARE(shown.evaluation->layers[0].local->qs, 0.5);
+        QVERIFY(shown.evaluation->layers[0].state == LayerState::Quantized);  // a state is no number
+        QCOMPARE(shown.evaluation->layers[1].cumulative->qs, 0.75);
+        QCOMPARE(shown.evaluation->layers[1].weightBits, 4);
+        QCOMPARE(shown.layers->at(0).local->qs, 0.5);
+        QVERIFY(shown.evaluation->rough && !shown.ownAccuracy);  // accuracies belong together
+        QCOMPARE(shown.evaluation->floating->samples, std::size_t(10));
+        now.quantized = Accuracy{.samples = 20};
+        shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
+        QVERIFY(shown.ownAccuracy);
+        QCOMPARE(shown.evaluation->floating->samples, std::size_t(20));
+        now.complete = true;
+        const auto last = std::make_shared<const Evaluation>(now);
+        shown = withNumbersOf(beforePtr, last);
+        QCOMPARE(shown.evaluation, last);
+        QVERIFY(!shown.evaluation->layers[0].local);
+        QVERIFY(!withNumbersOf(nullptr, std::make_shared<const Evaluation>(Evaluation{})).ownAccuracy);
+    }
+
     void rangesShowWhatTheSchemeCannotHold() {
         LayerFilter filter;
         LayerTableModel rows(m_document.get());

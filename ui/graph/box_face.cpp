@@ -9,7 +9,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr qsizetype kMostFaces = 200;
-constexpr double kSheet = 3;  ///< from one sheet of a group to the next
+constexpr double kSheet = kSheets / 2;  ///< from one sheet of a group to the next
 
 void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
     QColor color = theme.inFloat;

@@ -13,6 +13,8 @@
 
 namespace quantloupe::ui {
 
+constexpr double kSheets = 6;  ///< how far the sheets of a group stand out, right and below
+
 /// In the painter's coordinates.
 void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme);
 /// Where the heat of a box stands, between its texts and its right rim.

@@ -13,6 +13,10 @@ namespace quantloupe::ui {
 
 class DeviceGrid {
   public:
+    /// Of a pixel, that all is painted beside its place: many places are whole pixels or 64ths, where the rasterizer cuts off, and
+    /// the noise of another offset's floating point would take them one way or the other. A little aside they stay what they are.
+    static constexpr double kAside = 0.0013;
+
     explicit DeviceGrid(const QPainter& painter) {
         const QTransform device = painter.deviceTransform();
         m_scale = device.m11();
@@ -25,7 +29,7 @@ class DeviceGrid {
     double y(double scene) const { return scene * m_scale + m_y; }
     /// From pixels to the scene.
     QRectF scene(double left, double top, double width, double height) const {
-        return {(left - m_x) / m_scale, (top - m_y) / m_scale, width / m_scale, height / m_scale};
+        return {(left + kAside - m_x) / m_scale, (top + kAside - m_y) / m_scale, width / m_scale, height / m_scale};
     }
     /// The line along an axis from a to b, some whole number of pixels wide.
     QRectF line(QPointF a, QPointF b, double sceneWidth) const {
@@ -38,13 +42,26 @@ class DeviceGrid {
         return scene(left, top, right - left, bottom - top);
     }
     QPointF snapped(QPointF place) const {
-        return m_pixels ? QPointF((std::round(x(place.x())) - m_x) / m_scale, (std::round(y(place.y())) - m_y) / m_scale) : place;
+        return m_pixels ? scene(std::round(x(place.x())), std::round(y(place.y())), 0, 0).topLeft() : place;
     }
     QRectF snapped(const QRectF& rect) const {
         if (!m_pixels) return rect;
         const double left = std::round(x(rect.left())), top = std::round(y(rect.top()));
         return scene(left, top, std::max(1.0, std::round(x(rect.right())) - left), std::max(1.0, std::round(y(rect.bottom())) - top));
     }
+
+    /// For a pen of that width (0: none): lines whose rims lie on the grid, so that a shape that is drawn again elsewhere,
+    /// whole pixels away, is the same to the last level.
+    QRectF outlined(const QRectF& rect, double sceneWidth) const {
+        if (!m_pixels) return rect;
+        const double half = penWidth(sceneWidth) * m_scale / 2;
+        const auto place = [half](double pixel) { return std::round(pixel - half) + half; };
+        const double left = place(x(rect.left())), top = place(y(rect.top()));
+        return scene(left, top, std::max(1.0, place(x(rect.right())) - left), std::max(1.0, place(y(rect.bottom())) - top));
+    }
+    /// Some whole number of pixels.
+    double penWidth(double sceneWidth) const { return m_pixels ? std::max(1.0, std::round(sceneWidth * m_scale)) / m_scale : sceneWidth; }
+    double length(double sceneLength) const { return m_pixels ? std::round(sceneLength * m_scale) / m_scale : sceneLength; }
 
     /// At least a pixel large.
     QRect pixelsOf(const QRectF& rect) const {

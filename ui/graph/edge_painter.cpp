@@ -5,18 +5,36 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 namespace quantloupe::ui {
 
 namespace {
 
 constexpr double kLine = 1.2;  ///< of edges
+constexpr double kLoudLine = 2;  ///< of those of the box that is looked at
 constexpr double kHead = 6;    ///< of arrows
 constexpr double kReferenceFont = 8.5;
 
 QPointF toPointF(const Point& p) { return {p.x, p.y}; }
 
 bool straight(QPointF a, QPointF b) { return a.x() == b.x() || a.y() == b.y(); }
+
+/// From where to where, as shares of `along`, the line from `a` is in `rect`; the second is smaller if it is not.
+std::pair<double, double> seenPart(QPointF a, QPointF along, const QRectF& rect) {
+    double from = 0, to = 1;
+    const auto cut = [&](double place, double step, double low, double high) {
+        if (step == 0) {
+            if (place < low || place > high) to = -1;
+            return;
+        }
+        from = std::max(from, ((step > 0 ? low : high) - place) / step);
+        to = std::min(to, ((step > 0 ? high : low) - place) / step);
+    };
+    cut(a.x(), along.x(), rect.left(), rect.right());
+    cut(a.y(), along.y(), rect.top(), rect.bottom());
+    return {from, to};
+}
 
 /// The corners of an arrow's head, the tip first; none if the edge has no direction.
 QPolygonF headOf(const PictureEdge& edge) {
@@ -157,9 +175,8 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
 void EdgePainter::paintLooked(const Edge& edge) {
     const bool in = m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
     const QColor& color = in ? m_theme.edgeIn : m_theme.accent;
-    QPen pen(color, m_plain ? 1.5 / m_zoom : 2);
+    QPen pen(color, m_plain ? 1.5 / m_zoom : kLoudLine);
     pen.setCapStyle(in ? Qt::FlatCap : Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
-    if (in && !m_plain) pen.setDashPattern({3, 1.6});
     m_painter.setPen(pen);
     m_painter.setBrush(Qt::NoBrush);
     if (edge.points.size() < 2) return;
@@ -167,13 +184,44 @@ void EdgePainter::paintLooked(const Edge& edge) {
     for (const Point& p : edge.points) line.append(toPointF(p));
     const QPolygonF head = m_plain ? QPolygonF() : headOf(edge);
     if (!head.empty()) line.back() = (head[1] + head[2]) / 2;
-    m_painter.drawPolyline(line);
+    if (in && !m_plain)
+        paintDashes(line, color);
+    else
+        m_painter.drawPolyline(line);
     if (!head.empty()) {
         m_painter.setPen(Qt::NoPen);
         m_painter.setBrush(color);
         m_painter.drawPolygon(head);
     }
     if (edge.reference) paintReference(edge, color);
+}
+
+/// Where they begin must not depend on how much of the line is seen, as it does with Qt's own dashes.
+void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
+    constexpr double kDash = 6, kPeriod = 9.2;
+    const QRectF around = m_visible.adjusted(-kPeriod, -kPeriod, kPeriod, kPeriod);
+    QList<QLineF> slanted;
+    double start = 0;  // of the part, from the line's beginning
+    for (qsizetype p = 1; p < line.size(); ++p) {
+        const QPointF a = line[p - 1], along = line[p] - a;
+        const double length = std::hypot(along.x(), along.y());
+        const double before = std::exchange(start, start + length);
+        const auto [from, to] = seenPart(a, along, around);
+        if (length <= 0 || from >= to) continue;
+        const auto at = [&](double place) { return a + along * (std::clamp(place - before, 0.0, length) / length); };
+        for (double dash = std::floor((before + from * length) / kPeriod) * kPeriod; dash < before + to * length; dash += kPeriod) {
+            const QPointF first = at(dash), last = at(dash + kDash);
+            if (first == last) continue;
+            if (!straight(a, line[p])) {
+                slanted.append(QLineF(first, last));
+                continue;
+            }
+            // A rectangle, whose ends are not rounded up by half of its width.
+            const QPointF across = along.x() == 0 ? QPointF(kLoudLine / 2, 0) : QPointF(0, kLoudLine / 2);
+            m_painter.fillRect(m_grid.snapped(QRectF(first - across, last + across).normalized()), color);
+        }
+    }
+    m_painter.drawLines(slanted);
 }
 
 /// A stub with the name of the box that it comes from; both ends are joined while one of them is looked at.

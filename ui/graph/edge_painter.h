@@ -25,6 +25,7 @@ class EdgePainter {
     void fillPlain(const QColor& color);
     void addHead(const Edge& edge, QPainterPath& heads) const;
     void paintLooked(const Edge& edge);
+    void paintDashes(const QPolygonF& line, const QColor& color);
     void paintReference(const Edge& edge, const QColor& color);
 
     /// Pixels of one column or row of the screen.

@@ -31,7 +31,7 @@ GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent),
     connect(document, &Document::modelChanged, this, [this] { setPicture(nullptr); });
     connect(document, &Document::layersChanged, this, &GraphCanvas::updateLooks);
     connect(document, &Document::evaluationChanged, this, [this] {
-        if (m_scene.faded != m_document->metricsStale()) updateLooks();
+        if (m_scene.faded != m_document->metricsStale() || m_measuring != (m_document->evaluating() && !m_overlay.scale.any)) updateLooks();
     });
     connect(document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
     connect(&m_reference, &LayerReference::changed, this, [this] {
@@ -82,6 +82,7 @@ void GraphCanvas::setPicture(PicturePtr picture) {
         m_graph = graph;
         resetView();
     }
+    hoverAnew();
     sceneChanged();
     Q_EMIT viewChanged();
 }
@@ -131,6 +132,7 @@ ScaleChoice GraphCanvas::scaleChoice() const {
 void GraphCanvas::updateLooks() {
     m_scene.faded = m_document->metricsStale();
     m_overlay = overlayOf(*m_document, m_reference, m_metric, scaleChoice());
+    m_measuring = m_document->evaluating() && !m_overlay.scale.any;
     m_looks.clear();
     if (m_picture && m_document->graph())
         m_looks =
@@ -168,6 +170,7 @@ void GraphCanvas::resetView() {
 
 void GraphCanvas::viewMoved() {
     keepInside();
+    if (m_drag == Drag::None) hoverAnew();
     update();
     Q_EMIT viewChanged();
 }

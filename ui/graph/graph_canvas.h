@@ -39,6 +39,9 @@ class GraphCanvas : public QWidget {
     const LayerReference& reference() const { return m_reference; }
     bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
 
+    /// No layer has a value yet, and they are on their way.
+    bool measuring() const { return m_measuring; }
+
     Metric metric() const { return m_metric; }
     void setMetric(Metric metric);
     /// Of the metric that is shown; each keeps its own.
@@ -119,6 +122,7 @@ class GraphCanvas : public QWidget {
     void keepInside();
     void viewMoved();
     void setHovered(std::optional<std::size_t> box);
+    void hoverAnew();
     void previewUntil();
     void markPreviewed();
     void selectPathTo(std::size_t box);
@@ -145,6 +149,7 @@ class GraphCanvas : public QWidget {
     Overlay m_overlay;
     std::map<Metric, ScaleChoice> m_scales;
     Metric m_metric = Metric::LocalQs;
+    bool m_measuring = false;
     ViewTransform m_transform;
     PaintScene m_scene;
     std::unique_ptr<PaintCache> m_cache;
@@ -153,6 +158,7 @@ class GraphCanvas : public QWidget {
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
+    std::optional<QPointF> m_pointer;  ///< where the mouse is, until the keyboard takes over
     QRectF m_band;
     NodeId m_still;
     QMarginsF m_margins;

@@ -161,6 +161,11 @@ void GraphCanvas::setHovered(std::optional<std::size_t> box) {
     sceneChanged();
 }
 
+/// The graph has moved under a mouse that stands still.
+void GraphCanvas::hoverAnew() {
+    if (m_pointer) setHovered(boxAt(*m_pointer));
+}
+
 void GraphCanvas::mousePressEvent(QMouseEvent* event) {
     m_pressed = m_last = event->position();
     if (event->button() == Qt::MiddleButton) {
@@ -214,6 +219,7 @@ void GraphCanvas::selectPathTo(std::size_t box) {
 
 void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
     const QPointF position = event->position();
+    m_pointer = position;
     if (m_drag == Drag::Click &&
         (position - m_pressed).manhattanLength() >= QApplication::startDragDistance()) {
         m_drag = Drag::Pan;
@@ -264,6 +270,7 @@ void GraphCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
 }
 
 void GraphCanvas::wheelEvent(QWheelEvent* event) {
+    m_pointer = event->position();
     if (event->modifiers() & Qt::ControlModifier) {
         zoomAt(event->position(), std::pow(1.0015, event->angleDelta().y()));
     } else {
@@ -272,7 +279,6 @@ void GraphCanvas::wheelEvent(QWheelEvent* event) {
         if (event->modifiers() & Qt::ShiftModifier) step = step.transposed();
         m_transform.offset += step;
         viewMoved();
-        setHovered(boxAt(event->position()));
     }
     event->accept();
 }
@@ -359,12 +365,11 @@ bool GraphCanvas::walk(int key) {
     else
         next = neighbour(*here, key);
     if (next) {
+        m_pointer.reset();
+        setHovered(std::nullopt);
         selectBox(*next, false);
         ensureVisible(layerOf(*next));
-        if (choosingUntil()) {
-            setHovered(std::nullopt);
-            previewUntil();
-        }
+        if (choosingUntil()) previewUntil();
     }
     return true;
 }
@@ -439,6 +444,7 @@ QPoint GraphCanvas::menuPlace() const {
 }
 
 void GraphCanvas::leaveEvent(QEvent* event) {
+    m_pointer.reset();
     setHovered(std::nullopt);
     QWidget::leaveEvent(event);
 }

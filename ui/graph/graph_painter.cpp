@@ -36,7 +36,7 @@ class ScenePainter {
         const double reach = 10 + 8 / m_zoom;  // of halos, which keep their width from afar
         for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -reach, reach, reach)))
             if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
-                paintHalo(i, toRectF(m_scene.picture->nodes[i].box));
+                paintHalo(i, withSheets(m_scene.picture->nodes[i]));
         if (m_zoom >= kTextZoom) paintFrameNames();
         if (m_plain)
             paintPlain(nodes);
@@ -51,11 +51,11 @@ class ScenePainter {
 
     void paintFrames() {
         const QColor color = frameColor();
-        constexpr double kRadius = 7;
+        const double radius = m_grid.length(7), width = m_grid.penWidth(1);
         for (const PictureFrame& frame : m_scene.picture->frames) {
-            const QRectF box = toRectF(frame.box);
+            const QRectF box = m_plain ? toRectF(frame.box) : m_grid.outlined(toRectF(frame.box), width);
             if (!box.intersects(m_visible)) continue;
-            m_painter.setPen(QPen(m_theme.border, m_plain ? 0 : 1));
+            m_painter.setPen(QPen(m_theme.border, m_plain ? 0 : width));
             if (m_plain) {
                 m_painter.fillRect(box, color);
                 m_painter.setBrush(Qt::NoBrush);
@@ -63,16 +63,16 @@ class ScenePainter {
                 continue;
             }
             // A large block fills the view: a path would be clipped line by line.
-            const QRectF seen = box.intersected(m_visible.adjusted(-2 * kRadius, -2 * kRadius, 2 * kRadius, 2 * kRadius));
-            const QRectF inner = seen.adjusted(0, kRadius, 0, -kRadius);
+            const QRectF seen = box.intersected(m_visible.adjusted(-2 * radius, -2 * radius, 2 * radius, 2 * radius));
+            const QRectF inner = seen.adjusted(0, radius, 0, -radius);
             m_painter.setBrush(color);
-            if (inner.height() > 4 * kRadius) {
+            if (inner.height() > 4 * radius) {
                 m_painter.setRenderHint(QPainter::Antialiasing, false);
                 m_painter.fillRect(m_grid.snapped(inner), color);
                 m_painter.setRenderHint(QPainter::Antialiasing);
-                paintEnds(seen, inner, kRadius);
+                paintEnds(seen, inner, radius);
             } else {
-                m_painter.drawRoundedRect(seen, kRadius, kRadius);
+                m_painter.drawRoundedRect(seen, radius, radius);
             }
         }
     }
@@ -172,25 +172,33 @@ class ScenePainter {
         m_painter.setWorldMatrixEnabled(true);
     }
 
+    /// A group's sheets would hide half of its halo.
+    static QRectF withSheets(const PictureNode& node) {
+        return toRectF(node.box).adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0, node.kind == PictureNode::Kind::Group ? kSheets : 0);
+    }
+
     void paintHalo(std::size_t i, const QRectF& box) {
         const bool selected = flagged(m_scene.selected, i);
         const QColor color = selected                        ? m_theme.accent
                              : flagged(m_scene.previewed, i) ? m_theme.inFloat
                                                              : m_theme.edge;
-        const double width = std::max(selected ? 2.2 : 1.4, (m_plain ? 2.0 : 1.0) / m_zoom);
+        const double width = m_grid.penWidth(std::max(selected ? 2.2 : 1.4, (m_plain ? 2.0 : 1.0) / m_zoom));
         const double gap = 2 + width;
+        const auto around = [&](double out) {
+            const double radius = m_grid.length(5 + out);
+            m_painter.drawRoundedRect(m_grid.outlined(box.adjusted(-out, -out, out, out), width), radius, radius);
+        };
         QPen pen(color, width);
         if (!selected && flagged(m_scene.previewed, i)) pen.setStyle(Qt::DashLine);
         m_painter.setPen(pen);
         QColor fill = color;
         fill.setAlpha(m_scene.current == i ? 60 : selected ? 30 : 0);
         m_painter.setBrush(fill);
-        m_painter.drawRoundedRect(box.adjusted(-gap, -gap, gap, gap), 5 + gap, 5 + gap);
+        around(gap);
         if (!selected || !flagged(m_scene.previewed, i)) return;
-        const double out = gap + 2 * width;
         m_painter.setPen(QPen(m_theme.inFloat, width, Qt::DashLine));
         m_painter.setBrush(Qt::NoBrush);
-        m_painter.drawRoundedRect(box.adjusted(-out, -out, out, out), 5 + out, 5 + out);
+        around(gap + 2 * width);
     }
 
     /// The states of a group's layers, as shares of its lower rim.

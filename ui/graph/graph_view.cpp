@@ -87,12 +87,11 @@ void GraphView::place() {
     const bool roomForMap = width() > unit * 30 && height() > unit * 12;
     m_minimap->setVisible(roomForMap);
     m_minimap->setGeometry(width() - gap - mapWidth, gap, mapWidth, height() - 2 * gap);
-    const QSize legend = m_legend->sizeHint();
     const int legendRoom = width() - 2 * gap - (roomForMap ? mapWidth + gap : 0);
+    const QSize legend = m_legend->sizeFor(legendRoom);
     m_metrics->setVisible(m_metrics->width() <= legendRoom);
     m_metricBox->setVisible(!m_metrics->isVisibleTo(this));
-    m_legend->setGeometry(gap, height() - gap - legend.height(), std::min(legend.width(), legendRoom),
-                          legend.height());
+    m_legend->setGeometry(gap, height() - gap - legend.height(), legend.width(), legend.height());
     m_legend->setVisible(height() > unit * 10);
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);

@@ -8,8 +8,8 @@
 #include <QPainter>
 #include <QToolTip>
 #include <algorithm>
-#include <array>
-#include <numeric>
+#include <cmath>
+#include <vector>
 
 #include "style/words.h"
 
@@ -107,6 +107,41 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
     end(scale.worst, false);
 }
 
+constexpr std::size_t kCount = std::size(kEntries), kMostRows = 3;
+
+/// The entries in columns.
+struct Rows {
+    std::size_t count = 1;
+    std::vector<double> lefts;  ///< of the columns
+    double width = 0;           ///< of all, with the margin
+};
+
+/// As few rows as there is room for, so that a narrow window loses none.
+Rows rowsOf(const QFontMetricsF& metrics, double room) {
+    const double unit = metrics.height(), gap = unit * 0.95;
+    for (Rows rows;; ++rows.count) {
+        const std::size_t columns = (kCount + rows.count - 1) / rows.count;
+        std::vector<double> widths(columns, 0);
+        for (std::size_t i = 0; i < kCount; ++i)
+            widths[i % columns] = std::max(widths[i % columns], unit * 1.55 + metrics.horizontalAdvance(Words::tr(kEntries[i].text)));
+        rows.lefts.clear();
+        rows.width = 0;
+        for (const double width : widths) {
+            rows.lefts.push_back(rows.width);
+            rows.width += width + gap;
+        }
+        if (rows.width <= room || columns == 1) return rows;
+    }
+}
+
+double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(rows) + 0.2) * unit * 1.25; }
+
+/// Beside the scale if all rows find room there, else below it.
+double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
+    const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
+    return hasScale && rowsOf(metrics, width - beside).count <= kMostRows && rowsOf(metrics, width - beside).width <= width - beside ? beside : unit * 0.9;
+}
+
 }  // namespace
 
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing) {
@@ -116,47 +151,31 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
     painter.setPen(QPen(colors.border, 1));
     painter.setBrush(colors.panel);
     painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
-    double x = area.left() + unit * 0.8;
-    if (scale.metric != Metric::None) {
-        paintScale(painter, scale, colors, area.topLeft(), nothing);
-        x = area.left() + barOf(unit).right() + unit * 1.3;
-    }
-    // In as few rows as there is room for, so that a narrow window loses none.
-    constexpr std::size_t kCount = std::size(kEntries), kMostRows = 3;
-    std::array<QString, kCount> texts;
-    std::array<double, kCount> widths{};
+    const bool hasScale = scale.metric != Metric::None;
+    if (hasScale) paintScale(painter, scale, colors, area.topLeft(), nothing);
+    const double x = area.left() + entriesLeft(metrics, hasScale, area.width());
+    const Rows rows = rowsOf(metrics, area.right() - x);
+    const bool below = hasScale && x < area.left() + barOf(unit).right();
+    const double height = below ? rowsHeight(unit, rows.count) : area.height(), top = area.bottom() - height;
     for (std::size_t i = 0; i < kCount; ++i) {
-        texts[i] = Words::tr(kEntries[i].text);
-        widths[i] = unit * 1.55 + metrics.horizontalAdvance(texts[i]);
-    }
-    const double gap = unit * 0.95;
-    std::size_t rows = 0, columns = 0;
-    std::vector<double> wide;
-    do {
-        ++rows;
-        columns = (kCount + rows - 1) / rows;
-        wide.assign(columns, 0);
-        for (std::size_t i = 0; i < kCount; ++i) wide[i % columns] = std::max(wide[i % columns], widths[i]);
-    } while (rows < kMostRows &&
-             std::accumulate(wide.begin(), wide.end(), x + unit * 0.3 + gap * static_cast<double>(columns - 1)) > area.right());
-    for (std::size_t i = 0; i < kCount; ++i) {
-        const std::size_t column = i % columns;
-        const double left = std::accumulate(wide.begin(), wide.begin() + static_cast<std::ptrdiff_t>(column), x) + gap * static_cast<double>(column);
-        const double middle = area.top() + area.height() * (0.08 + 0.84 * (static_cast<double>(i / columns) + 0.5) / static_cast<double>(rows));
+        const double middle = top + height * (0.08 + 0.84 * (static_cast<double>(i / rows.lefts.size()) + 0.5) / static_cast<double>(rows.count));
+        const double left = x + rows.lefts[i % rows.lefts.size()];
         paintSwatch(painter, QRectF(left, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape, colors);
         painter.setPen(colors.text);
-        const double room = std::min(widths[i], area.right() - left) - unit * 1.55;
-        painter.drawText(QRectF(left + unit * 1.55, middle - unit * 0.6, room + unit, unit * 1.2), Qt::AlignLeft | Qt::AlignVCenter,
-                         metrics.elidedText(texts[i], Qt::ElideRight, room + 1));
+        painter.drawText(QRectF(left + unit * 1.55, middle - unit * 0.6, area.right() - left - unit * 1.7, unit * 1.2), Qt::AlignLeft | Qt::AlignVCenter,
+                         Words::tr(kEntries[i].text));
     }
 }
 
-QSizeF legendSize(const QFont& font, bool hasScale) {
+QSizeF legendSize(const QFont& font, bool hasScale, double room) {
     const QFontMetricsF metrics(font);
     const double unit = metrics.height();
-    double width = hasScale ? barOf(unit).right() + unit * 1.3 : unit * 0.8;
-    for (const Entry& entry : kEntries) width += metrics.horizontalAdvance(Words::tr(entry.text)) + unit * 2.5;
-    return {width, unit * 10 / 3};
+    const double wide = rowsOf(metrics, 1e9).width + entriesLeft(metrics, hasScale, 1e9);
+    const double width = std::min(wide, room), left = entriesLeft(metrics, hasScale, width);
+    const Rows rows = rowsOf(metrics, width - left);
+    const bool below = hasScale && left < barOf(unit).right();
+    const double entries = rowsHeight(unit, rows.count);
+    return {std::max(left + rows.width, below ? barOf(unit).right() + unit * 0.9 : 0), below ? barOf(unit).bottom() + unit * 1.1 + entries : std::max(entries, unit * 10 / 3)};
 }
 
 Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
@@ -165,18 +184,27 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
     setAccessibleName(tr("Legend of the graph"));
     connect(canvas, &GraphCanvas::looksChanged, this, [this] {
         updateGeometry();
+        m_painted = QPixmap();
         update();
     });
 }
 
 QString Legend::nothing() const {
-    if (m_canvas->metric() != Metric::Difference || m_canvas->reference().layers()) return {};
+    const bool difference = m_canvas->metric() == Metric::Difference;
+    // Leave-one-out waits for an idle engine, and the others for nothing.
+    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("being measured\u2026");
+    if (!difference || m_canvas->reference().layers()) return {};
     return m_canvas->hasBaseline() ? tr("go back to the baseline once") : tr("one configuration so far");
 }
 
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
 
-QSize Legend::sizeHint() const { return legendSize(font(), hasScale()).toSize(); }
+QSize Legend::sizeHint() const { return sizeFor(1e9); }
+
+QSize Legend::sizeFor(double room) const {
+    const QSizeF size = legendSize(font(), hasScale(), room);
+    return {static_cast<int>(std::ceil(size.width())), static_cast<int>(std::ceil(size.height()))};
+}
 
 QRectF Legend::barRect() const {
     return hasScale() ? barOf(QFontMetricsF(font()).height()) : QRectF();
@@ -187,11 +215,23 @@ QRectF Legend::switchRect() const {
     return switchOf(QFontMetricsF(font()));
 }
 
+/// Whenever the graph under it moves: so it is kept as it was painted.
 void Legend::paintEvent(QPaintEvent*) {
-    const Theme& colors = themeOf(palette());
-    QPainter painter(this);
-    painter.setFont(font());
-    paintLegend(painter, rect(), m_canvas->scale(), colors, nothing());
+    const QSize pixels = (QSizeF(size()) * devicePixelRatioF()).toSize();
+    if (m_painted.size() != pixels) {
+        m_painted = QPixmap(pixels);
+        m_painted.setDevicePixelRatio(devicePixelRatioF());
+        m_painted.fill(Qt::transparent);
+        QPainter painter(&m_painted);
+        painter.setFont(font());
+        paintLegend(painter, rect(), m_canvas->scale(), themeOf(palette()), nothing());
+    }
+    QPainter(this).drawPixmap(0, 0, m_painted);
+}
+
+void Legend::changeEvent(QEvent* event) {
+    m_painted = QPixmap();
+    QWidget::changeEvent(event);
 }
 
 Legend::Grip Legend::gripAt(QPointF position) const {

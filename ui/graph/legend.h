@@ -3,6 +3,7 @@
 // What colours and shapes mean, in a corner of the graph: the metric's colour scale and the states. The ends of the
 // scale are dragged, a double click gives them back; a click on "linear" makes it logarithmic.
 
+#include <QPixmap>
 #include <QWidget>
 
 #include "graph/graph_canvas.h"
@@ -11,17 +12,19 @@ namespace quantloupe::ui {
 
 /// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is said where no layer has a value.
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing = {});
-QSizeF legendSize(const QFont& font, bool hasScale);
+/// Not wider than `room`: in a narrow place the states stand in rows, or below the scale.
+QSizeF legendSize(const QFont& font, bool hasScale, double room = 1e9);
 
 class Legend : public QWidget {
     Q_OBJECT
   public:
     explicit Legend(GraphCanvas* canvas, QWidget* parent = nullptr);
     QSize sizeHint() const override;
+    QSize sizeFor(double room) const;
 
     QRectF barRect() const;     ///< of the colour scale
     QRectF switchRect() const;  ///< of "linear" or "log"
-    /// Why no layer has a difference, in few words; otherwise empty.
+    /// Why no layer has a value, in few words; empty: nothing is known of it.
     QString nothing() const;
     void toggleLogarithmic();
     void resetScale();
@@ -32,6 +35,7 @@ class Legend : public QWidget {
   protected:
     bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
+    void changeEvent(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void mouseMoveEvent(QMouseEvent* event) override;
     void mouseReleaseEvent(QMouseEvent* event) override;
@@ -47,6 +51,7 @@ class Legend : public QWidget {
 
     GraphCanvas* m_canvas;
     Grip m_grip = Grip::None;
+    QPixmap m_painted;
 };
 
 }  // namespace quantloupe::ui

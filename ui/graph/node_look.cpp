@@ -7,6 +7,18 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+/// Mostly the layer before: looking names up in a large graph takes its time.
+const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph) {
+    const std::size_t here = layer.node.index();
+    if (here > 0 && here <= layers.size() && layers[here - 1].name == layer.host) return &layers[here - 1];
+    const auto host = graph.findNode(layer.host);
+    return host && host->index() < layers.size() ? &layers[host->index()] : nullptr;
+}
+
+}  // namespace
+
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
                 const Overlay& overlay, const Theme& theme) {
     NodeLook look;
@@ -30,11 +42,9 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
         case LayerState::Fused: {
             look.outline = theme.folded, look.fill = theme.foldedFill;
             look.number = Words::tr("fused"), look.quiet = true;
-            const auto host = graph.findNode(layer.host);
-            if (host && host->index() < layers.size()) {
-                const LayerState state = layers[host->index()].state;
-                look.fill = state == LayerState::Quantized ? theme.quantizedFill : theme.inFloatFill;
-                look.hatched = state == LayerState::Skipped;
+            if (const LayerResult* host = hostOf(layer, layers, graph)) {
+                look.fill = host->state == LayerState::Quantized ? theme.quantizedFill : theme.inFloatFill;
+                look.hatched = host->state == LayerState::Skipped;
             }
             break;
         }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "graph/device_grid.h"
+
 namespace quantloupe::ui {
 
 const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio,
@@ -13,7 +15,10 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
     snapped.offset = {whole(transform.offset.x()), whole(transform.offset.y())};
     const QSize pixels = (QSizeF(size) * ratio).toSize().expandedTo({1, 1});
     if (m_image.size() != pixels || m_ratio != ratio) {
-        m_image = QImage(pixels, QImage::Format_RGB32);
+        m_image = QImage();
+        m_canvas = QImage(pixels + 2 * QSize(kMargin, kMargin), QImage::Format_RGB32);
+        m_image = QImage(m_canvas.bits() + kMargin * m_canvas.bytesPerLine() + kMargin * 4, pixels.width(), pixels.height(), m_canvas.bytesPerLine(),
+                         QImage::Format_RGB32);
         m_image.setDevicePixelRatio(ratio);
         m_ratio = ratio;
         m_known = false;
@@ -41,22 +46,23 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
 
 void PaintedView::paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background) {
     // In device pixels: the painter of an image that knows its scale would hide them.
-    m_image.setDevicePixelRatio(1);
-    QPainter painter(&m_image);
+    QPainter painter(&m_canvas);
+    const double margin = kMargin / m_ratio;
     painter.scale(m_ratio, m_ratio);
+    painter.translate(margin, margin);
     const QRectF part(QPointF(pixels.topLeft()) / m_ratio, QSizeF(pixels.size()) / m_ratio);
-    if (pixels != m_image.rect()) painter.setClipRect(part);
+    painter.setClipRect(part);
     painter.fillRect(part, background);
-    paintScene(painter, scene, m_transform, part);
-    painter.end();
-    m_image.setDevicePixelRatio(m_ratio);
+    ViewTransform aside = m_transform;
+    aside.offset += QPointF(DeviceGrid::kAside, DeviceGrid::kAside) / m_ratio;
+    paintScene(painter, scene, aside, part);
 }
 
 /// Rows in the order in which none is overwritten before it is moved.
 void PaintedView::scroll(int dx, int dy) {
     const int width = m_image.width(), height = m_image.height();
-    const qsizetype stride = m_image.bytesPerLine();
-    uchar* bits = m_image.bits();
+    const qsizetype stride = m_canvas.bytesPerLine();
+    uchar* bits = m_canvas.bits() + kMargin * stride + kMargin * 4;
     const auto count = static_cast<std::size_t>(width - std::abs(dx)) * 4;
     const qsizetype from = dx < 0 ? -dx * 4 : 0, to = dx > 0 ? dx * 4 : 0;
     for (int i = 0; i < height - std::abs(dy); ++i) {

@@ -19,14 +19,19 @@ class PaintedView {
     void forget() { m_known = false; }
     /// The frame of `size` widget pixels at `ratio` device pixels each, on `background`. The offset is rounded to whole
     /// device pixels, so that a graph that moves does not shimmer.
+    /// Valid until the next call.
     const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio, const QColor& background);
 
   private:
+    /// The rasterizer's curves end a level off where the image cuts them: so it cuts them where nobody looks.
+    static constexpr int kMargin = 32;  ///< device pixels, more than the round of a corner
+
     void paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background);
     void scroll(int dx, int dy);
 
     bool m_known = false;
-    QImage m_image;
+    QImage m_canvas;  ///< with kMargin round what is seen
+    QImage m_image;   ///< what is seen of it, the same bytes
     ViewTransform m_transform;
     double m_ratio = 1;
 };

@@ -24,16 +24,15 @@ struct ViewTransform {
     /// Changes the zoom and keeps what is under `view` there.
     void zoomAt(QPointF view, double factor) {
         const QPointF scene = toScene(view);
-        zoom = std::clamp(zoom * factor, kMinZoom, kMaxZoom);
+        zoom = std::clamp(zoom * factor, std::min(kMinZoom, zoom), kMaxZoom);
         offset = view - scene * zoom;
     }
     /// The middle of `scene` comes to the middle of `view`.
     void center(QPointF scene, const QRectF& view) { offset = view.center() - scene * zoom; }
-    /// Shows all of `scene` in `view`, not larger than `most`.
+    /// Shows all of `scene` in `view`, not larger than `most`; a very long one smaller than a hand can zoom.
     void fit(const QRectF& scene, const QRectF& view, double most) {
         if (scene.isEmpty() || view.isEmpty()) return;
-        zoom = std::clamp(std::min({view.width() / scene.width(), view.height() / scene.height(), most}),
-                          kMinZoom, kMaxZoom);
+        zoom = std::min({view.width() / scene.width(), view.height() / scene.height(), most, kMaxZoom});
         center(scene.center(), view);
     }
 };

@@ -127,14 +127,14 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
         auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
         token.check();
         auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
-        return [this, model, session, token] {
+        return [this, model, session, token, signatures = layerSignatures(*model->graph)] {
             if (token.cancelled()) return;  // another was asked for meanwhile
             // Until here the session was the one of the model that is shown.
             m_thread.post([state = m_state, session] {
                 std::swap(state->session, *session);
                 session->reset();
             });
-            Q_EMIT modelLoaded(model);
+            Q_EMIT modelLoaded(model, signatures);
         };
     });
 }
@@ -152,7 +152,7 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
          });
 }
 
-void EvaluationJob::evaluate(const QuantizationConfig& config) {
+void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationPtr& before) {
     m_evaluationToken.cancel();
     m_evaluationToken = CancelToken();
     const CancelToken token = m_evaluationToken;
@@ -161,9 +161,9 @@ void EvaluationJob::evaluate(const QuantizationConfig& config) {
     clock.start();
 
     EvaluationObserver observer;
-    observer.updated = [this, generation](EvaluationPtr evaluation) {
-        m_thread.reply([this, generation, evaluation = std::move(evaluation)] {
-            if (generation == m_generation) Q_EMIT evaluated(evaluation);
+    observer.updated = [this, generation, before](EvaluationPtr evaluation) {
+        m_thread.reply([this, generation, shown = withNumbersOf(before, std::move(evaluation))] {
+            if (generation == m_generation) Q_EMIT evaluated(shown.evaluation, shown);
         });
     };
     auto throttle = std::make_shared<QElapsedTimer>();
@@ -217,8 +217,8 @@ void EvaluationJob::study(const QuantizationConfig& config) {
             };
             state->session->study(config, 40, observer, token);
             EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
-            m_thread.reply([this, generation, evaluation = std::move(evaluation)] {
-                if (generation == m_generation) Q_EMIT evaluated(evaluation);
+            m_thread.reply([this, generation, shown = withNumbersOf(nullptr, std::move(evaluation))] {
+                if (generation == m_generation) Q_EMIT evaluated(shown.evaluation, shown);
             });
         } catch (const std::exception&) {
             // Cancelled, or something that the evaluation has told already.

@@ -16,9 +16,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "data/preprocess.h"
+#include "jobs/carried_numbers.h"
 #include "jobs/worker_thread.h"
+#include "session/layer_signature.h"
 #include "session/session.h"
 
 namespace quantloupe::ui {
@@ -56,7 +59,8 @@ class EvaluationJob : public QObject {
     /// Without `preprocess`, images become inputs as the file beside the model says.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
                   const std::optional<Preprocess>& preprocess = std::nullopt);
-    void evaluate(const QuantizationConfig& config);
+    /// What is not known yet is shown as in `before` (null: as unknown).
+    void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
     /// Once nothing else is to be done: measures what each layer costs and learns to predict (Session::study), then evaluates
     /// again, so that the results show it. Any other request ends it at once; it tells neither progress nor errors.
     void study(const QuantizationConfig& config);
@@ -75,10 +79,11 @@ class EvaluationJob : public QObject {
     bool busy() const { return m_open > 0; }
 
   Q_SIGNALS:
-    void modelLoaded(quantloupe::ui::ModelPtr model);
+    /// With what its layers are found again by (layer_signature.h).
+    void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures);
     void dataOpened(quantloupe::ui::DataInfo info);
     /// Snapshots; the last one of an evaluation comes with evaluationFinished.
-    void evaluated(quantloupe::EvaluationPtr evaluation);
+    void evaluated(quantloupe::EvaluationPtr evaluation, quantloupe::ui::ShownEvaluation shown);
     void evaluationFinished(quantloupe::EvaluationPtr evaluation, double seconds);
     void evaluationCancelled();
     void progressed(QString stage, std::size_t done, std::size_t total);

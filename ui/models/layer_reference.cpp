@@ -21,7 +21,7 @@ void LayerReference::remember() {
     m_graph = m_document->graph();
     std::string version = evaluation->version.hex();
     std::erase_if(m_measured, [&](const Measured& m) { return m.version == version; });
-    m_measured.push_back({std::move(version), evaluation->layers});
+    m_measured.push_back({std::move(version), evaluation});
     const std::string& baseline = m_document->history().baseline();
     if (m_measured.size() > kMost)
         m_measured.erase(m_measured.front().version == baseline ? m_measured.begin() + 1 : m_measured.begin());
@@ -44,7 +44,7 @@ const LayerReference::Measured* LayerReference::reference() const {
 
 const std::vector<LayerResult>* LayerReference::layers() const {
     const Measured* measured = reference();
-    return measured ? &measured->layers : nullptr;
+    return measured ? &measured->evaluation->layers : nullptr;
 }
 
 QString LayerReference::name() const {

@@ -29,7 +29,7 @@ class LayerReference : public QObject {
   private:
     struct Measured {
         std::string version;
-        std::vector<LayerResult> layers;
+        EvaluationPtr evaluation;
     };
     void remember();
     const Measured* reference() const;

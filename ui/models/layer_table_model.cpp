@@ -23,11 +23,6 @@ LayerTableModel::LayerTableModel(Document* document, QObject* parent)
 
 void LayerTableModel::update() {
     const auto& layers = m_document->layers();
-    m_local = scaleOf(layers, Metric::LocalQs);
-    m_weight = scaleOf(layers, Metric::WeightQs);
-    m_cumulative = scaleOf(layers, Metric::CumulativeQs);
-    m_leaveOneOut = scaleOf(layers, Metric::LeaveOneOut);
-    m_sqnr = scaleOf(layers, Metric::Sqnr);
     m_stale = m_document->metricsStale();
     if (layers.size() != m_rows) {
         beginResetModel();
@@ -162,15 +157,10 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
         case StaleRole:
             return m_document->metricsStale();
         case HeatRole: {
-            const MetricScale* scale = index.column() == LocalQs        ? &m_local
-                                       : index.column() == WeightQs     ? &m_weight
-                                       : index.column() == CumulativeQs ? &m_cumulative
-                                       : index.column() == LeaveOneOut  ? &m_leaveOneOut
-                                       : index.column() == Sqnr         ? &m_sqnr
-                                                                        : nullptr;
-            if (!scale) return {};
-            const auto value = metricValue(layer, scale->metric);
-            return value ? QVariant(scale->position(*value)) : QVariant();
+            const auto metric = metricOf(index.column());
+            if (!metric || metric == Metric::Macs) return {};
+            const auto value = metricValue(layer, *metric);
+            return value ? QVariant(m_document->scale(*metric).position(*value)) : QVariant();
         }
         default:
             return {};

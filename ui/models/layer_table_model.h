@@ -59,7 +59,6 @@ class LayerTableModel : public QAbstractTableModel {
     Document* m_document;
     std::size_t m_rows = 0;
     bool m_stale = false;
-    MetricScale m_local, m_weight, m_cumulative, m_leaveOneOut, m_sqnr;
 };
 
 /// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=, <=, for

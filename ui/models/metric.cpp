@@ -237,33 +237,35 @@ MetricScale scaleOf(std::span<const std::optional<double>> all, Metric metric, c
         if (value && std::isfinite(*value)) values.push_back(*value);
     scale.any = !values.empty();
     if (!scale.any) return scale;
-    std::ranges::sort(values);
+    const auto [least, most] = std::ranges::minmax(values);
     scale.logarithmic = canBeLogarithmic(metric) && choice.logarithmic.value_or(metric == Metric::RangeRatio);
     if (scale.diverging) {
-        const double most = std::max({std::abs(values.front()), std::abs(values.back()), 1e-9});
-        scale.best = -most, scale.worst = most;
+        const double reach = std::max({std::abs(least), std::abs(most), 1e-9});
+        scale.best = -reach, scale.worst = reach;
     } else if (lowIsBad(metric)) {
-        scale.best = metric == Metric::Cosine ? 1 : values.back();
-        scale.worst = values.front();
+        scale.best = metric == Metric::Cosine ? 1 : most;
+        scale.worst = least;
         if (scale.best == scale.worst && metric == Metric::Cosine) scale.worst = 0.999;
     } else {
         scale.best = metric == Metric::RangeRatio ? 1 : 0;
-        scale.worst = values.back() > scale.best ? values.back() : scale.best + 1;
+        scale.worst = most > scale.best ? most : scale.best + 1;
     }
     if (scale.logarithmic && metric != Metric::RangeRatio) {
-        double least = std::numeric_limits<double>::infinity();
+        double start = std::numeric_limits<double>::infinity();
         for (const double value : values)
-            if (badness(metric, value) > 0) least = std::min(least, badness(metric, value));
-        if (std::isfinite(least) && least < badness(metric, scale.worst))
-            scale.best = fromBadness(metric, least);
+            if (badness(metric, value) > 0) start = std::min(start, badness(metric, value));
+        if (std::isfinite(start) && start < badness(metric, scale.worst))
+            scale.best = fromBadness(metric, start);
         else
             scale.logarithmic = false;  // nothing to tell apart
     }
     scale.fullBest = scale.best, scale.fullWorst = scale.worst;
     // One broken layer must not make all others look alike.
     if (!lowIsBad(metric) && !scale.logarithmic && !scale.diverging) {
-        const double high = values[values.size() * 95 / 100] * 1.25;
-        if (values.size() >= kEnough && high > 0 && values.back() > 2 * high) {
+        const auto upper = values.begin() + static_cast<std::ptrdiff_t>(values.size() * 95 / 100);
+        std::ranges::nth_element(values, upper);
+        const double high = *upper * 1.25;
+        if (values.size() >= kEnough && high > 0 && most > 2 * high) {
             scale.worst = high;
             scale.clipped = true;
         }

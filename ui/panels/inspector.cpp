@@ -42,7 +42,6 @@ Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent),
     build();
     connect(document, &Document::selectionChanged, this, &Inspector::showSelection);
     connect(document, &Document::modelChanged, this, &Inspector::showSelection);
-    connect(document, &Document::layersChanged, this, &Inspector::showResults);
     connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
     connect(document, &Document::configChanged, this, &Inspector::showResults);
     connect(document, &Document::historyChanged, this, &Inspector::showResults);
@@ -249,9 +248,11 @@ void Inspector::showResults() {
     for (QWidget* widget :
          {static_cast<QWidget*>(m_state), static_cast<QWidget*>(m_toggle), static_cast<QWidget*>(m_hint)})
         widget->setVisible(layer != nullptr);
-    m_host->hide();
-    m_reason->hide();
-    if (!layer) return;
+    if (!layer) {
+        m_host->hide();
+        m_reason->hide();
+        return;
+    }
 
     const Node& node = m_document->graph()->node(m_shown);
     QString kind = QString::fromStdString(node.op);
@@ -269,25 +270,26 @@ void Inspector::showResults() {
     const QColor fill = layer->state == LayerState::Quantized ? colors.quantizedFill
                         : folded                              ? colors.foldedFill
                                                               : colors.inFloatFill;
-    m_state->setStyleSheet(
+    const QString style =
         tr("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
             .arg((colors.dark || folded ? color : color.darker(115)).name(), fill.name(),
                  layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
                  color.name())
-            .arg(m_state->sizeHint().height() / 2));
+            .arg(m_state->sizeHint().height() / 2);
+    // Style sheets, and what hides and comes back, lay out the whole panel.
+    if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
     m_reason->setText(sentence(QString::fromStdString(layer->reason)));
-    m_reason->setVisible(!layer->reason.empty());
     m_hostNode = NodeId();
+    bool tellsReason = !layer->reason.empty();
+    m_host->setVisible(!layer->host.empty());
     if (!layer->host.empty()) {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
         m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("runs inside ")) +
                             QString::fromStdString(layer->host));
-        m_host->show();
         // The link says it already.
-        if (layer->reason.find(layer->host) != std::string::npos &&
-            layer->reason.size() < layer->host.size() + 40)
-            m_reason->hide();
+        if (layer->reason.find(layer->host) != std::string::npos && layer->reason.size() < layer->host.size() + 40) tellsReason = false;
     }
+    m_reason->setVisible(tellsReason);
     m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in float"));
     m_toggle->setVisible(layer->quantizable);
     m_hint->setVisible(layer->quantizable);
@@ -299,7 +301,7 @@ void Inspector::showResults() {
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
         const auto value = metricValue(*layer, kRows[i]);
-        const MetricScale scale = scaleOf(m_document->layers(), kRows[i]);
+        const MetricScale& scale = m_document->scale(kRows[i]);
         const bool local = kRows[i] != Metric::CumulativeQs && kRows[i] != Metric::LeaveOneOut;
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),

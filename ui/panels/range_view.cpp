@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "panels/layer_delegate.h"
 #include "style/theme.h"
 #include "style/words.h"
 #include "widgets/basics.h"
@@ -121,7 +122,7 @@ class RangeStrips : public QWidget {
         painter.setFont(font());
         painter.setPen(colors.text);
         painter.drawText(QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()), Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(QString::fromStdString(layer->name), Qt::ElideLeft, static_cast<int>(left() - unit * 2)));
+                         shortenedName(QString::fromStdString(layer->name), fontMetrics(), static_cast<int>(left() - unit * 2)));
         const LayerRanges* ranges = m_view->rangesOf(node);
         if (!ranges) return;
         const double bar = strip(row, false).width() / static_cast<double>(kPowers);

@@ -170,7 +170,6 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     row->addLayout(buttons);
 
     connect(document, &Document::evaluationChanged, this, &SummaryBar::refresh);
-    connect(document, &Document::layersChanged, this, &SummaryBar::refresh);
     connect(document, &Document::dataChanged, this, &SummaryBar::refresh);
     connect(document, &Document::historyChanged, this, &SummaryBar::refresh);
     connect(document, &Document::heldChanged, this, &SummaryBar::refresh);

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// While a configuration is being measured the numbers of the one before stay on the screen. Made on the engine's thread:
+// a network of 10,000 layers has megabytes of results, whose copies must not keep the window waiting. Any thread.
+
+#include "session/evaluation.h"
+
+namespace quantloupe::ui {
+
+/// A snapshot as it is shown.
+struct ShownEvaluation {
+    EvaluationPtr evaluation;
+    std::shared_ptr<std::vector<LayerResult>> layers;  ///< the evaluation's, for the receiver to take and to change
+    bool ownAccuracy = false;  ///< its accuracies are no longer those of before
+};
+
+/// `evaluation` with what it does not know yet taken from `before` (may be null): numbers of layers, and, as they belong together,
+/// all accuracies until the quantized network's is there. A complete one stays as it is.
+ShownEvaluation withNumbersOf(const EvaluationPtr& before, EvaluationPtr evaluation);
+
+}  // namespace quantloupe::ui
