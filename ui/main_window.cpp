@@ -171,6 +171,7 @@ void MainWindow::observe() {
 
     connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
     connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
+    connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
     connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {

@@ -31,6 +31,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(dataSection, &DataSection::chooseDataRequested, this, &TuningPanel::chooseDataRequested);
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
+    connect(dataSection, &DataSection::preprocessRequested, this, &TuningPanel::preprocessRequested);
     column->addWidget(dataSection);
     column->addWidget(new SchemeSection(document));
     column->addWidget(new CalibrationSection(document));

@@ -20,6 +20,7 @@ class TuningPanel : public QScrollArea {
   Q_SIGNALS:
     void chooseDataRequested();
     void chooseCalibrationRequested();
+    void preprocessRequested();
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
