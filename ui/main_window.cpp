@@ -130,6 +130,11 @@ void MainWindow::observe() {
     connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
         m_start->setBusy({});
         if (failure.during == Failure::During::Loading) m_recovering = false;
+        if (failure.during == Failure::During::Data) m_dataFailure = sentence(failure.text);
+    });
+    connect(&m_document, &Document::dataChanged, this, [this] {  // what was wrong with the data before is none any more
+        if (m_document.data() && !m_dataFailure.isEmpty() && m_message->text() == m_dataFailure) m_message->dismiss();
+        m_dataFailure.clear();
     });
     connect(&m_document, &Document::viewLoaded, this, &MainWindow::restoreView);
     connect(&m_document, &Document::projectChanged, this, [this] {

@@ -172,6 +172,8 @@ class MainWindow : public QMainWindow {
     VerifyDialog* m_verify = nullptr;  ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
 
+    QString m_dataFailure;  ///< as the message bar showed it
+
     QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
             *m_typeAction = nullptr, *m_tailAction = nullptr;

@@ -73,7 +73,7 @@ QString preprocessInWords(const Preprocess& preprocess) {
     if (preprocess.centerCrop) parts << Words::tr("cropped to %1").arg(sidesText(preprocess.centerCrop).remove(QLatin1Char(' ')));
     parts << QLatin1String(kOrders[static_cast<std::size_t>(preprocess.layout)]);
     const int usual = usualIndex(preprocess);
-    parts << (usual < 0 ? Words::tr("own mean and deviation") : usualValues()[static_cast<std::size_t>(usual)].name);
+    parts << (usual < 0 ? Words::tr("own values") : usualValues()[static_cast<std::size_t>(usual)].name);
     return parts.join(QStringLiteral(", "));
 }
 

@@ -276,6 +276,22 @@ class WindowSessionTest : public QObject {
         QCOMPARE(weight(), 5.0f);
     }
 
+    void aMessageAboutDataGoesWhenTheDataIsThere() {
+        Document& document = *m_window->document();
+        document.openData(m_folder.filePath(QStringLiteral("nothing")).toStdString());
+        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->isVisible() && m_window->messageBar()->kind() == MessageKind::Error; }, 10000));
+        QFile file(m_folder.filePath(QStringLiteral("ones.npy")));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 4, 4), }");
+        header = header.leftJustified(117, ' ') + '\n';
+        const std::vector<float> ones(64, 1.0f);
+        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header + QByteArray(reinterpret_cast<const char*>(ones.data()), 256));
+        file.close();
+        document.openData(file.fileName().toStdString());
+        QVERIFY(QTest::qWaitFor([&] { return document.data().has_value(); }, 10000));
+        QVERIFY2(!m_window->messageBar()->isVisible(), qPrintable(m_window->messageBar()->text()));
+    }
+
     void whatIsTouchedButTheSameIsNotOffered() {
         m_window->fileWatch()->setRest(30);
         QSignalSpy changed(m_window->fileWatch(), &FileWatch::changed);

@@ -22,6 +22,13 @@ QString folderText(const std::filesystem::path& path) {
     return QString::fromStdString(parent.empty() ? name : parent + "/" + name);
 }
 
+bool takesImages(const Graph& graph) {
+    return std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+        const auto& shape = graph.tensor(input).shape;
+        return shape && shape->size() == 4;
+    });
+}
+
 QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
     const int gap = height / 6;
     QPixmap result(QSize(static_cast<int>(images.size()) * (height + gap), height) * ratio);
@@ -133,7 +140,7 @@ void DataSection::refresh() {
     const auto& info = m_document->data();
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());
-    const bool images = m_document->hasModel() && (!info || !info->thumbnails.isEmpty());
+    const bool images = info ? !info->thumbnails.isEmpty() : m_document->hasModel() && takesImages(*m_document->graph());
     for (QWidget* widget : {static_cast<QWidget*>(m_preprocessHead), static_cast<QWidget*>(m_preprocess),
                             static_cast<QWidget*>(m_changePreprocess)})
         widget->setVisible(images);

@@ -118,6 +118,7 @@ QListView { background: @panel; border: none; outline: none; selection-backgroun
 QDockWidget { color: @text; }
 QDockWidget::title { background: @panel; padding: @half @one; text-align: left;
     border-bottom: 1px solid @border; }
+QDockWidget::close-button { subcontrol-position: center right; right: @one; padding: 0; border: none; }
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @accent; }
 
