@@ -24,6 +24,12 @@ class TuningPanel : public QScrollArea {
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    QWidget* quantizedBanner(int unit);
+
+    QFrame* m_quantized = nullptr;
+    QWidget* m_sections = nullptr;  ///< what tunes
 };
 
 }  // namespace quantloupe::ui
