@@ -86,6 +86,13 @@ class Document : public QObject {
     /// that are found again. The undo stack starts anew. On an error all stays as it is.
     void reload();
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
+    /// How images become inputs: what was set here, or as the data that is open was read, or as the file beside the model says. Throws
+    /// Error where that cannot be read.
+    Preprocess preprocess() const;
+    /// Reads the data anew in this way, which goes into the project. Nothing: as the file beside the model says.
+    void setPreprocess(const std::optional<Preprocess>& preprocess);
+    bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
+    std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json beside the model, there or not
     /// Reads a configuration and makes it current, as one undo step.
     bool openConfig(const std::filesystem::path& path);
     bool saveConfig(const std::filesystem::path& path);

@@ -120,9 +120,30 @@ bool Document::saveProject(const fs::path& path) {
     return true;
 }
 
+Preprocess Document::preprocess() const {
+    if (m_preprocess) return *m_preprocess;
+    if (m_data) return m_data->preprocess;
+    const auto beside = m_model ? preprocessBeside(m_model->path) : std::nullopt;
+    return beside ? loadPreprocess(*beside) : Preprocess{};
+}
+
+void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
+    if (!m_model) return;
+    m_preprocess = preprocess;
+    m_undo.resetClean();  // it is part of the project, so there is something to save
+    const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
+    if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+}
+
+fs::path Document::preprocessFile() const {
+    fs::path file = m_model ? m_model->path : fs::path();
+    return file.replace_extension(".preprocess.json");
+}
+
 void Document::reload() {
     if (!m_model) return;
-    const Project now = project();
+    Project now = project();
+    now.preprocess = m_preprocess;  // the file beside may have changed with the model
     m_request = {now.model, now.data, now.calibration, {}};
     m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
     m_job.loadModel(now.model);

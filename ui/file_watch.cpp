@@ -17,14 +17,18 @@ FileWatch::FileWatch(QObject* parent) : QObject(parent) {
     connect(&m_rest, &QTimer::timeout, this, &FileWatch::look);
 }
 
-void FileWatch::watch(const QString& path) {
+void FileWatch::watch(const QStringList& paths) {
     m_rest.stop();
     if (const QStringList old = m_watcher.files() + m_watcher.directories(); !old.isEmpty()) m_watcher.removePaths(old);
-    m_path = path;
-    if (path.isEmpty()) return;
-    m_known = m_seen = stampOf(path);
-    m_watcher.addPath(path);
-    m_watcher.addPath(QFileInfo(path).absolutePath());
+    m_files.clear();
+    QStringList watched;
+    for (const QString& path : paths) {
+        const Stamp stamp = stampOf(path);
+        m_files.append({path, stamp, stamp});
+        if (stamp.size >= 0) watched << path;
+        if (const QString folder = QFileInfo(path).absolutePath(); !watched.contains(folder)) watched << folder;
+    }
+    if (!watched.isEmpty()) m_watcher.addPaths(watched);
 }
 
 FileWatch::Stamp FileWatch::stampOf(const QString& path) {
@@ -34,18 +38,21 @@ FileWatch::Stamp FileWatch::stampOf(const QString& path) {
 }
 
 void FileWatch::look() {
-    const Stamp now = stampOf(m_path);
-    if (now.size < 0) return;  // the folder tells when it is back
-    // One that was replaced is another file to the system, and no longer watched.
-    if (!m_watcher.files().contains(m_path)) m_watcher.addPath(m_path);
-    if (now == m_known) return;
-    if (now != m_seen) {  // still being written, perhaps
-        m_seen = now;
-        m_rest.start();
-        return;
+    bool moving = false;
+    QList<File*> others;
+    for (File& file : m_files) {
+        const Stamp now = stampOf(file.path);
+        if (now.size < 0) continue;  // the folder tells when it is back
+        // One that was replaced is another file to the system, and no longer watched.
+        if (!m_watcher.files().contains(file.path)) m_watcher.addPath(file.path);
+        if (now == file.known) continue;
+        moving = moving || now != file.seen;  // still being written, perhaps
+        file.seen = now;
+        others.append(&file);
     }
-    m_known = now;
-    Q_EMIT changed();
+    if (moving) return m_rest.start();
+    for (File* file : others) file->known = file->seen;
+    if (!others.isEmpty()) Q_EMIT changed(others.front()->path);
 }
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Tells when a file that was read has other content. A program that writes a model replaces it or writes it in pieces,
-// so the folder is watched too, and a change is told once the file has rested. GUI thread.
+// Tells when files that were read have other content. A program that writes a model replaces it or writes it in pieces,
+// so the folders are watched too, and a change is told once all files have rested. GUI thread.
 
 #include <QDateTime>
 #include <QFileSystemWatcher>
@@ -14,13 +14,14 @@ class FileWatch : public QObject {
     Q_OBJECT
   public:
     explicit FileWatch(QObject* parent = nullptr);
-    /// Watches this file instead, as it is now. Empty: none.
-    void watch(const QString& path);
+    /// Watches these files instead, as they are now. One that is not there yet is waited for. Empty: none.
+    void watch(const QStringList& paths);
     void setRest(int milliseconds) { m_rest.setInterval(milliseconds); }
 
   Q_SIGNALS:
-    /// Size or time are others than when watch() was called or this was told last. A file that is gone is waited for.
-    void changed();
+    /// Size or time are others than when watch() was called or this was told last: the first of the list that is. A file that is
+    /// gone is waited for.
+    void changed(QString path);
 
   private:
     struct Stamp {
@@ -28,13 +29,16 @@ class FileWatch : public QObject {
         QDateTime time;
         bool operator==(const Stamp&) const = default;
     };
+    struct File {
+        QString path;
+        Stamp known, seen;
+    };
     static Stamp stampOf(const QString& path);
     void look();
 
     QFileSystemWatcher m_watcher;
     QTimer m_rest;
-    QString m_path;
-    Stamp m_known, m_seen;
+    QList<File> m_files;
 };
 
 }  // namespace quantloupe::ui

@@ -8,6 +8,7 @@
 #include <QVBoxLayout>
 
 #include "base/atomic_file.h"
+#include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/guess_dialect.h"
 #include "models/config_difference.h"
@@ -17,6 +18,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr const char* kOwn = "quantloupe";
+constexpr int kNameRole = Qt::UserRole, kMeantRole = Qt::UserRole + 1;  // of a line to click; nothing is meant: taken back
 
 /// Rows as high as their text, wrapped at the list's width: names of layers are long.
 class WrappedRows final : public QStyledItemDelegate {
@@ -24,7 +26,9 @@ class WrappedRows final : public QStyledItemDelegate {
     explicit WrappedRows(QTreeWidget* tree) : QStyledItemDelegate(tree), m_tree(tree) {}
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         constexpr int kMargins = 12;
-        const int indent = m_tree->indentation() * (index.parent().isValid() ? 2 : 1);
+        int depth = 1;
+        for (QModelIndex above = index.parent(); above.isValid(); above = above.parent()) ++depth;
+        const int indent = m_tree->indentation() * depth;
         const int width = std::max(80, m_tree->viewport()->width() - indent - kMargins);
         const QRect text = option.fontMetrics.boundingRect(QRect(0, 0, width, 100'000), Qt::TextWordWrap, index.data().toString());
         return {width, text.height() + option.fontMetrics.leading() + 4};
@@ -57,6 +61,17 @@ QStringList listOf(const std::vector<std::string>& texts) {
         list.append(key ? line : sentence(line));
     }
     return list;
+}
+
+QTreeWidgetItem* addLink(QTreeWidgetItem* parent, const QString& text, const std::string& name, const std::string& meant) {
+    auto* link = new QTreeWidgetItem(parent, {text});
+    QFont font = parent->treeWidget()->font();
+    font.setUnderline(true);
+    link->setFont(0, font);
+    link->setForeground(0, themeOf(parent->treeWidget()->palette()).accent);
+    link->setData(0, kNameRole, QString::fromStdString(name));
+    link->setData(0, kMeantRole, QString::fromStdString(meant));
+    return link;
 }
 
 /// Only the start: a model is no text, and what gives a dialect away stands in the first megabyte.
@@ -112,6 +127,16 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     layout->addWidget(m_status);
     layout->addWidget(buttons);
     connect(choose, &QPushButton::clicked, this, &ImportDialog::chooseFile);
+    connect(m_review, &QTreeWidget::itemClicked, this, [this](const QTreeWidgetItem* item) { follow(item); });
+    for (const Qt::Key key : {Qt::Key_Return, Qt::Key_Enter}) {
+        auto* enter = new QShortcut(key, m_review);
+        enter->setContext(Qt::WidgetShortcut);
+        connect(enter, &QShortcut::activated, this, [this] {
+            const QTreeWidgetItem* item = m_review->currentItem();
+            if (item && item->data(0, kNameRole).isValid()) follow(item);
+            else if (m_import->isEnabled()) m_import->click();
+        });
+    }
     connect(m_dialect, &QComboBox::activated, this, [this] {
         m_guess.clear();
         read();
@@ -135,6 +160,7 @@ void ImportDialog::chooseFile() {
 
 void ImportDialog::openFile(const std::filesystem::path& path) {
     m_path = path;
+    m_renamed.clear();
     m_file->setFullText(QString::fromStdString(path.string()));
     const std::string guess = guessDialect(path, beginningOf(path));
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
@@ -163,11 +189,11 @@ void ImportDialog::read() {
     setRole(m_status, "muted");
     m_status->setText(tr("Reading\u2026"));
     m_reading = true;
-    m_thread.post([this, generation, &dialect, path = m_path, graph = m_document.graph(), start = m_document.config()] {
+    m_thread.post([this, generation, &dialect, path = m_path, renamed = m_renamed, graph = m_document.graph(), start = m_document.config()] {
         std::optional<ImportResult> result;
         QString why;
         try {
-            result = importFile(dialect, graph, start, path);
+            result = importFile(dialect, graph, start, path, renamed);
             resolveSkips(*graph, result->config);  // throws for a rule that makes no sense here
         } catch (const std::exception& error) {
             result.reset();
@@ -187,8 +213,11 @@ void ImportDialog::present(const ImportResult& result) {
     m_review->clear();
     const Theme& colours = themeOf(palette());
     addGroup(m_review, tr("Understood"), listOf(result.taken));
-    if (auto* left = addGroup(m_review, tr("Not taken over"), listOf(result.left)))
+    if (auto* left = addGroup(m_review, tr("Not taken over"), listOf(result.left))) {
         left->setForeground(0, colours.inFloat);
+        for (std::size_t i = 0; i < result.left.size(); ++i) offerNames(left->child(static_cast<int>(i)), result.left[i]);
+    }
+    showRenamed();
     const QStringList changes = configDifference(m_document.config(), result.config);
     addGroup(m_review, tr("Changes here"), changes);
     const bool same = result.config == m_document.config();
@@ -212,7 +241,37 @@ void ImportDialog::refuse(const QString& why) {
     m_import->setEnabled(false);
     setRole(m_status, "bad");
     m_status->setText(why);
+    if (nameMeant(why.toStdString())) offerNames(addGroup(m_review, tr("Not in the model"), {why})->child(0), why.toStdString());
+    showRenamed();
     Q_EMIT reviewed();
+}
+
+/// Under a line that says that a layer is not there: those that may be meant.
+void ImportDialog::offerNames(QTreeWidgetItem* line, const std::string& message) {
+    const auto meant = nameMeant(message);
+    if (!meant) return;
+    for (const std::string& name : meant->near)
+        if (m_document.graph()->findNode(name)) addLink(line, tr("It is %1").arg(QString::fromStdString(name)), meant->name, name);
+    line->setExpanded(true);
+}
+
+void ImportDialog::showRenamed() {
+    QStringList lines;
+    for (const auto& [name, meant] : m_renamed) lines << tr("%1 is read as %2").arg(QString::fromStdString(name), QString::fromStdString(meant));
+    auto* group = addGroup(m_review, tr("Other names, as chosen here"), lines);
+    int row = 0;
+    for (const auto& [name, meant] : m_renamed) {
+        addLink(group->child(row), tr("Take that back"), name, {});
+        group->child(row++)->setExpanded(true);
+    }
+}
+
+void ImportDialog::follow(const QTreeWidgetItem* item) {
+    if (!item->data(0, kNameRole).isValid()) return;
+    const std::string name = item->data(0, kNameRole).toString().toStdString(), meant = item->data(0, kMeantRole).toString().toStdString();
+    if (meant.empty()) m_renamed.erase(name);
+    else m_renamed[name] = meant;
+    read();
 }
 
 void ImportDialog::accept() {

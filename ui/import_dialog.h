@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // A configuration of another tool, before it becomes the current one: which dialect it is in, what was understood, what was not, and
-// what would change. Nothing changes until it is taken over, in one step that can be undone.
+// what would change. A name that the model does not have can be read as a near one, by a click. Nothing changes until it is taken
+// over, in one step that can be undone.
 
 #include <QDialog>
 #include <QLabel>
@@ -42,10 +43,14 @@ class ImportDialog : public QDialog {
     void read();
     void present(const ImportResult& result);
     void refuse(const QString& why);
+    void offerNames(QTreeWidgetItem* line, const std::string& message);
+    void showRenamed();
+    void follow(const QTreeWidgetItem* item);
 
     Document& m_document;
     std::filesystem::path m_path;
     std::vector<std::string> m_names;  ///< of the dialects in the box
+    std::map<std::string, std::string> m_renamed;  ///< of layers, from the file's names to the model's, as the person chose
     std::optional<ImportResult> m_result;
     QString m_guess;
     ElidedLabel* m_file;

@@ -130,6 +130,11 @@ void MainWindow::observe() {
     connect(&m_document, &Document::failed, this, [this](const Failure& failure) {
         m_start->setBusy({});
         if (failure.during == Failure::During::Loading) m_recovering = false;
+        if (failure.during == Failure::During::Data) m_dataFailure = sentence(failure.text);
+    });
+    connect(&m_document, &Document::dataChanged, this, [this] {  // what was wrong with the data before is none any more
+        if (m_document.data() && !m_dataFailure.isEmpty() && m_message->text() == m_dataFailure) m_message->dismiss();
+        m_dataFailure.clear();
     });
     connect(&m_document, &Document::viewLoaded, this, &MainWindow::restoreView);
     connect(&m_document, &Document::projectChanged, this, [this] {
@@ -171,6 +176,7 @@ void MainWindow::observe() {
 
     connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
     connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
+    connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
     connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {

@@ -30,6 +30,7 @@
 
 namespace quantloupe::ui {
 
+class PreprocessDialog;
 class VerifyDialog;
 
 class MainWindow : public QMainWindow {
@@ -101,6 +102,7 @@ class MainWindow : public QMainWindow {
     void chooseModel();
     void chooseData();
     void chooseCalibration();
+    void showPreprocess();
     void chooseConfig();
     bool saveConfig(bool askName);
     void chooseExport(int index);
@@ -118,7 +120,7 @@ class MainWindow : public QMainWindow {
     void showAbout();
     // main_window_session.cpp
     void watchFile();
-    void offerReload();
+    void offerReload(const QString& changed);
     void rememberSession() const;
     void tellWhenAway(double seconds);
     // main_window_commands.cpp
@@ -168,6 +170,9 @@ class MainWindow : public QMainWindow {
     HistoryPanel* m_history = nullptr;
     QDockWidget* m_historyDock = nullptr;
     VerifyDialog* m_verify = nullptr;  ///< made when it is asked for
+    PreprocessDialog* m_preprocess = nullptr;  ///< the same
+
+    QString m_dataFailure;  ///< as the message bar showed it
 
     QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,

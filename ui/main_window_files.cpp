@@ -10,6 +10,7 @@
 #include "export_dialog.h"
 #include "main_window.h"
 #include "model_export_dialog.h"
+#include "preprocess_dialog.h"
 
 namespace quantloupe::ui {
 
@@ -33,6 +34,16 @@ void MainWindow::chooseCalibration() {
     }
     const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of images that calibrate"));
     if (!path.isEmpty()) m_document.openData(m_document.data()->evaluationPath, path.toStdString());
+}
+
+void MainWindow::showPreprocess() {
+    if (!m_preprocess) {
+        m_preprocess = new PreprocessDialog(m_document, this);
+        connect(m_preprocess, &PreprocessDialog::saved, this, &MainWindow::watchFile);
+    }
+    m_preprocess->show();
+    m_preprocess->raise();
+    m_preprocess->activateWindow();
 }
 
 void MainWindow::chooseConfig() {

@@ -45,9 +45,13 @@ void MainWindow::buildFileMenu() {
                              [this] { chooseData(); });
     m_needModel << addAction(file, tr("Open &calibration folder\u2026"), {}, {},
                              [this] { chooseCalibration(); });
+    m_needModel << addAction(file, tr("&Preprocessing\u2026"), {}, tr("How images become the network's inputs"),
+                             [this] { showPreprocess(); });
     m_recentMenu = file->addMenu(tr("&Recent"));
     updateRecent();
-    QAction* demo = addAction(file, tr("Open de&mo"), {}, {}, [this] { openDemo(); });
+    QAction* demo = addAction(file, tr("Open de&mo"), {}, {}, [this] {
+        if (mayDiscard()) openDemo();
+    });
     demo->setEnabled(m_hasDemo);
     file->addSeparator();
     m_needModel << addAction(file, tr("&Save project"), QKeySequence::Save,
@@ -281,12 +285,17 @@ void MainWindow::updateRecent() {
     const QStringList paths = recentModels();
     for (const QString& path : paths) {
         QAction* action = m_recentMenu->addAction(path);
-        connect(action, &QAction::triggered, this, [this, path] { open({path.toStdString(), {}, {}, {}}); });
+        action->setProperty("comesAndGoes", true);
+        connect(action, &QAction::triggered, this, [this, path] {
+            if (mayDiscard()) open({path.toStdString(), {}, {}, {}});
+        });
     }
     m_recentMenu->setEnabled(!paths.isEmpty());
     if (paths.isEmpty()) return;
     m_recentMenu->addSeparator();
-    connect(m_recentMenu->addAction(tr("Clear the list")), &QAction::triggered, this, [this] {
+    QAction* clear = m_recentMenu->addAction(tr("Clear the list"));
+    clear->setProperty("comesAndGoes", true);
+    connect(clear, &QAction::triggered, this, [this] {
         forgetModels();
         updateRecent();
         m_start->refresh();

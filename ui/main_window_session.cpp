@@ -71,14 +71,27 @@ MainWindow* MainWindow::openAnother() {
     return window;
 }
 
-void MainWindow::watchFile() { m_watch.watch(QString::fromStdString(m_document.model()->path.string())); }
+void MainWindow::watchFile() {
+    QStringList files{QString::fromStdString(m_document.model()->path.string())};
+    for (const auto& path : m_document.model()->dataFiles) files << QString::fromStdString(path.string());
+    files << QString::fromStdString(m_document.preprocessFile().string());
+    m_watch.watch(files);
+}
 
-void MainWindow::offerReload() {
+void MainWindow::offerReload(const QString& changed) {
     if (!m_document.hasModel()) return;
-    m_message->offer(
-        tr("The model %1 has changed on disk. Reloading it carries the tuning over.")
-            .arg(QString::fromStdString(m_document.model()->path.filename().string())),
-        tr("Reload"), [this] { m_document.reload(); }, tr("Not now"), [] {});
+    const QString name = QFileInfo(changed).fileName();
+    const QString reload = tr("Reload"), later = tr("Not now");
+    if (changed == QString::fromStdString(m_document.preprocessFile().string())) {
+        if (m_document.hasOwnPreprocess()) return;  // what was set in the window counts
+        m_message->offer(tr("The preprocessing %1 has changed on disk: images become inputs in another way.").arg(name), reload,
+                         [this] { m_document.setPreprocess(std::nullopt); }, later, [] {});
+        return;
+    }
+    m_message->offer(changed == QString::fromStdString(m_document.model()->path.string())
+                         ? tr("The model %1 has changed on disk. Reloading it carries the tuning over.").arg(name)
+                         : tr("The weights in %1 have changed on disk. Reloading the model carries the tuning over.").arg(name),
+                     reload, [this] { m_document.reload(); }, later, [] {});
 }
 
 void MainWindow::tellWhenAway(double seconds) {

@@ -3,6 +3,7 @@
 // The foreign formats: one file a dialect, listed here for the command line and the window.
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,8 +92,12 @@ std::filesystem::path exportedPath(const std::filesystem::path& output, const st
 /// one of them would lie over `model`, the source's file.
 std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
                                                const std::filesystem::path& model = {});
-/// Reads the file and the configuration in it; errors name the file.
-ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
-                        const std::filesystem::path& path);
+/// Reads the file and the configuration in it; errors name the file. Names that the file gives to layers are read as those that
+/// `renamed` has for them.
+ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start, const std::filesystem::path& path,
+                        const std::map<std::string, std::string>& renamed = {});
+/// The text with other names in place of those that `renamed` knows, where they stand as a whole: in quotes, or between blanks and
+/// the punctuation of lists and keys. All at once: two names can be exchanged.
+std::string withNames(const std::string& text, const std::map<std::string, std::string>& renamed);
 
 }  // namespace quantloupe

@@ -240,6 +240,12 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
     // Names and structure come from the message that owns the weights; only the node list is looked at again.
     model.graph = graphFromProto(*proto, proto, folder, model.notices);
     checkShape(model, model.notices);
+    std::set<std::filesystem::path> dataFiles;
+    for (const auto& tensor : proto->graph().initializer())
+        if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
+            for (const auto& entry : tensor.external_data())
+                if (entry.key() == "location") dataFiles.insert((folder / entry.value()).lexically_normal());
+    model.dataFiles.assign(dataFiles.begin(), dataFiles.end());
     return model;
 }
 

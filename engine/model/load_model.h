@@ -15,6 +15,8 @@ struct LoadedModel {
     std::filesystem::path path;
     /// What was repaired or looked odd, in words: "3 nodes had no name and are called Conv_0, Relu_1, ...".
     std::vector<std::string> notices;
+    /// Files beside it that hold its weights (ONNX external data), each once.
+    std::vector<std::filesystem::path> dataFiles;
 };
 
 /// Reads an ONNX file. Nodes without a name get OpType_index, duplicates _1; operators that we do not know are

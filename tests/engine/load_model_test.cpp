@@ -125,22 +125,11 @@ class LoadModelTest : public QObject {
         if (!std::filesystem::exists(root / "model" / "link"))
             std::filesystem::create_directory_symlink(root, root / "model" / "link");
 
-        onnx::ModelProto proto;
-        proto.ParseFromString(test::textModelBytes(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, X) }"));
-        proto.mutable_graph()->mutable_node(0)->set_input(1, "W");
-        onnx::TensorProto& tensor = *proto.mutable_graph()->add_initializer();
-        tensor.set_name("W");
-        tensor.set_data_type(onnx::TensorProto::FLOAT);
-        tensor.add_dims(2);
-        tensor.set_data_location(onnx::TensorProto::EXTERNAL);
-        auto& entry = *tensor.add_external_data();
-        entry.set_key("location");
-        entry.set_value(location.toStdString());
-        const std::string bytes = proto.SerializeAsString();
+        const std::string bytes = test::externalModelBytes(location.toStdString());
         const QString message = messageOf([&] {
             const LoadedModel model = parseModel(bytes.data(), bytes.size(), root / "model");
             QCOMPARE(model.graph->tensor(*model.graph->findTensor("W")).constant->floats()[1], 2.0f);
+            QCOMPARE(model.dataFiles, std::vector<std::filesystem::path>{root / "model" / "weights.bin"});
         });
         QVERIFY2(message.contains(says), qPrintable(message));
     }

@@ -180,6 +180,14 @@ class SkipRulesTest : public QObject {
         QCOMPARE(nearNames(names, "Softmax", 3), std::vector<std::string>());
         QCOMPARE(editDistance("kitten", "sitting"), std::size_t(3));
         QCOMPARE(didYouMean({"a", "b", "c"}), std::string(" (did you mean 'a', 'b' or 'c'?)"));
+        for (const std::vector<std::string>& near : {std::vector<std::string>{"a"}, {"a", "/b or c/d"}, {"a, b", "b", "c"}}) {
+            const auto meant = nameMeant("line 3: the model has no layer '/x/y z'" + didYouMean(near));
+            QVERIFY(meant.has_value());
+            QCOMPARE(meant->name, std::string("/x/y z"));
+            QCOMPARE(meant->near, near);
+        }
+        for (const char* other : {"", "the model has no layer 'a'", "did you mean 'a'?", " (did you mean 'a'?)", "' (did you mean 'a", "'a' (did you mean "})
+            QVERIFY2(!nameMeant(other), other);
     }
 };
 

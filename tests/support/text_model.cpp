@@ -14,6 +14,22 @@ std::string textModelBytes(const std::string& text) {
     return model.SerializeAsString();
 }
 
+std::string externalModelBytes(const std::string& location) {
+    onnx::ModelProto model;
+    model.ParseFromString(
+        textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, X) }"));
+    model.mutable_graph()->mutable_node(0)->set_input(1, std::string("W"));
+    onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+    tensor.set_name("W");
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.add_dims(2);
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    auto& entry = *tensor.add_external_data();
+    entry.set_key("location");
+    entry.set_value(location);
+    return model.SerializeAsString();
+}
+
 LoadedModel textModel(const std::string& text) {
     const std::string bytes = textModelBytes(text);
     return parseModel(bytes.data(), bytes.size());

@@ -106,6 +106,78 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(waitForEvaluation());
     }
 
+    void aNearNameIsTakenByAClick() {
+        const std::string wrong = "/features/features.0/features.0.0/Cov";
+        const auto path = written("near.json", R"({"version": 1, "batch_num": 2, "activation_offset": true, "joint_quant": false, "do_fusion": true,
+            "skip_fusion_layers": [], ")" + wrong + R"(": {"quant_enable": false},
+            "/features/features.1/conv/conv.0/conv.0.0/Conv": {"quant_enable": true}})");
+        const QuantizationConfig before = document().config();
+        ImportDialog dialog(document(), path, m_window.get());
+        dialog.show();
+        QVERIFY(waitForReview(dialog));
+        const auto link = [&](const QString& text) -> QTreeWidgetItem* {
+            const auto found = dialog.review()->findItems(text, Qt::MatchExactly | Qt::MatchRecursive);
+            return found.isEmpty() ? nullptr : found.front();
+        };
+        const QString is = QStringLiteral("It is ") + QLatin1String(kFirst);
+        QVERIFY(link(is));
+        const auto clickOn = [&](QTreeWidgetItem* item) {
+            dialog.review()->scrollToItem(item);
+            QTest::mouseClick(dialog.review()->viewport(), Qt::LeftButton, {}, dialog.review()->visualItemRect(item).center());
+        };
+        shoot(&dialog, "import_near");
+        clickOn(link(is));
+        QVERIFY(waitForReview(dialog));
+        shoot(&dialog, "import_near_taken");
+        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Not taken over")).join('\n').contains(QString::fromStdString(wrong)));
+        QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Other names")).size(), 1);
+        QVERIFY(document().config() == before);
+        // It can be taken back, by the keyboard too.
+        dialog.review()->setFocus();
+        dialog.review()->setCurrentItem(link(QStringLiteral("Take that back")));
+        QTest::keyClick(dialog.review(), Qt::Key_Return);
+        QVERIFY(waitForReview(dialog));
+        QVERIFY(dialog.isVisible());
+        QVERIFY(link(is));
+        clickOn(link(is));
+        QVERIFY(waitForReview(dialog));
+        dialog.importButton()->click();
+        const NodeId first = *document().graph()->findNode(kFirst);
+        QCOMPARE(document().layer(first)->state, LayerState::Skipped);
+        document().undoStack()->undo();
+        QVERIFY(document().config() == before);
+        QVERIFY(waitForEvaluation());
+    }
+
+    void aNameThatIsThereAlreadyIsNotGivenTwice() {
+        QString text = QStringLiteral("{'version': 1, 'batch_num': 2, 'activation_offset': true, 'joint_quant': false, 'do_fusion': true, "
+                                      "'skip_fusion_layers': [], '%1': {'quant_enable': true}, '%1v': {'quant_enable': true}}");
+        const auto path = written("twice.json", text.arg(QLatin1String(kFirst)).replace(QLatin1Char('\''), QLatin1Char('"')).toStdString());
+        ImportDialog dialog(document(), path, m_window.get());
+        dialog.show();
+        QVERIFY(waitForReview(dialog));
+        const auto links = dialog.review()->findItems(QStringLiteral("It is ") + QLatin1String(kFirst), Qt::MatchExactly | Qt::MatchRecursive);
+        QCOMPARE(links.size(), 1);
+        Q_EMIT dialog.review()->itemClicked(links.front(), 0);
+        QVERIFY(waitForReview(dialog));
+        QVERIFY(!dialog.importButton()->isEnabled());
+        QVERIFY2(dialog.status().contains(QLatin1String(kFirst)), qPrintable(dialog.status()));
+        const auto back = dialog.review()->findItems(QStringLiteral("Take that back"), Qt::MatchExactly | Qt::MatchRecursive);
+        QCOMPARE(back.size(), 1);
+        Q_EMIT dialog.review()->itemClicked(back.front(), 0);
+        QVERIFY(waitForReview(dialog));
+        QVERIFY2(!dialog.review()->findItems(QStringLiteral("It is"), Qt::MatchStartsWith | Qt::MatchRecursive).isEmpty(), qPrintable(dialog.status()));
+    }
+
+    void namesAreReplacedWhole() {
+        const std::map<std::string, std::string> names = {{"a", "b"}, {"b", "a"}, {"/x/Cov", "/x/Conv"}};
+        const auto check = [&](const char* text, const char* expected) { QCOMPARE(withNames(text, names), std::string(expected)); };
+        check("{'a': 1, 'b': ['a', 'ab'], 'c a': '/x/Cov'}", "{'b': 1, 'a': ['b', 'ab'], 'c a': '/x/Conv'}");
+        check("f('a', \"b\") - /x/Cov/y /x/Cov.bias", "f('b', \"a\") - /x/Cov/y /x/Cov.bias");
+        check("a: 1\n- b\nab: [a,b]", "b: 1\n- a\nab: [b,a]");
+        QCOMPARE(withNames("a", {}), std::string("a"));
+    }
+
     void theDialectIsGuessed_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("text");

@@ -19,6 +19,7 @@
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
 #include "panels/summary_bar.h"
+#include "preprocess_dialog.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -299,6 +300,53 @@ class ResultsTest : public QObject {
         QCOMPARE(shown.evaluation, last);
         QVERIFY(!shown.evaluation->layers[0].local);
         QVERIFY(!withNumbersOf(nullptr, std::make_shared<const Evaluation>(Evaluation{})).ownAccuracy);
+    }
+
+    void thePreprocessingIsChangedInTheWindow() {
+        const auto ready = [&] { return waitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); }); };
+        PreprocessDialog dialog(*m_document);
+        dialog.QWidget::show();
+        QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
+        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1/255"));
+        dialog.values()->setFocus();
+        QTest::keyClick(dialog.values(), Qt::Key_Down);
+        QCOMPARE(dialog.scaleLine()->text(), QStringLiteral("1"));
+        dialog.applyButton()->click();
+        QVERIFY(ready());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
+        QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")), qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
+        QCOMPARE(m_document->project().preprocess->scale, 1.0f);
+        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")), qPrintable(dialog.status()));  // a factor changes no class
+
+        // Blue and red exchanged: a blue image without red looks like one class as much as the other, and counts as green.
+        QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
+        dialog.applyButton()->click();
+        QVERIFY(ready());
+        const double exchanged = *m_document->evaluation()->floating->top1;
+        QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
+
+        // What cannot be is told here, and the data stays.
+        dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
+        dialog.applyButton()->click();
+        QVERIFY(!dialog.status().isEmpty() && m_document->data()->preprocess.mean == std::vector<float>(3, 0));
+        dialog.meanLine()->setText(QStringLiteral("0 0 0"));
+        QTest::mouseClick(dialog.layoutChoice()->button(1), Qt::LeftButton);
+        dialog.applyButton()->click();
+        QVERIFY(waitFor([&] { return dialog.status().contains(QStringLiteral("layout")); }));
+        QVERIFY(m_document->data()->preprocess.layout == Preprocess::Layout::Nchw);
+
+        QTest::mouseClick(dialog.layoutChoice()->button(0), Qt::LeftButton);
+        QTest::mouseClick(dialog.color()->button(0), Qt::LeftButton);
+        dialog.resizeLine()->setText(QStringLiteral("4 x 4"));
+        dialog.saveButton()->click();
+        QVERIFY(ready());
+        const auto file = preprocessBeside(m_document->model()->path);
+        QVERIFY(file.has_value());
+        QVERIFY(loadPreprocess(*file) == m_document->data()->preprocess);
+        QCOMPARE(*m_document->data()->preprocess.resize, (std::array<int, 2>{4, 4}));
+        QVERIFY(!m_document->hasOwnPreprocess());
+        QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
+        std::filesystem::remove(*file);
     }
 
     void rangesShowWhatTheSchemeCannotHold() {

@@ -40,6 +40,25 @@ class TuningPanelTest : public QObject {
         m_document.reset();
     }
 
+    void aModelThatIsQuantizedAlreadySaysSo() {
+        const auto banner = [&] {
+            for (auto* label : m_panel->findChildren<QLabel*>())
+                if (label->isVisible() && label->text().contains(QStringLiteral("quantized already"))) return true;
+            return false;
+        };
+        auto* preset = named<QComboBox>("Preset");
+        QVERIFY(preset && preset->isEnabled());
+        QVERIFY(!banner());
+        const auto path = test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]> q (float[N,2] X) => (float[N,2] Y)
+            <float S = {0.5}, int8 Z = {0}> { Q = QuantizeLinear(X, S, Z) D = DequantizeLinear(Q, S, Z) Y = Relu(D) })"), QStringLiteral("quantized.onnx"));
+        QVERIFY(test::openAndWait(*m_document, path));
+        QVERIFY(banner());
+        QVERIFY(!preset->isEnabled());
+        QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
+        QVERIFY(!banner());
+        QVERIFY(preset->isEnabled());
+    }
+
     void everyProfileOfEqualizationCanBeChosen() {
         auto* box = named<QComboBox>("Cross-layer equalization");
         QVERIFY(box);

@@ -77,6 +77,23 @@ class WindowSessionTest : public QObject {
         QVERIFY(QSettings().allKeys().filter("shortcuts").isEmpty());
     }
 
+    void recentFilesAreNoCommands() {
+        // A window that starts with a list of recent files; opening a model makes that list anew.
+        const auto other = test::writeModel(m_folder, QString::fromLatin1(test::kChain), QStringLiteral("other.onnx"));
+        MainWindow next;
+        next.setAskBeforeClosing(false);
+        QVERIFY(test::openAndWait(*next.document(), other));
+        QStringList recent;
+        for (const QAction* entry : next.allActions())
+            if (entry->text().endsWith(QLatin1String(".onnx"))) recent << entry->text();
+        QCOMPARE(recent.size(), 2);  // the palette opens them by name
+        ShortcutSheet sheet(next.allActions(), next.shortcutKeys());
+        for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
+            QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) && (*item)->text(0) != QLatin1String("Clear the list"), qPrintable((*item)->text(0)));
+        sheet.resetButton()->click();  // goes over all commands: none of them may be gone
+        QCOMPARE(named(next.allActions(), "Fit graph")->shortcut(), QKeySequence(Qt::Key_F));
+    }
+
     void aSecondWindowIsItsOwn() {
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         MainWindow* second = nullptr;
@@ -220,6 +237,59 @@ class WindowSessionTest : public QObject {
         // The next good one is offered again.
         test::writeModel(m_folder);
         QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
+    }
+
+    void filesThatBelongToTheModelAreWatchedToo() {
+        m_window->fileWatch()->setRest(30);
+        const auto offered = [&] {
+            return QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000);
+        };
+        const auto write = [&](const QString& name, const QByteArray& bytes) {
+            QFile file(m_folder.filePath(name));
+            return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
+        };
+        // One that was not there when the model was opened.
+        const QString beside = QFileInfo(QString::fromStdString(m_path.string())).completeBaseName() + QStringLiteral(".preprocess.json");
+        QVERIFY(write(beside, R"({"scale": 1})"));
+        QVERIFY(offered());
+        QVERIFY2(m_window->messageBar()->text().contains(beside), qPrintable(m_window->messageBar()->text()));
+        QFile::remove(m_folder.filePath(beside));
+        m_window->messageBar()->dismiss();
+
+        // Weights in a file of their own: Y = X + W.
+        std::array<float, 2> weights = {1, 2};
+        const auto bytes = [&] { return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights); };
+        QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
+        QVERIFY(write(QStringLiteral("outside.onnx"), QByteArray::fromStdString(test::externalModelBytes("weights.bin"))));
+        Document& document = *m_window->document();
+        QVERIFY(test::openAndWait(document, m_folder.filePath(QStringLiteral("outside.onnx")).toStdString()));
+        const auto weight = [&] { return document.graph()->tensor(*document.graph()->findTensor("W")).constant->floats()[1]; };
+        QCOMPARE(weight(), 2.0f);
+        weights[1] = 5;
+        QTest::qWait(20);  // another time stamp: the size is the same
+        QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
+        QVERIFY(offered());
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("weights.bin")), qPrintable(m_window->messageBar()->text()));
+        const ModelPtrCheck before = document.model();
+        m_window->messageBar()->acceptButton()->click();
+        QVERIFY(QTest::qWaitFor([&] { return document.model() != before && !document.evaluating(); }, 20000));
+        QCOMPARE(weight(), 5.0f);
+    }
+
+    void aMessageAboutDataGoesWhenTheDataIsThere() {
+        Document& document = *m_window->document();
+        document.openData(m_folder.filePath(QStringLiteral("nothing")).toStdString());
+        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->isVisible() && m_window->messageBar()->kind() == MessageKind::Error; }, 10000));
+        QFile file(m_folder.filePath(QStringLiteral("ones.npy")));
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 4, 4), }");
+        header = header.leftJustified(117, ' ') + '\n';
+        const std::vector<float> ones(64, 1.0f);
+        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header + QByteArray(reinterpret_cast<const char*>(ones.data()), 256));
+        file.close();
+        document.openData(file.fileName().toStdString());
+        QVERIFY(QTest::qWaitFor([&] { return document.data().has_value(); }, 10000));
+        QVERIFY2(!m_window->messageBar()->isVisible(), qPrintable(m_window->messageBar()->text()));
     }
 
     void whatIsTouchedButTheSameIsNotOffered() {

@@ -23,8 +23,9 @@ QString commandName(const QAction& action) {
 void ShortcutKeys::adopt(const QList<QAction*>& actions) {
     m_commands.clear();
     // What is behind a tab only tells of keys that belong to the graph and the table.
+    // A recent file is no command: its entry is deleted with the next one that is opened.
     for (QAction* action : actions)
-        if (!action->text().contains(QLatin1Char('\t'))) m_commands.push_back({action, commandName(*action), action->shortcuts()});
+        if (!action->text().contains(QLatin1Char('\t')) && !action->property("comesAndGoes").toBool()) m_commands.push_back({action, commandName(*action), action->shortcuts()});
     reload();
 }
 

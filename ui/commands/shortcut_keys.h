@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 class ShortcutKeys {
   public:
     /// Takes the actions' present keys for those they come with, then gives them the person's. `menuPath` is read from
-    /// each action's property of that name.
+    /// each action's property of that name; one with the property `comesAndGoes` is passed over, and need not outlive this.
     void adopt(const QList<QAction*>& actions);
     /// Reads the person's choice again, after another window has changed it.
     void reload();

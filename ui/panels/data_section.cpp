@@ -8,6 +8,7 @@
 #include <map>
 
 #include "models/metric.h"
+#include "preprocess_dialog.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -19,6 +20,13 @@ QString folderText(const std::filesystem::path& path) {
     const auto parent = path.parent_path().filename().string();
     const auto name = path.filename().string();
     return QString::fromStdString(parent.empty() ? name : parent + "/" + name);
+}
+
+bool takesImages(const Graph& graph) {
+    return std::ranges::any_of(graph.inputs(), [&](TensorId input) {
+        const auto& shape = graph.tensor(input).shape;
+        return shape && shape->size() == 4;
+    });
 }
 
 QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
@@ -93,6 +101,10 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     };
     line(m_path, m_description, m_choose, tr("Folder\u2026"));
     line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Folder\u2026"));
+    line(m_preprocessHead, m_preprocess, m_changePreprocess, tr("Change\u2026"));
+    m_preprocessHead->setFullText(tr("Preprocessing"));
+    m_changePreprocess->setToolTip(tr("How images become the network's inputs: size, colours, scale, mean"));
+    m_changePreprocess->setAccessibleName(tr("Change the preprocessing"));
     m_choose->setToolTip(
         tr("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
     m_chooseCalibration->setToolTip(tr("Images that the ranges of the activations are taken from"));
@@ -118,6 +130,7 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
 
     connect(m_choose, &QPushButton::clicked, this, &DataSection::chooseDataRequested);
     connect(m_chooseCalibration, &QPushButton::clicked, this, &DataSection::chooseCalibrationRequested);
+    connect(m_changePreprocess, &QPushButton::clicked, this, &DataSection::preprocessRequested);
     connect(document, &Document::dataChanged, this, &DataSection::refresh);
     connect(document, &Document::evaluationChanged, this, &DataSection::refresh);
     refresh();
@@ -127,6 +140,17 @@ void DataSection::refresh() {
     const auto& info = m_document->data();
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());
+    const bool images = info ? !info->thumbnails.isEmpty() : m_document->hasModel() && takesImages(*m_document->graph());
+    for (QWidget* widget : {static_cast<QWidget*>(m_preprocessHead), static_cast<QWidget*>(m_preprocess),
+                            static_cast<QWidget*>(m_changePreprocess)})
+        widget->setVisible(images);
+    if (images) {
+        try {
+            m_preprocess->setText(preprocessInWords(info ? info->preprocess : m_document->preprocess()));
+        } catch (const std::exception& error) {
+            m_preprocess->setText(sentence(QString::fromUtf8(error.what())));
+        }
+    }
     for (QWidget* widget : {static_cast<QWidget*>(m_calibrationPath), static_cast<QWidget*>(m_calibration),
                             static_cast<QWidget*>(m_chooseCalibration)})
         widget->setVisible(info.has_value());
@@ -163,7 +187,7 @@ void DataSection::refresh() {
             (info->networkViews.isEmpty()
                  ? QString()
                  : tr("As the network gets them; its values go from %1. ").arg(info->networkSpan)) +
-            tr("Put scale, mean, std, colour order and size into NAME.preprocess.json beside the model."));
+            tr("Change size, colours, scale, mean and std above, until these look right."));
         m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));

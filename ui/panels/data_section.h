@@ -22,6 +22,7 @@ class DataSection : public QWidget {
   Q_SIGNALS:
     void chooseDataRequested();
     void chooseCalibrationRequested();
+    void preprocessRequested();
 
   private:
     void refresh();
@@ -32,7 +33,9 @@ class DataSection : public QWidget {
     QFrame* m_wrong;
     ElidedLabel *m_path, *m_calibrationPath;
     QLabel *m_description, *m_calibration;
-    QPushButton *m_choose, *m_chooseCalibration;
+    QPushButton *m_choose, *m_chooseCalibration, *m_changePreprocess;
+    ElidedLabel* m_preprocessHead;
+    QLabel* m_preprocess;
 };
 
 }  // namespace quantloupe::ui

@@ -95,7 +95,7 @@ QString NumberTable::asCsv() const {
 TensorWindow::TensorWindow(const LayerInsight& insight, QWidget* parent) : QDialog(parent) {
     const int unit = fontMetrics().height();
     setWindowTitle(tr("%1 \u2014 numbers").arg(QString::fromStdString(insight.details->name)));
-    resize(unit * 52, unit * 32);
+    resize(unit * 60, unit * 32);
     QStringList names{tr("Channels")};
     m_tables << channelTable(insight, this);
     const auto addWeights = [&](const ConstantPtr& weight, const QString& name) {

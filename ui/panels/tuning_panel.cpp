@@ -5,6 +5,7 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 
+#include "model/quantized_model.h"
 #include "panels/calibration_section.h"
 #include "panels/data_section.h"
 #include "panels/npu_section.h"
@@ -31,17 +32,46 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(dataSection, &DataSection::chooseDataRequested, this, &TuningPanel::chooseDataRequested);
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
+    connect(dataSection, &DataSection::preprocessRequested, this, &TuningPanel::preprocessRequested);
     column->addWidget(dataSection);
-    column->addWidget(new SchemeSection(document));
-    column->addWidget(new CalibrationSection(document));
-    column->addWidget(new TransformSection(document));
-    column->addWidget(new NpuSection(document));
-    column->addWidget(new RefineSection(document));
-    column->addWidget(new SkipSection(document));
-    column->addWidget(new SuggestionSection(document));
+    column->addWidget(quantizedBanner(unit));
+    m_sections = new QWidget;
+    auto* sections = new QVBoxLayout(m_sections);
+    sections->setContentsMargins(0, 0, 0, 0);
+    sections->setSpacing(column->spacing());
+    sections->addWidget(new SchemeSection(document));
+    sections->addWidget(new CalibrationSection(document));
+    sections->addWidget(new TransformSection(document));
+    sections->addWidget(new NpuSection(document));
+    sections->addWidget(new RefineSection(document));
+    sections->addWidget(new SkipSection(document));
+    sections->addWidget(new SuggestionSection(document));
+    column->addWidget(m_sections);
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);
+    const auto refresh = [this, document] {
+        const bool quantized = document->hasModel() && quantizationOperators(*document->graph()) > 0;
+        m_quantized->setVisible(quantized);
+        m_sections->setEnabled(!quantized);
+    };
+    connect(document, &Document::modelChanged, this, refresh);
+    refresh();
+}
+
+/// Said of a model that comes quantized, whose numbers none of the settings would change.
+QWidget* TuningPanel::quantizedBanner(int unit) {
+    m_quantized = new QFrame;
+    m_quantized->setObjectName(QStringLiteral("banner"));
+    auto* rows = new QVBoxLayout(m_quantized);
+    rows->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
+    auto* text = makeLabel(tr("This model is quantized already. It is shown and evaluated as it is, and what is set below would change "
+                              "nothing. To tune, open the float model that it was made from; File \u2192 Import takes the "
+                              "configuration of a model that was quantized here."),
+                           "", 0.95);
+    text->setWordWrap(true);
+    rows->addWidget(text);
+    return m_quantized;
 }
 
 QSize TuningPanel::minimumSizeHint() const {

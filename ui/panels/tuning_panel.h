@@ -20,9 +20,16 @@ class TuningPanel : public QScrollArea {
   Q_SIGNALS:
     void chooseDataRequested();
     void chooseCalibrationRequested();
+    void preprocessRequested();
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
+
+  private:
+    QWidget* quantizedBanner(int unit);
+
+    QFrame* m_quantized = nullptr;
+    QWidget* m_sections = nullptr;  ///< what tunes
 };
 
 }  // namespace quantloupe::ui

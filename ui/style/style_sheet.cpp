@@ -37,6 +37,7 @@ QFrame#messageNote { background: @accentSoft; border: none; border-bottom: 1px s
 QFrame#overlay { background: @panel; border: 1px solid @border; border-radius: 6px; }
 QFrame#banner { background: @inFloatFill; border: 1px solid @inFloat; border-radius: 6px; }
 QLabel { background: transparent; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLabel[role="heading"] { color: @muted; }
 QLabel[role="muted"] { color: @muted; }
 QLabel[role="faint"] { color: @faint; }
@@ -117,6 +118,7 @@ QListView { background: @panel; border: none; outline: none; selection-backgroun
 QDockWidget { color: @text; }
 QDockWidget::title { background: @panel; padding: @half @one; text-align: left;
     border-bottom: 1px solid @border; }
+QDockWidget::close-button { subcontrol-position: center right; right: @one; padding: 0; border: none; }
 QMainWindow::separator { background: @border; width: 1px; height: 1px; }
 QMainWindow::separator:hover { background: @accent; }
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// How images become the network's inputs, to be tried until they look right: the first images are shown as the network gets them,
+// and the float accuracy is measured anew. What is applied goes into the project; it can be written beside the model, where the
+// command line finds it.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "document.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+/// "RGB, 32×32, NHWC, values as they are": one line.
+QString preprocessInWords(const Preprocess& preprocess);
+
+class PreprocessDialog : public QDialog {
+    Q_OBJECT
+  public:
+    explicit PreprocessDialog(Document& document, QWidget* parent = nullptr);
+
+    ChoiceBox* values() const { return m_values; }  ///< usual scale, mean and std
+    SegmentedControl* color() const { return m_color; }
+    SegmentedControl* layoutChoice() const { return m_layout; }
+    QLineEdit* resizeLine() const { return m_resize; }
+    QLineEdit* scaleLine() const { return m_scale; }
+    QLineEdit* meanLine() const { return m_mean; }
+    QPushButton* applyButton() const { return m_apply; }
+    QPushButton* saveButton() const { return m_save; }
+    QString status() const { return m_status->text(); }
+
+  Q_SIGNALS:
+    void saved();  ///< the file beside the model was written
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    void load();
+    void fill(const Preprocess& preprocess);
+    void showViews();
+    void complain(const QString& text);
+    std::optional<Preprocess> entered();
+    void apply();
+    void save();
+
+    Document& m_document;
+    ChoiceBox* m_values;
+    SegmentedControl *m_color, *m_layout;
+    QLineEdit *m_resize, *m_crop, *m_scale, *m_mean, *m_std;
+    QLabel *m_views, *m_status;
+    QPushButton *m_apply, *m_save;
+};
+
+}  // namespace quantloupe::ui
