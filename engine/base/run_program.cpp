@@ -46,7 +46,7 @@ struct Pipe {
     void drain(std::string& text) {
         char buffer[4096];
         while (ends[0] >= 0) {
-            const ssize_t got = read(ends[0], buffer, sizeof buffer);
+            const ssize_t got = ::read(ends[0], buffer, sizeof buffer);
             if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
             else if (got < 0 && errno == EINTR) continue;
             else if (got < 0 && errno == EAGAIN) return;
