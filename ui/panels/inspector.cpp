@@ -271,7 +271,7 @@ void Inspector::showResults() {
                         : folded                              ? colors.foldedFill
                                                               : colors.inFloatFill;
     const QString style =
-        tr("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
+        QStringLiteral("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
             .arg((colors.dark || folded ? color : color.darker(115)).name(), fill.name(),
                  layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
                  color.name())
