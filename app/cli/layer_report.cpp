@@ -11,7 +11,7 @@
 namespace quantloupe::cli {
 namespace {
 
-Json toJson(const Distribution& distribution) {
+Json partOf(const Distribution& distribution) {
     Json object = {{"bins", distribution.bins()},
                    {"below", distribution.below()},
                    {"above", distribution.above()},
@@ -23,7 +23,7 @@ Json toJson(const Distribution& distribution) {
     return object;
 }
 
-Json toJson(const TensorDetails& tensor) {
+Json partOf(const TensorDetails& tensor) {
     return {{"name", tensor.name},
             {"bits", tensor.bits},
             {"scale", tensor.scale ? Json(*tensor.scale) : Json(nullptr)},
@@ -33,16 +33,16 @@ Json toJson(const TensorDetails& tensor) {
             {"distinct_codes", tensor.distinctCodes},
             {"effective_bits", tensor.effectiveBits},
             {"histogram_range", {tensor.floating.low(), tensor.floating.high()}},
-            {"float", toJson(tensor.floating)},
-            {"quantized", toJson(tensor.quantized)}};
+            {"float", partOf(tensor.floating)},
+            {"quantized", partOf(tensor.quantized)}};
 }
 
-Json toJson(const std::optional<ChannelRange>& range) {
+Json partOf(const std::optional<ChannelRange>& range) {
     return range && !range->empty() ? Json{range->min, range->max} : Json(nullptr);
 }
 
-Json toJson(const std::optional<TensorDifference>& difference) {
-    return difference ? cli::toJson(*difference) : Json(nullptr);
+Json partOf(const std::optional<TensorDifference>& difference) {
+    return difference ? toJson(*difference) : Json(nullptr);
 }
 
 void printTensor(const char* role, const TensorDetails& tensor) {
@@ -72,21 +72,21 @@ Json toJson(const LayerDetails& details) {
                  {"op", details.op},
                  {"state", layerStateName(details.state)},
                  {"reason", details.reason},
-                 {"weight_difference", toJson(details.weightDifference)},
-                 {"local", toJson(details.local)},
-                 {"cumulative", toJson(details.cumulative)},
-                 {"weight", details.weight ? toJson(*details.weight) : Json(nullptr)},
+                 {"weight_difference", partOf(details.weightDifference)},
+                 {"local", partOf(details.local)},
+                 {"cumulative", partOf(details.cumulative)},
+                 {"weight", details.weight ? partOf(*details.weight) : Json(nullptr)},
                  {"inputs", Json::array()},
-                 {"output", toJson(details.output)},
+                 {"output", partOf(details.output)},
                  {"channels", Json::array()}};
-    for (const TensorDetails& input : details.inputs) json["inputs"].push_back(toJson(input));
+    for (const TensorDetails& input : details.inputs) json["inputs"].push_back(partOf(input));
     for (const ChannelDetails& channel : details.channels)
-        json["channels"].push_back({{"weight_before", toJson(channel.weightBefore)},
-                                    {"weight_after", toJson(channel.weightAfter)},
+        json["channels"].push_back({{"weight_before", partOf(channel.weightBefore)},
+                                    {"weight_after", partOf(channel.weightAfter)},
                                     {"weight_scale", channel.weightScale ? Json(*channel.weightScale) : Json(nullptr)},
-                                    {"weight", toJson(channel.weight)},
-                                    {"local", toJson(channel.local)},
-                                    {"cumulative", toJson(channel.cumulative)}});
+                                    {"weight", partOf(channel.weight)},
+                                    {"local", partOf(channel.local)},
+                                    {"cumulative", partOf(channel.cumulative)}});
     return json;
 }
 

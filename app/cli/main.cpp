@@ -66,7 +66,7 @@ int wrongUsage(const std::string& what, const std::string& command) {
     return 2;
 }
 
-int failure(const std::string& what) {
+int exitWith(const std::string& what) {
     fmt::print(stderr, "quantloupe-cli: {}\n", what);
     return 1;
 }
@@ -91,7 +91,7 @@ int runCommandLine(int argc, char** argv) {
         app.parse(argc, argv);
         if (asked == list.end() || !asked->app->parsed()) throw UsageError("the command must come first");
         asked->run(asked->reader->finish());
-        if (std::fflush(stdout) != 0) return failure("the output could not be written");
+        if (std::fflush(stdout) != 0) return exitWith("the output could not be written");
         return 0;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
@@ -99,11 +99,11 @@ int runCommandLine(int argc, char** argv) {
     } catch (const UsageError& error) {
         return wrongUsage(error.what(), used);
     } catch (const Error& error) {
-        return failure(error.what());
+        return exitWith(error.what());
     } catch (const std::bad_alloc&) {
-        return failure("there is not enough memory for this");
+        return exitWith("there is not enough memory for this");
     } catch (const std::exception& error) {
-        return failure(fmt::format("unexpected: {}", error.what()));
+        return exitWith(fmt::format("unexpected: {}", error.what()));
     }
 }
 

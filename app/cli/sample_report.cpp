@@ -39,9 +39,9 @@ const char* nameOf(ChangeVerdict verdict) {
     return "no_change";
 }
 
-Json toJson(const std::optional<std::int32_t>& value) { return value ? Json(*value) : Json(nullptr); }
+Json partOf(const std::optional<std::int32_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json toJson(const std::vector<SampleId>& samples) {
+Json partOf(const std::vector<SampleId>& samples) {
     Json list = Json::array();
     for (const SampleId& sample : samples) list.push_back({{"index", sample.index}, {"name", sample.name}});
     return list;
@@ -59,7 +59,7 @@ Json toJson(const FlippedSamples& flipped) {
         list.push_back({{"index", flip.sample.index},
                         {"name", flip.sample.name},
                         {"change", nameOf(flip.kind)},
-                        {"wanted", toJson(flip.wanted)},
+                        {"wanted", partOf(flip.wanted)},
                         {"float", flip.floating},
                         {"quantized", flip.quantized}});
     Json json = {{"flipped", std::move(list)}, {"evaluated", flipped.evaluated}};
@@ -100,9 +100,9 @@ void printReadable(const FlippedSamples& flipped) {
 Json toJson(const SampleDivergence& divergence) {
     Json json = {{"index", divergence.sample.index},
                  {"name", divergence.sample.name},
-                 {"wanted", toJson(divergence.wanted)},
-                 {"float", toJson(divergence.floating)},
-                 {"quantized", toJson(divergence.quantized)},
+                 {"wanted", partOf(divergence.wanted)},
+                 {"float", partOf(divergence.floating)},
+                 {"quantized", partOf(divergence.quantized)},
                  {"first_divergence", nullptr},
                  {"text", describe(divergence)},
                  {"layers", Json::array()}};
@@ -114,7 +114,7 @@ Json toJson(const SampleDivergence& divergence) {
     }
     for (const SampleDivergence::Layer& layer : divergence.layers) {
         Json entry = {{"name", layer.name}, {"op", layer.op}, {"state", layerStateName(layer.state)}};
-        entry["cumulative"] = cli::toJson(layer.difference);
+        entry["cumulative"] = toJson(layer.difference);
         json["layers"].push_back(std::move(entry));
     }
     return json;
@@ -144,8 +144,8 @@ void printReadable(const SampleDivergence& divergence) {
 
 Json toJson(const ConfigComparison& comparison) {
     Json json = {{"text", comparison.text}};
-    json["before"] = cli::toJson(comparison.before->quantized, Role::Quantized);
-    json["after"] = cli::toJson(comparison.after->quantized, Role::Quantized);
+    json["before"] = toJson(comparison.before->quantized, Role::Quantized);
+    json["after"] = toJson(comparison.after->quantized, Role::Quantized);
     if (comparison.sqnrGain) json["sqnr_gain_db"] = *comparison.sqnrGain;
     if (!comparison.paired) return json;
     const PairedComparison& paired = *comparison.paired;
@@ -155,8 +155,8 @@ Json toJson(const ConfigComparison& comparison) {
     json["p_value"] = paired.pValue;
     json["verdict"] = nameOf(paired.verdict);
     json["samples"] = paired.samples;
-    json["fixed"] = toJson(comparison.fixed);
-    json["broken"] = toJson(comparison.broken);
+    json["fixed"] = partOf(comparison.fixed);
+    json["broken"] = partOf(comparison.broken);
     return json;
 }
 

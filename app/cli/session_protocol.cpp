@@ -23,7 +23,7 @@ Json failure(const std::string& text) {
 /// Infinite where the output does not differ: null, as in every other document.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-Json toJson(const LayerSweep& sweep, const Graph& graph) {
+Json sweepJson(const LayerSweep& sweep, const Graph& graph) {
     Json layers = Json::array();
     for (const LayerEffect& entry : sweep.layers) {
         Json layer = {{"name", entry.name}, {"value", finite(entry.value)}, {"gain", finite(entry.change)}};
@@ -123,7 +123,7 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     if (request.cold) m_session.clearCache();
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
-        reply["leave_one_out"] = toJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());  // exact: all samples
+        reply["leave_one_out"] = sweepJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());  // exact: all samples
     m_history = std::move(history);
     m_current = current;
     return reply;

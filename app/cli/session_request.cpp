@@ -11,7 +11,7 @@ namespace quantloupe::cli {
 namespace {
 
 using Kind = SessionRequest::Kind;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 constexpr std::pair<const char*, Kind> kKinds[] = {
     {"evaluate", Kind::Evaluate}, {"skip", Kind::Skip},     {"quantize", Kind::Quantize},
@@ -19,7 +19,7 @@ constexpr std::pair<const char*, Kind> kKinds[] = {
     {"redo", Kind::Redo},         {"layers", Kind::Layers}, {"leave_one_out", Kind::LeaveOneOut},
     {"tune", Kind::Tune},         {"quit", Kind::Quit}};
 
-Kind kindOf(const Json& request) {
+Kind kindOf(const PlainJson& request) {
     std::vector<std::string> names;
     for (const auto& [name, kind] : kKinds) names.emplace_back(name);
     const auto wanted = request.find("do");
@@ -35,7 +35,7 @@ Kind kindOf(const Json& request) {
 }  // namespace
 
 SessionRequest parseSessionRequest(std::string_view line) {
-    const Json json = parseStrictJson(line);
+    const PlainJson json = parseStrictJson(line);
     if (!json.is_object()) failInput("a request must be a JSON object, not {}", describeValue(json));
     SessionRequest request;
     request.kind = kindOf(json);
@@ -56,7 +56,7 @@ SessionRequest parseSessionRequest(std::string_view line) {
             reader.text("key", request.key);
             [[fallthrough]];
         case Kind::Config:
-            if (const Json* value = reader.find("value")) request.value = value->dump();
+            if (const PlainJson* value = reader.find("value")) request.value = value->dump();
             [[fallthrough]];
         default:
             reader.boolean("layers", request.table);

@@ -134,6 +134,8 @@ class UnitFinder {
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return "its bounds are not constant";
         unit.inputs = {node.input(0)};
         unit.ifInputIs = keepsApart();
+        // AIMET has one quantizer for both sides of a Relu, which sees the wider range before it.
+        if (aimet() && node.op == "Relu") unit.rangeOf = node.input(0);
         return {};
     }
 

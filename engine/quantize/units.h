@@ -41,7 +41,7 @@ struct Unit {
     TensorId output;                ///< behind the activation
     std::vector<TensorId> otherOutputs;   ///< of a Split: they have the scale of `output`
     std::vector<UnitConstant> constants;  ///< further constants that are quantized
-    TensorId rangeOf;                     ///< valid: the output's range is that tensor's (ONNX Runtime gives it a Relu's behind it)
+    TensorId rangeOf;                     ///< valid: the output's range is that tensor's (ONNX Runtime gives it a Relu's behind it; AIMET a Relu that before it)
     bool ifInputIs = false;               ///< quantized only if its input is
     bool unitRange = false;               ///< the output's range is 0 to 1, whatever was calibrated (Softmax)
     bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs)
