@@ -31,7 +31,9 @@ void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scal
     const std::span<const float> bias = layer.bias->floats();
     const auto largest = largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); });
     for (std::size_t c = 0; c < scales.size(); ++c) {
-        const double smallest = kMargin * (2 * largest[c]) / kCodes;
+        // Channel by channel NumPy 2 multiplies in float32 there.
+        const double twice = layer.weight.axis < 0 ? kMargin * (2 * largest[c]) : static_cast<double>(static_cast<float>(kMargin) * (2 * static_cast<float>(largest[c])));
+        const double smallest = twice / kCodes;
         const double product = static_cast<double>(layer.inputScale) * static_cast<double>(scales[c]);
         if (product < smallest && product > 0) scales[c] = static_cast<float>(static_cast<double>(scales[c]) * (smallest / product));
     }

@@ -220,7 +220,7 @@ class StormTest : public QObject {
         if (!m_document->data()) fresh->useRandomInputs();
         const EvaluationPtr wanted = fresh->evaluate(m_document->config(), Depth::Metrics);
         const std::string difference = test::firstDifference(test::numbersOf(*shown), test::numbersOf(*wanted));
-        QVERIFY2(difference.empty(), difference.c_str());
+        QVERIFY2(difference.empty(), (difference + "\n" + configToJson(shown->config)).c_str());
         ++m_compared;
     }
 
