@@ -267,6 +267,9 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
         builder.add(desc.type).add(desc.layout).add(desc.dims.size());
         for (const std::int64_t d : desc.dims) builder.add(d);
         if (const Constant* constant = context.constant(i)) builder.add(constant->version());
+        // The same values may be other codes.
+        if (const auto codes = m_program->m_spec.codes.find(node.input(i)); codes != m_program->m_spec.codes.end())
+            for (const float scale : codes->second->scales) builder.add(scale);
     }
     for (const FakeQuant* quant : quantizers)
         if (quant != nullptr) builder.add(quant->scale).add(quant->low).add(quant->high);

@@ -31,7 +31,12 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
                 continue;
             }
             const auto replaced = spec.constants.find(in);
-            if (replaced != spec.constants.end()) builder.add(replaced->second->version()).add(spec.codes.contains(in));
+            if (replaced != spec.constants.end()) {
+                builder.add(replaced->second->version());
+                // Of other scales the same values are other sums of integers.
+                if (const auto codes = spec.codes.find(in); codes != spec.codes.end())
+                    for (const float scale : codes->second->scales) builder.add(scale);
+            }
             else if (const Constant* constant = graph.constantOf(in)) builder.add(constant->version());
             else builder.add(versions[in.index()]);
         }
