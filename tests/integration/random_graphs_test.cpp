@@ -250,6 +250,33 @@ class RandomGraphsTest : public QObject {
         }
     }
 
+    /// 1, 0 and -1 are held exactly by 5 bits and by 8, as other codes: what was computed with the ones must not stand for the others.
+    void sameWeightsOfOtherCodesAreComputedAnew() {
+        const auto session = std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>
+            { A = Conv(X, W) B = Relu(A) C = Conv(B, Z) Y = Relu(C) })"));
+        const std::string file = m_folder.path().toStdString() + "/same.npz";
+        std::normal_distribution<float> normal(0, 1);
+        std::vector<float> values(2000 * 2 * 4 * 4);
+        for (float& value : values) value = normal(m_random);
+        saveNpz({{"X", Constant::fromFloats({2000, 2, 4, 4}, values)}}, file);
+        const auto data = openDataset(file, inputSpecsOf(session->graph()), {});
+        QuantizationConfig config;
+        config.skipTail = false;
+        config.quantization.placement = Placement::WeightedInputs;  // outputs stay float: the last bit of a sum is seen
+        const auto wanted = [&] {
+            Session fresh(LoadedModel{session->model()});
+            fresh.setData(data, data);
+            return outputsOf(fresh, config);
+        }();
+        session->setData(data, data);
+        config.quantization.weight.bits = 5;
+        const auto other = outputsOf(*session, config);
+        config.quantization.weight.bits = 8;
+        QVERIFY(outputsOf(*session, config) == wanted);
+        QVERIFY2(other != wanted, "the codes make no difference here, so nothing was tested");
+    }
+
     void anEditOnTheWayChangesNothing() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
