@@ -132,7 +132,7 @@ class PlanResolver {
                                                                       ownOutput ? &quantizers.output : nullptr, biasBits == 32});
         if (!scales) return;
         quantizers.weight = std::make_shared<const ConstantQuantizer>(
-            withScales(*quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
+            roundedAnew(*quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
     }
 
     void resolveUnit(const Unit& unit) {

@@ -53,9 +53,11 @@ void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const Chan
     quantizer.codes.resize(values.size());
     std::vector<float> dequantized(values.size());
     bool anyCode = false, anyValue = false;
+    std::vector<FakeQuant> channels;
+    for (std::size_t c = 0; c < quantizer.scales.size(); ++c)
+        channels.push_back(TensorQuantizer{quantizer.scales[c], quantizer.zeroPoints[c], quantizer.quantMin, quantizer.quantMax, rounding}.fakeQuant());
     walk.forEach([&](std::size_t i, std::size_t c) {
-        const TensorQuantizer own{quantizer.scales[c], quantizer.zeroPoints[c], quantizer.quantMin, quantizer.quantMax, rounding};
-        const float code = codeOf(own.fakeQuant(), values[i]);
+        const float code = codeOf(channels[c], values[i]);
         quantizer.codes[i] = static_cast<std::int32_t>(code);
         dequantized[i] = code * quantizer.scales[c];
         anyCode = anyCode || code != 0;
@@ -90,7 +92,7 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
     return quantizer;
 }
 
-ConstantQuantizer withScales(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding) {
+ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding) {
     ConstantQuantizer quantizer = known;
     quantizer.scales = std::move(scales);
     roundAll(quantizer, weight, ChannelWalk(weight.dims(), quantizer.axis), rounding);

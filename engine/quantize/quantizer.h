@@ -44,7 +44,7 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
                                  TieRounding rounding = TieRounding::HalfEven);
 
 /// The same weight rounded anew with other scales, as many as there were.
-ConstantQuantizer withScales(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding);
+ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding);
 
 /// 32 bits: scale = input scale * weight scale, a list along the last axis if the weight has one (repeated for each group of a transposed
 /// convolution). 16 or 8 bits: symmetric with a power of two of its own, of Quark's five candidates.

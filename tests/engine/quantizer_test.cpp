@@ -95,7 +95,7 @@ class QuantizerTest : public QObject {
         const auto raised = raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, true});
         QVERIFY(raised.has_value());
         QCOMPARE(*raised, (std::vector<float>{0x1.020408p-7f, 0x1.fe0d0cp-25f}));
-        const ConstantQuantizer anew = withScales(channels, *each, *raised, TieRounding::HalfEven);
+        const ConstantQuantizer anew = roundedAnew(channels, *each, *raised, TieRounding::HalfEven);
         QCOMPARE(anew.codes, (std::vector<std::int32_t>{64, 0, -32, 0, 16, 0, 127, 0}));
         const ConstantQuantizer sums = quantizeBias(*bias, 32, input, anew.scales);
         QCOMPARE(sums.saturated, std::size_t{0});
