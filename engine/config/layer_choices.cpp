@@ -13,7 +13,7 @@ namespace {
 /// Removes the names from all node rules, and rules that become empty.
 void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
     for (SkipRule& rule : config.rules) {
-        if (rule.kind != SkipKind::Node) continue;
+        if (rule.kind != SkipKind::Node || rule.off) continue;
         std::erase_if(rule.layers,
                       [&](const std::string& layer) { return std::ranges::count(names, layer) > 0; });
     }
@@ -50,7 +50,7 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
     forget(config, names);
     const SkipDecisions decisions = resolveSkips(graph, config);
     const bool unmeasured = std::ranges::any_of(
-        config.rules, [](const SkipRule& rule) { return rule.kind == SkipKind::Threshold && rule.layers.empty(); });
+        config.rules, [](const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off && rule.layers.empty(); });
     for (const std::string& name : names) {
         const auto node = graph.findNode(name);
         // A threshold that is not measured here may cover the layer.

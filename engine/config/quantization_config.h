@@ -143,6 +143,7 @@ struct SkipRule {
     SkipMetric metric = SkipMetric::LocalQs;  ///< Threshold
     double threshold = 0;             ///< Threshold, in the metric's unit
     bool below = false;               ///< Threshold: smaller values are skipped; otherwise larger ones
+    bool off = false;                 ///< kept for later: covers nothing, and may name layers that are not there
     bool operator==(const SkipRule&) const = default;
 };
 

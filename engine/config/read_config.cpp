@@ -129,6 +129,7 @@ SkipRule readRule(ObjectReader reader) {
     SkipRule rule;
     if (reader.find("kind") == nullptr) failInput("{}: a rule needs its kind", reader.pathOf("kind"));
     reader.choice("kind", rule.kind, kSkipKinds);
+    reader.boolean("off", rule.off);
     switch (rule.kind) {
         case SkipKind::Node:
             reader.texts("layers", rule.layers);

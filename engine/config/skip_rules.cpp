@@ -169,11 +169,20 @@ std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& n
     return nearNames(names, name, most);
 }
 
+QuantizationConfig withoutOffRules(QuantizationConfig config) {
+    std::erase_if(config.rules, &SkipRule::off);
+    return config;
+}
+
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config) {
     SkipDecisions decisions;
     decisions.reasons.resize(source.nodeCount());
     for (std::size_t r = 0; r < config.rules.size(); ++r) {
         const std::string words = describe(config.rules[r]);
+        if (config.rules[r].off) {
+            decisions.covered.emplace_back(source.nodeCount(), false);
+            continue;
+        }
         try {
             decisions.covered.push_back(coveredBy(source, config.rules[r]));
         } catch (Error& error) {

@@ -22,7 +22,7 @@ std::string describe(const SkipRule& rule);
 struct SkipDecisions {
     /// One entry a node of the source graph: empty = not skipped, otherwise why ("skipped by rule 2: from A until B").
     std::vector<std::string> reasons;
-    /// The nodes each rule covers, in the order of the rules; then, if the tail is skipped, the tail's.
+    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then, if the tail is skipped, the tail's.
     std::vector<NodeSet> covered;
     bool skipped(NodeId node) const { return !reasons[node.index()].empty(); }
 };
@@ -30,6 +30,9 @@ struct SkipDecisions {
 /// Throws Error for a name that the graph does not have (with near names), a rule without effect (no path from A to B;
 /// says so if there is one from B to A) or a bad regular expression.
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config);
+
+/// The same decisions without the rules that are switched off.
+QuantizationConfig withoutOffRules(QuantizationConfig config);
 
 /// Names in the graph that resemble a mistyped one, best first.
 std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most = 3);

@@ -94,6 +94,7 @@ OrderedJson ruleJson(const SkipRule& rule) {
             json[rule.below ? "below" : "above"] = rule.threshold;
             break;
     }
+    if (rule.off) json["off"] = true;
     return json;
 }
 

@@ -2,6 +2,7 @@
 #include "interchange/gather.h"
 
 #include "base/error.h"
+#include "config/skip_rules.h"
 #include "model/quantized_model.h"
 
 namespace quantloupe {
@@ -20,8 +21,9 @@ void fillThresholds(const Graph& graph, const Evaluation& evaluation, Quantizati
 
 }  // namespace
 
-ExportSource gatherExport(Session& session, const QuantizationConfig& config, const Dialect& dialect,
+ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, const Dialect& dialect,
                           const EvaluationObserver& observer, const CancelToken& cancel) {
+    const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (dialect.needs == DialectNeeds::Scales && !calibrates)
         failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);

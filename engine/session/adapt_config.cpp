@@ -76,6 +76,7 @@ class Adapter {
                 QuantizationConfig only;
                 only.skipTail = false;
                 only.rules = {rule};
+                only.rules.front().off = false;
                 resolveSkips(m_graph, only);
                 kept.push_back(std::move(rule));
             } catch (const Error& error) {

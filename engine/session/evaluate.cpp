@@ -105,7 +105,7 @@ class EvaluationRun {
         noteIdleSettings();
         m_result.version = VersionBuilder()
                                .add(m_session.model.graph->version())
-                               .add(std::string_view(configToJson(m_result.config)))
+                               .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
                                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
                                .finish();
         m_result.randomInputs = m_session.randomInputs;
@@ -142,7 +142,7 @@ class EvaluationRun {
                 m_result.notices.push_back(fmt::format("{} '{}' has no effect: {}", wish, name, layer.reason));
         };
         for (const SkipRule& rule : m_result.config.rules)
-            if (rule.kind == SkipKind::Node)
+            if (rule.kind == SkipKind::Node && !rule.off)
                 for (const std::string& name : rule.layers) note(name, "skipping");
         for (const auto& [name, settings] : m_result.config.layers)
             if (settings.quantize == true) note(name, "quantizing");

@@ -35,7 +35,7 @@ std::vector<std::string> layersBeyond(const SkipRule& rule, const std::vector<La
 
 QuantizationConfig withThresholdsFrom(QuantizationConfig config, const std::vector<LayerResult>& layers) {
     for (SkipRule& rule : config.rules)
-        if (rule.kind == SkipKind::Threshold) rule.layers = layersBeyond(rule, layers);
+        if (rule.kind == SkipKind::Threshold && !rule.off) rule.layers = layersBeyond(rule, layers);
     return config;
 }
 

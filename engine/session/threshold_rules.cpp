@@ -27,7 +27,7 @@ Basis basisOf(SkipMetric metric) {
     return Basis::Network;
 }
 
-bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold; }
+bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off; }
 
 /// What the metrics of a basis are measured on.
 QuantizationConfig configOf(Basis basis, QuantizationConfig config) {

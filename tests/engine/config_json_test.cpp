@@ -51,7 +51,8 @@ QuantizationConfig fullConfig() {
                {SkipKind::Type, {}, {}, {}, "Add", {}},
                {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"},
                {SkipKind::Block, {}, {}, {}, {}, {}, "/features/features.3"},
-               {SkipKind::Threshold, {}, {}, {}, {}, {}, {}, SkipMetric::CumulativeSqnr, 17.5, true}};
+               {SkipKind::Threshold, {}, {}, {}, {}, {}, {}, SkipMetric::CumulativeSqnr, 17.5, true},
+               {SkipKind::Type, {}, {}, {}, "Mul", {}, {}, {}, 0, false, true}};
     c.quantization.biasBits = kFloatBias;
     c.calibration.method = CalibrationMethod::Percentile;
     c.calibration.parameters.percentile = 0.9999;

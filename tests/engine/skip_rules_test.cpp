@@ -98,6 +98,23 @@ class SkipRulesTest : public QObject {
                  std::string("skipped by rule 1: local.cosine below 0.99"));
     }
 
+    /// Rules keep their numbers, so that the reasons tell which ones of the list are meant.
+    void aRuleThatIsOffCoversNothing() {
+        const GraphPtr g = model();
+        QuantizationConfig c = config({type("Conv"), node({"not there"}), type("Add")});
+        c.rules[0].off = c.rules[1].off = true;
+        QCOMPARE(skipped(*g, c), std::string("join"));
+        const SkipDecisions decisions = resolveSkips(*g, c);
+        QCOMPARE(decisions.covered.size(), std::size_t{3});
+        QCOMPARE(std::ranges::count(decisions.covered[0], true), std::ptrdiff_t{0});
+        QCOMPARE(decisions.reasons[3], std::string("skipped by rule 3: all Add layers"));
+        QCOMPARE(withoutOffRules(c).rules, std::vector{type("Add")});
+        c.rules[0].off = false;
+        QCOMPARE(skipped(*g, c), std::string("stem left join head"));
+        c.rules[1].off = false;
+        QVERIFY(message(*g, c).find("not there") != std::string::npos);
+    }
+
     void reasonsAndPrecedence() {
         const GraphPtr g = model();
         QuantizationConfig c = config({type("Add"), until("stem", {"join"})}, true);

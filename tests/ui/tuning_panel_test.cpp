@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "config/config_json.h"
+#include "config/layer_choices.h"
 #include "config/presets.h"
 #include "panels/calibration_form.h"
 #include "panels/calibration_section.h"
@@ -57,6 +58,35 @@ class TuningPanelTest : public QObject {
         QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
         QVERIFY(!banner());
         QVERIFY(preset->isEnabled());
+    }
+
+    void aRuleIsSwitchedOffAndOn() {
+        const std::string layer = m_document->graph()->nodes()[0].name;
+        const auto state = [&] { return m_document->layers()[0].state; };
+        QVERIFY(m_document->edit({withLayersSkipped(config(), {layer}), QStringLiteral("skip"), {}}));
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->evaluating() && state() == LayerState::Skipped; }, 20000));
+        const auto entries = m_document->history().entries().size();
+        const QString name = QStringLiteral("Rule: layer ") + QString::fromStdString(layer);
+        auto* on = named<QAbstractButton>(qPrintable(name));
+        QVERIFY(on && on->isChecked());
+        QTest::mouseClick(on, Qt::LeftButton);
+        QCOMPARE(config().rules.size(), std::size_t{1});
+        QVERIFY(config().rules[0].off);
+        QVERIFY(state() == LayerState::Quantized);  // at once
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->evaluating(); }, 20000));
+        QVERIFY(state() == LayerState::Quantized);
+        QCOMPARE(m_document->history().entries().size(), entries);  // as it was measured without the rule
+        bool told = false;
+        for (auto* label : m_panel->findChildren<QLabel*>()) told = told || label->text().startsWith(QStringLiteral("off \u00b7 1 layer"));
+        QVERIFY(told);
+        on = named<QAbstractButton>(qPrintable(name));
+        QVERIFY(on && !on->isChecked());
+        on->setFocus();
+        QTest::keyClick(on, Qt::Key_Space);
+        QVERIFY(!config().rules[0].off);
+        QVERIFY(state() == LayerState::Skipped);
+        m_document->undoStack()->undo();
+        QVERIFY(config().rules[0].off);
     }
 
     void everyProfileOfEqualizationCanBeChosen() {

@@ -131,6 +131,14 @@ ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like)
 
 ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) { return addRule(config, rule); }
 
+ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on) {
+    ConfigEdit edit{config, {}, {}};
+    if (index >= config.rules.size()) return edit;
+    edit.text = (on ? Words::tr("Rule on: %1") : Words::tr("Rule off: %1")).arg(qs(describe(config.rules[index])));
+    edit.next.rules[index].off = !on;
+    return edit;
+}
+
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
     ConfigEdit edit{config, {}, {}};
     if (index >= config.rules.size()) return edit;

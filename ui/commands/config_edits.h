@@ -50,6 +50,8 @@ ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& rege
 ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like);
 /// A rule that is made already, of whichever kind.
 ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule);
+/// Switches the rule off, which keeps it for later, or on again.
+ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on);
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index);
 ConfigEdit setTail(const QuantizationConfig& config, bool skip);
 /// Forgets "always quantize" and "never quantize" of a layer.

@@ -12,6 +12,7 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, co
     QuantizationConfig alone;
     alone.skipTail = false;
     alone.rules = {rule};
+    alone.rules.front().off = false;
     RulePreview preview;
     try {
         preview.covered = resolveSkips(graph, withThresholdsFrom(std::move(alone), layers)).covered.front();

@@ -54,10 +54,11 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
     QStringList lines;
     compareKeys(Json::parse(configToJson(before)), Json::parse(configToJson(after)), {}, lines);
     const auto rule = [](const SkipRule& r) { return QString::fromStdString(describe(r)); };
-    for (const SkipRule& r : after.rules)
-        if (std::ranges::count(before.rules, r) == 0) lines << Words::tr("now in float: ") + rule(r);
-    for (const SkipRule& r : before.rules)
-        if (std::ranges::count(after.rules, r) == 0) lines << Words::tr("no longer in float: ") + rule(r);
+    const auto had = withoutOffRules(before).rules, has = withoutOffRules(after).rules;
+    for (const SkipRule& r : has)
+        if (std::ranges::count(had, r) == 0) lines << Words::tr("now in float: ") + rule(r);
+    for (const SkipRule& r : had)
+        if (std::ranges::count(has, r) == 0) lines << Words::tr("no longer in float: ") + rule(r);
     std::set<std::string> names;
     for (const auto* config : {&before, &after})
         for (const auto& [name, settings] : config->layers) names.insert(name);

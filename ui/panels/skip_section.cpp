@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "config/skip_rules.h"
+#include "graph/rule_preview.h"
 #include "session/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"
@@ -133,12 +134,23 @@ void SkipSection::refresh() {
     };
     for (std::size_t i = 0; i < config.rules.size(); ++i) {
         const SkipRule& rule = config.rules[i];
-        const QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
+        QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
+        if (rule.off && m_document->hasModel()) {
+            const RulePreview preview = previewRule(*m_document->graph(), config, layers, rule);
+            remark = tr("off \u00b7 ") + (preview.complaint.isEmpty() ? coverText(preview.covered, layers) : preview.complaint);
+        }
         const QString text = QString::fromStdString(describe(rule));
-        m_list->addWidget(new RuleCard(
-            symbolOf(rule.kind), text, remark,
-            removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }),
-            colors.inFloat));
+        auto* controls = new QWidget;
+        auto* row = new QHBoxLayout(controls);
+        row->setContentsMargins(0, 0, 0, 0);
+        auto* on = new ToggleSwitch;
+        on->setChecked(!rule.off);
+        on->setToolTip(rule.off ? tr("Off: quantized as without the rule") : tr("On; off keeps the rule for later"));
+        on->setAccessibleName(tr("Rule: ") + text);
+        connect(on, &ToggleSwitch::clicked, this, [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
+        row->addWidget(on);
+        row->addWidget(removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }));
+        m_list->addWidget(new RuleCard(symbolOf(rule.kind), text, remark, controls, rule.off ? colors.faint : colors.inFloat));
     }
     for (const auto& [name, settings] : config.layers) {
         if (!settings.quantize) continue;
