@@ -24,16 +24,13 @@ Document::Document(QObject* parent) : QObject(parent) {
                 rememberMeasured(last);
                 Q_EMIT evaluationChanged();
                 Q_EMIT evaluationFinished(seconds);
-                if (m_studies) m_idle.start();
+                waitForIdle();
             });
     m_idle.setSingleShot(true);
     m_idle.setInterval(500);  // a hand that is still editing comes first
-    connect(&m_idle, &QTimer::timeout, this, [this] {
-        if (m_studies && m_model && !m_job.busy()) m_job.study(m_config);
-    });
-    connect(&m_job, &EvaluationJob::queriesFinished, this, [this] {
-        if (m_studies && m_evaluation && m_evaluation->complete) m_idle.start();
-    });
+    connect(&m_idle, &QTimer::timeout, this, &Document::doIdleWork);
+    connect(&m_job, &EvaluationJob::queriesFinished, this, &Document::waitForIdle);
+    connect(this, &Document::historyChanged, this, &Document::waitForIdle);
     connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
         m_evaluating = false;
         Q_EMIT evaluationChanged();
@@ -122,7 +119,6 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
     m_preprocess.reset();
     m_dataWanted = {};
     m_history = {};
-    m_measuredLayers.clear();
     m_config = presetConfig("default");
     m_signatures = signatures;
 
@@ -336,5 +332,21 @@ void Document::setLayoutOptions(const LayoutOptions& options) {
 }
 
 void Document::layout() { m_layoutJob.layout(m_model->graph, m_layoutOptions); }
+
+void Document::waitForIdle() {
+    if ((m_studies || m_reference.missing()) && m_evaluation && m_evaluation->complete) m_idle.start();
+}
+
+/// The baseline of a project that was opened comes before what edits are expected to do.
+void Document::doIdleWork() {
+    if (!m_model || m_job.busy()) return;
+    if (const auto baseline = m_reference.missing())
+        m_job.measureAside(*baseline, [this](const EvaluationPtr& evaluation) {
+            m_reference.adoptBaseline(evaluation);
+            waitForIdle();
+        });
+    else if (m_studies)
+        m_job.study(m_config);
+}
 
 }  // namespace quantloupe::ui

@@ -24,6 +24,7 @@
 #include "jobs/layout_job.h"
 #include "jobs/worker_thread.h"
 #include "measured_history.h"
+#include "models/layer_reference.h"
 #include "models/metric.h"
 #include "session/evaluation.h"
 
@@ -113,8 +114,8 @@ class Document : public QObject {
     void pinBaseline(std::size_t index);
     /// What the person calls a measured configuration, and says of it.
     void describeMeasured(std::size_t index, const QString& name, const QString& note);
-    /// The layer's results under the pinned baseline; null: none is pinned, or it was not measured since the window opened.
-    const LayerResult* baselineLayer(NodeId node) const;
+    /// The layers of the baseline, or of what was measured before.
+    const LayerReference& reference() const { return m_reference; }
     /// Tells what the window wants in the project, as the JSON of an object; viewLoaded() gives it back.
     void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
 
@@ -160,6 +161,8 @@ class Document : public QObject {
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const ShownEvaluation& shown);
     void discard(std::shared_ptr<const void> results);
+    void waitForIdle();
+    void doIdleWork();
     void setConfig(const QuantizationConfig& config);
     void guessStates();
     void listUnevaluated();
@@ -191,8 +194,7 @@ class Document : public QObject {
     std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: as the file beside the model says
     std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< asked for, there or not
     MeasuredHistory m_history;
-    /// Of what was measured lately and the baseline, by version.
-    std::map<std::string, std::shared_ptr<const std::vector<LayerResult>>> m_measuredLayers;
+    LayerReference m_reference{this};
     std::function<std::string()> m_collectView;
 };
 

@@ -152,14 +152,6 @@ void Document::reload() {
 void Document::rememberMeasured(const EvaluationPtr& evaluation) {
     const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
     auto measured = measuredConfig(*evaluation, change.toStdString());
-    if (measured) {
-        constexpr std::size_t kKept = 40;  // layers' results of that many configurations
-        m_measuredLayers[measured->version] = std::shared_ptr<const std::vector<LayerResult>>(evaluation, &evaluation->layers);
-        if (m_measuredLayers.size() > kKept)
-            std::erase_if(m_measuredLayers, [&](const auto& entry) {
-                return entry.first != m_history.baseline() && entry.first != measured->version;
-            });
-    }
     if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
 }
 
@@ -176,12 +168,6 @@ void Document::describeMeasured(std::size_t index, const QString& name, const QS
     m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
     m_undo.resetClean();  // it is part of the project, so there is something to save
     Q_EMIT historyChanged();
-}
-
-const LayerResult* Document::baselineLayer(NodeId node) const {
-    const auto found = m_measuredLayers.find(m_history.baseline());
-    if (found == m_measuredLayers.end() || !node.valid() || node.index() >= found->second->size()) return nullptr;
-    return &(*found->second)[node.index()];
 }
 
 void Document::pinBaseline(std::size_t index) {

@@ -269,8 +269,7 @@ void MainWindow::skipType() {
 void MainWindow::walkWorst(int step) {
     const Metric shown = m_graph->canvas()->metric();
     const Metric metric = shown == Metric::None ? Metric::LocalQs : shown;
-    const Overlay overlay =
-        overlayOf(m_document, m_graph->canvas()->reference(), metric, m_graph->canvas()->scaleChoice());
+    const Overlay overlay = overlayOf(m_document.layers(), m_document.reference().layers(), metric, m_graph->canvas()->scaleChoice());
     std::vector<std::pair<double, NodeId>> order;
     for (const LayerResult& layer : m_document.layers())
         if (const auto value = overlay.valueOf(layer.node))

@@ -13,6 +13,7 @@
 #include "commands/shortcut_keys.h"
 #include "document.h"
 #include "file_watch.h"
+#include "graph/bookmarks.h"
 #include "graph/graph_gestures.h"
 #include "graph/graph_view.h"
 #include "graph/group_folding.h"
@@ -44,6 +45,7 @@ class MainWindow : public QMainWindow {
     MessageBar* messageBar() const { return m_message; }
     GraphView* graphView() const { return m_graph; }
     GraphGestures* gestures() const { return m_gestures; }
+    Bookmarks* bookmarks() const { return m_bookmarks; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
     WorkTabs* workTabs() const { return m_work; }
@@ -95,6 +97,7 @@ class MainWindow : public QMainWindow {
     void buildGestures();
     void buildNavigation(QMenu* view);
     void nextMatch(int step);
+    void selectReachable(NodeSet (*reach)(const Graph&, std::span<const NodeId>));
     void observe();
     QAction* addAction(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
                        std::function<void()> run);
@@ -162,6 +165,7 @@ class MainWindow : public QMainWindow {
     GraphView* m_graph = nullptr;
     GraphGestures* m_gestures = nullptr;
     GroupFolding* m_folding = nullptr;
+    Bookmarks* m_bookmarks = nullptr;
     SelectionHistory* m_selections = nullptr;
     LayerTable* m_table = nullptr;
     WorkTabs* m_work = nullptr;

@@ -75,6 +75,16 @@ void MainWindow::buildNavigation(QMenu* view) {
            &LayoutOptions::tidy);
 }
 
+/// Of the selected layers; the current one stays.
+void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const NodeId>)) {
+    if (m_document.selection().empty()) return;
+    const NodeSet reached = reach(*m_document.graph(), m_document.selection());
+    std::vector<NodeId> nodes;
+    for (std::size_t i = 0; i < reached.size(); ++i)
+        if (reached[i]) nodes.push_back(NodeId(i));
+    m_document.select(std::move(nodes), m_document.current());
+}
+
 /// In the order of the table, round and round.
 void MainWindow::nextMatch(int step) {
     if (m_table->filter()->rowCount() == 0) return;

@@ -125,6 +125,10 @@ void MainWindow::buildEditMenu() {
         const NodeId current = all.empty() ? NodeId() : all.front();
         m_document.select(std::move(all), current);
     });
+    m_needModel << addAction(edit, tr("Select everything &upstream"), QKeySequence(QStringLiteral("Alt+Up")),
+                             tr("The selected layers and all whose data flows into them"), [this] { selectReachable(upstreamOf); })
+                << addAction(edit, tr("Select everything &downstream"), QKeySequence(QStringLiteral("Alt+Down")),
+                             tr("The selected layers and all that their data flows to"), [this] { selectReachable(downstreamOf); });
     m_needModel << addAction(
         edit, tr("Copy layer &names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
             QStringList names;
@@ -169,6 +173,14 @@ void MainWindow::buildViewMenu() {
     m_folding = new GroupFolding(&m_document, canvas, this);
     m_folding->addTo(view);
     m_needModel << m_folding->actions();
+    view->addSeparator();
+    QAction* sides = addAction(view, tr("Side b&y side"), key("Ctrl+\\"), tr("The graph as it was with the baseline, or before the last change, beside the graph now"),
+                               [this] { m_graph->sideBySide()->setShown(!m_graph->sideBySide()->shown()); });
+    sides->setCheckable(true);
+    connect(m_graph->sideBySide(), &SideBySide::shownChanged, sides, &QAction::setChecked);
+    m_needModel << sides;
+    m_bookmarks = new Bookmarks(&m_document, canvas, this);
+    m_bookmarks->addTo(view);
     view->addSeparator();
     auto* group = new QActionGroup(this);
     for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {

@@ -56,6 +56,7 @@ std::string MainWindow::collectView() const {
     QJsonArray collapsed;
     for (const std::string& name : m_document.layoutOptions().collapsed) collapsed.append(QString::fromStdString(name));
     if (!collapsed.isEmpty()) view[QStringLiteral("collapsed")] = collapsed;
+    if (!m_bookmarks->all().empty()) view[QStringLiteral("bookmarks")] = m_bookmarks->toJson();
     QJsonArray selected;
     for (const NodeId node : m_document.selection())
         selected.append(QString::fromStdString(graph->node(node).name));
@@ -74,6 +75,7 @@ void MainWindow::restoreView(const std::string& json) {
     for (const QJsonValue& name : view[QStringLiteral("collapsed")].toArray())
         options.collapsed.push_back(name.toString().toStdString());
     m_document.setLayoutOptions(options);
+    m_bookmarks->fromJson(view[QStringLiteral("bookmarks")].toArray());
     m_table->filterLine()->setText(view[QStringLiteral("filter")].toString());
     m_historyDock->setVisible(view[QStringLiteral("history")].toBool());
     const auto find = [this](const QJsonValue& name) {

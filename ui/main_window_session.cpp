@@ -7,6 +7,7 @@
 
 #include "demo.h"
 #include "main_window.h"
+#include "models/headline.h"
 #include "notification.h"
 
 namespace quantloupe::ui {

@@ -98,6 +98,13 @@ bool onlyTells(int argc, char** argv) {
     });
 }
 
+/// A picture needs no display either.
+bool pictureWithoutDisplay(int argc, char** argv) {
+    for (const char* known : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+        if (qEnvironmentVariableIsSet(known)) return false;
+    return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument.starts_with("--screenshot"); });
+}
+
 /// The desktop's language, where the folder translations of the resources has it; else English, Qt's own words too.
 void translate(QApplication& application) {
     auto* ours = new QTranslator(&application);
@@ -120,6 +127,7 @@ int main(int argc, char** argv) {
         readArguments(application);
         return 0;
     }
+    if (pictureWithoutDisplay(argc, argv)) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     translate(application);
     std::setlocale(LC_NUMERIC, "C");  // QApplication takes the desktop's: numbers in files must not follow it

@@ -52,7 +52,7 @@ QuantizationConfig fullConfig() {
                {SkipKind::Pattern, {}, {}, {}, {}, "^/head/"},
                {SkipKind::Block, {}, {}, {}, {}, {}, "/features/features.3"},
                {SkipKind::Threshold, {}, {}, {}, {}, {}, {}, SkipMetric::CumulativeSqnr, 17.5, true},
-               {SkipKind::Type, {}, {}, {}, "Mul", {}, {}, {}, 0, false, true}};
+               {SkipKind::Type, {}, {}, {}, "Mul", {}, {}, SkipMetric::LocalQs, 0, false, true}};
     c.quantization.biasBits = kFloatBias;
     c.calibration.method = CalibrationMethod::Percentile;
     c.calibration.parameters.percentile = 0.9999;

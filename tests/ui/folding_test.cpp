@@ -109,6 +109,20 @@ class FoldingTest : public QObject {
         QCOMPARE(canvas()->index().bounds().height(), high);
     }
 
+    void altArrowsTraceTheData() {
+        click("/blocks/2/act/Relu");
+        QTest::keyClick(m_window.get(), Qt::Key_Up, Qt::AltModifier);
+        QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/blocks/1/Add", "/blocks/1/act/Relu",
+                                          "/blocks/1/conv/Conv", "/blocks/2/act/Relu", "/blocks/2/conv/Conv", "/stem/Conv"}));
+        QCOMPARE(document()->current(), node("/blocks/2/act/Relu"));
+        click("/blocks/5/act/Relu");
+        QTest::keyClick(m_window.get(), Qt::Key_Down, Qt::AltModifier);
+        QCOMPARE(selected(), (QStringList{"/blocks/5/Add", "/blocks/5/act/Relu", "/head/Conv"}));
+        document()->select(NodeId());
+        QTest::keyClick(m_window.get(), Qt::Key_Down, Qt::AltModifier);
+        QVERIFY(selected().isEmpty());
+    }
+
     void backAndForwardThroughSelections() {
         click("/stem/Conv");
         click("/blocks/1/Add");

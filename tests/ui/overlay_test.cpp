@@ -116,14 +116,14 @@ class OverlayTest : public QObject {
         QVERIFY(canvas()->looks()[*box].noValue);
         QCOMPARE(canvas()->looks()[*box].heat, -1.0);
         const QString why =
-            whyNoValue(*m_window->document(), canvas()->reference(), node("/blocks/0/Add"), Metric::RangeRatio);
+            whyNoValue(*m_window->document(), m_window->document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
         QVERIFY2(why.contains("no constant weight"), qPrintable(why));
         // Every metric gives a reason exactly where it gives no value.
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
-            const Overlay overlay = overlayOf(*m_window->document(), canvas()->reference(), metric, {});
+            const Overlay overlay = overlayOf(m_window->document()->layers(), canvas()->reference().layers(), metric, {});
             for (const LayerResult& layer : m_window->document()->layers())
-                QCOMPARE(whyNoValue(*m_window->document(), canvas()->reference(), layer.node, metric).isEmpty(),
+                QCOMPARE(whyNoValue(*m_window->document(), &layer, metric).isEmpty(),
                          overlay.valueOf(layer.node).has_value());
         }
     }
@@ -187,7 +187,7 @@ class OverlayTest : public QObject {
         Document* document = m_window->document();
         canvas()->setMetric(Metric::Difference);
         QVERIFY(!canvas()->scale().any);
-        QVERIFY(whyNoValue(*document, canvas()->reference(), NodeId(0), Metric::Difference).contains("only one"));
+        QVERIFY(whyNoValue(*document, document->layer(NodeId(0)), Metric::Difference).contains("only one"));
         QCOMPARE(m_window->graphView()->legend()->nothing(), QStringLiteral("one configuration so far"));
         std::vector<double> before;
         for (const LayerResult& layer : document->layers()) before.push_back(layer.cumulative ? layer.cumulative->qs : -1);

@@ -67,6 +67,34 @@ class ProjectTest : public QObject {
         QCOMPARE(readFile(file("a.quantloupe")), saved);
     }
 
+    /// A project keeps no numbers of layers: those of its baseline are measured while nothing else is to be done.
+    void theBaselinesLayersAreMeasuredAgain() {
+        const auto values = [](const std::vector<LayerResult>& layers) {
+            std::vector<double> all;
+            for (const LayerResult& layer : layers)
+                if (layer.cumulative) all.push_back(layer.cumulative->qs);
+            return all;
+        };
+        const std::vector<double> first = values(document().layers());
+        QVERIFY(!first.empty());
+        toggle("Conv_0");
+        document().pinBaseline(0);
+        QVERIFY(document().reference().baselineLayer(NodeId(0)));
+        QVERIFY(values(*document().reference().layers()) == first);
+        QVERIFY(document().saveProject(file("a.quantloupe")));
+        m_window = makeWindow();
+        document().setStudies(false);
+        m_window->open({file("a.quantloupe"), {}, {}, {}});
+        QVERIFY(waitUntilMeasured());
+        QVERIFY(!document().reference().layers());
+        QVERIFY(document().reference().whyNone().contains(QStringLiteral("being measured")));
+        QVERIFY(QTest::qWaitFor([&] { return document().reference().layers() != nullptr; }, 20000));
+        QVERIFY(values(*document().reference().layers()) == first);
+        QVERIFY(values(document().layers()) != first);
+        QCOMPARE(document().history().entries().size(), std::size_t(2));
+        QVERIFY(document().undoStack()->isClean());
+    }
+
     void goingBackIsOneUndoStep() {
         const QuantizationConfig first = document().config();
         toggle("Conv_0");

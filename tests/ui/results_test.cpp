@@ -24,6 +24,16 @@
 using namespace quantloupe;
 using namespace quantloupe::ui;
 
+namespace {
+
+Accuracy accuracyOn(std::size_t samples) {
+    Accuracy accuracy;
+    accuracy.samples = samples;
+    return accuracy;
+}
+
+}  // namespace
+
 class ResultsTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
@@ -165,7 +175,7 @@ class ResultsTest : public QObject {
         bool told = false;
         for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 to \u2691");
         QVERIFY(told);
-        QVERIFY(m_document->baselineLayer(NodeId(0)) != nullptr);
+        QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
 
     void theFrontIsOfThoseThatNoneBeats() {
@@ -271,8 +281,8 @@ class ResultsTest : public QObject {
     void whatIsNotMeasuredYetIsShownAsBefore() {
         Evaluation before, now;
         before.layers.resize(2), now.layers.resize(2);
-        before.quantized = Accuracy{.samples = 10};
-        before.floating = Accuracy{.samples = 10};
+        before.quantized = accuracyOn(10);
+        before.floating = accuracyOn(10);
         before.rough = true;
         before.layers[0].local = TensorDifference{.qs = 0.5};
         before.layers[0].state = LayerState::Skipped;
@@ -280,7 +290,7 @@ class ResultsTest : public QObject {
         before.layers[1].weightBits = 4;
         now.layers[0].state = LayerState::Quantized;
         now.layers[1].cumulative = TensorDifference{.qs = 0.75};
-        now.floating = Accuracy{.samples = 20};
+        now.floating = accuracyOn(20);
         const auto beforePtr = std::make_shared<const Evaluation>(before);
         ShownEvaluation shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
         QCOMPARE(shown.evaluation->layers[0].local->qs, 0.5);
@@ -290,7 +300,7 @@ class ResultsTest : public QObject {
         QCOMPARE(shown.layers->at(0).local->qs, 0.5);
         QVERIFY(shown.evaluation->rough && !shown.ownAccuracy);  // accuracies belong together
         QCOMPARE(shown.evaluation->floating->samples, std::size_t(10));
-        now.quantized = Accuracy{.samples = 20};
+        now.quantized = accuracyOn(20);
         shown = withNumbersOf(beforePtr, std::make_shared<const Evaluation>(now));
         QVERIFY(shown.ownAccuracy);
         QCOMPARE(shown.evaluation->floating->samples, std::size_t(20));

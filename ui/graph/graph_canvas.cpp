@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvas: what it shows and where. graph_canvas_input.cpp has mouse and keyboard.
+// The canvas: what it shows and where. graph_canvas_input.cpp has the mouse, graph_canvas_keys.cpp the keyboard.
 #include "graph/graph_canvas.h"
 
 #include <QApplication>
@@ -18,7 +18,16 @@ namespace {
 constexpr double kFitMargin = 28;
 }
 
-GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent), m_document(document), m_reference(document) {
+GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
+
+GraphCanvas::GraphCanvas(GraphCanvas* leader, QWidget* parent) : GraphCanvas(leader->m_document, leader, parent) {
+    setAccessibleName(tr("Graph of the configuration to compare with"));
+    setPicture(leader->m_picture);
+    m_transform = leader->m_transform;
+    connect(leader, &GraphCanvas::looksChanged, this, &GraphCanvas::updateLooks);
+}
+
+GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent) : QWidget(parent), m_document(document), m_leader(leader) {
     m_cache = std::make_unique<PaintCache>();
     m_painted = std::make_unique<PaintedView>();
     setMouseTracking(true);
@@ -29,13 +38,14 @@ GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : QWidget(parent),
     setAccessibleName(tr("Graph"));
     connect(document, &Document::pictureChanged, this, [this] { setPicture(m_document->picture()); });
     connect(document, &Document::modelChanged, this, [this] { setPicture(nullptr); });
+    connect(document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
+    connect(&document->reference(), &LayerReference::changed, this, [this] {
+        if (m_leader || m_metric == Metric::Difference) updateLooks();
+    });
+    if (m_leader) return;
     connect(document, &Document::layersChanged, this, &GraphCanvas::updateLooks);
     connect(document, &Document::evaluationChanged, this, [this] {
         if (m_scene.faded != m_document->metricsStale() || m_measuring != (m_document->evaluating() && !m_overlay.scale.any)) updateLooks();
-    });
-    connect(document, &Document::selectionChanged, this, &GraphCanvas::updateSelection);
-    connect(&m_reference, &LayerReference::changed, this, [this] {
-        if (m_metric == Metric::Difference) updateLooks();
     });
 }
 
@@ -54,7 +64,7 @@ void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
     // What the person looks at stays where it is.
-    const NodeId still = sameGraph ? stillLayer() : NodeId();
+    const NodeId still = sameGraph && !m_leader ? stillLayer() : NodeId();
     const auto place = [this](NodeId layer) {
         const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
         return m_transform.toView(QPointF(box.center().x(), box.top()));
@@ -80,7 +90,7 @@ void GraphCanvas::setPicture(PicturePtr picture) {
     }
     if (m_picture && !sameGraph) {
         m_graph = graph;
-        resetView();
+        if (!m_leader) resetView();
     }
     hoverAnew();
     sceneChanged();
@@ -99,16 +109,36 @@ NodeId GraphCanvas::stillLayer() const {
     if (m_still.valid() && m_index.boxOf(m_still)) return m_still;
     const QRectF seen = visibleScene();
     if (const auto box = currentBox(); box && seen.intersects(toRectF(m_picture->nodes[*box].box))) return m_document->current();
+    return layerNearest(seen.center());
+}
+
+/// Of those in sight.
+NodeId GraphCanvas::layerNearest(QPointF scene) const {
     NodeId nearest;
     double least = 0;
-    for (const std::size_t i : m_index.nodesIn(seen)) {
-        const QPointF away = toRectF(m_picture->nodes[i].box).center() - seen.center();
+    for (const std::size_t i : m_index.nodesIn(visibleScene())) {
+        const QPointF away = toRectF(m_picture->nodes[i].box).center() - scene;
         const double distance = away.x() * away.x() + away.y() * away.y();
         if (!layerOf(i).valid() || (nearest.valid() && distance >= least)) continue;
         nearest = layerOf(i);
         least = distance;
     }
     return nearest;
+}
+
+std::optional<std::pair<NodeId, QPointF>> GraphCanvas::placeInSight() const {
+    if (!m_picture) return std::nullopt;
+    const QPointF middle = visibleScene().center();
+    const NodeId layer = layerNearest(middle);
+    if (!layer.valid()) return std::nullopt;
+    return std::pair(layer, middle - toRectF(m_picture->nodes[*m_index.boxOf(layer)].box).center());
+}
+
+void GraphCanvas::showPlace(NodeId layer, QPointF aside, double zoom) {
+    const auto box = m_index.boxOf(layer);
+    if (!box) return;
+    m_transform.zoom = zoom;
+    centerScene(toRectF(m_picture->nodes[*box].box).center() + aside);
 }
 
 void GraphCanvas::setMetric(Metric metric) {
@@ -129,14 +159,26 @@ ScaleChoice GraphCanvas::scaleChoice() const {
     return known == m_scales.end() ? ScaleChoice{} : known->second;
 }
 
+const std::vector<LayerResult>* GraphCanvas::layers() const { return m_leader ? m_document->reference().layers() : &m_document->layers(); }
+
+const LayerResult* GraphCanvas::layerResult(NodeId id) const { return m_leader ? m_document->reference().layer(id) : m_document->layer(id); }
+
 void GraphCanvas::updateLooks() {
-    m_scene.faded = m_document->metricsStale();
-    m_overlay = overlayOf(*m_document, m_reference, m_metric, scaleChoice());
+    static const std::vector<LayerResult> none;
+    const std::vector<LayerResult>& shown = layers() ? *layers() : none;
+    ScaleChoice choice = scaleChoice();
+    if (m_leader) {
+        // The same colour is the same value on both sides. A difference is shown where it is a difference of.
+        m_metric = m_leader->metric() == Metric::Difference ? Metric::None : m_leader->metric();
+        const MetricScale& scale = m_leader->scale();
+        if (scale.any) choice = {scale.best, scale.worst, scale.logarithmic};
+    } else {
+        m_scene.faded = m_document->metricsStale();
+    }
+    m_overlay = overlayOf(shown, m_document->reference().layers(), m_metric, choice);
     m_measuring = m_document->evaluating() && !m_overlay.scale.any;
     m_looks.clear();
-    if (m_picture && m_document->graph())
-        m_looks =
-            looksOf(*m_picture, m_document->layers(), *m_document->graph(), m_overlay, themeOf(palette()));
+    if (m_picture && m_document->graph()) m_looks = looksOf(*m_picture, shown, *m_document->graph(), m_overlay, themeOf(palette()));
     sceneChanged();
     Q_EMIT looksChanged();
 }
@@ -186,6 +228,13 @@ void GraphCanvas::keepInside() {
     if (drawn.bottom() < keepY) dy = keepY - drawn.bottom();
     if (drawn.top() > height() - keepY) dy = height() - keepY - drawn.top();
     m_transform.offset += QPointF(dx, dy);
+}
+
+void GraphCanvas::setTransform(const ViewTransform& transform) {
+    if (transform == m_transform) return;
+    m_transform = transform;
+    update();
+    Q_EMIT viewChanged();
 }
 
 void GraphCanvas::zoomAt(QPointF view, double factor) {
@@ -248,15 +297,20 @@ void GraphCanvas::ensureVisible(NodeId layer) {
     if (!QRectF(rect()).adjusted(0, margin, 0, -margin).contains(shown)) centerOn(layer);
 }
 
+void GraphCanvas::paintNothing(QPainter& painter) {
+    if (!m_document->hasModel()) return;
+    const int unit = fontMetrics().height();
+    const QString text = m_picture ? tr("Nothing to compare with: %1.").arg(reference().whyNone()) : tr("Laying out the graph\u2026");
+    painter.drawText(rect().adjusted(unit, unit, -unit, -unit), Qt::AlignCenter | Qt::TextWordWrap, text);
+}
+
 void GraphCanvas::paintEvent(QPaintEvent* event) {
     const Theme& colors = themeOf(palette());
     QPainter painter(this);
-    if (!m_picture) {
+    if (!m_picture || !layers()) {
         painter.fillRect(event->rect(), colors.canvas);
-        if (m_document->hasModel()) {
-            painter.setPen(colors.muted);
-            painter.drawText(rect(), Qt::AlignCenter, tr("Laying out the graph\u2026"));
-        }
+        painter.setPen(colors.muted);
+        paintNothing(painter);
         return;
     }
     m_scene.theme = &colors;
@@ -280,6 +334,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
+    if (m_leader) return;  // it is told where to look
     if (m_viewPending && m_picture) {
         resetView();
         return;

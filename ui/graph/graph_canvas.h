@@ -27,6 +27,9 @@ class GraphCanvas : public QWidget {
     Q_OBJECT
   public:
     explicit GraphCanvas(Document* document, QWidget* parent = nullptr);
+    /// The same graph under the configuration that is compared with (LayerReference), coloured on the leader's scale. Its place
+    /// and zoom are told with setTransform(); clicks select and choose as they do on the leader, which has to outlive it.
+    explicit GraphCanvas(GraphCanvas* leader, QWidget* parent = nullptr);
     ~GraphCanvas() override;
 
     /// The document's picture is shown by itself; this is for another one of the same graph.
@@ -36,7 +39,7 @@ class GraphCanvas : public QWidget {
     const std::vector<NodeLook>& looks() const { return m_looks; }
     const MetricScale& scale() const { return m_overlay.scale; }
     const Overlay& overlay() const { return m_overlay; }
-    const LayerReference& reference() const { return m_reference; }
+    const LayerReference& reference() const { return m_document->reference(); }
     bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
 
     /// No layer has a value yet, and they are on their way.
@@ -49,6 +52,7 @@ class GraphCanvas : public QWidget {
     ScaleChoice scaleChoice() const;
 
     const ViewTransform& transform() const { return m_transform; }
+    void setTransform(const ViewTransform& transform);
     void zoomAt(QPointF view, double factor);
     /// What floats over the canvas at its rims: fitting leaves it out.
     void setFitMargins(const QMarginsF& margins) { m_margins = margins; }
@@ -59,6 +63,9 @@ class GraphCanvas : public QWidget {
     void centerOn(NodeId layer);
     void ensureVisible(NodeId layer);
     void centerScene(QPointF scene);
+    /// The layer nearest to the middle of what is seen, and how far the middle is from the middle of its box, in scene units.
+    std::optional<std::pair<NodeId, QPointF>> placeInSight() const;
+    void showPlace(NodeId layer, QPointF aside, double zoom);
     /// The current layer's box, where the view holds still when the graph is laid out anew.
     void holdStill(NodeId layer);
     /// The part of the drawing that is seen.
@@ -71,6 +78,8 @@ class GraphCanvas : public QWidget {
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
+    /// As if the mouse were over the box.
+    void setHovered(std::optional<std::size_t> box);
 
     /// Draws these layers as if a rule kept them in float; `words` are told over the graph.
     void setPreview(NodeSet covered, const QString& words);
@@ -86,6 +95,7 @@ class GraphCanvas : public QWidget {
 
   Q_SIGNALS:
     void viewChanged();
+    void hovered(std::optional<std::size_t> box);
     void looksChanged();
     void metricChanged(quantloupe::ui::Metric metric);
     void toggleRequested();
@@ -114,6 +124,13 @@ class GraphCanvas : public QWidget {
   private:
     enum class Drag { None, Click, Pan, Band };
 
+    GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent);
+    /// That are shown: the document's, or of a follower the reference's; null if there are none.
+    const std::vector<LayerResult>* layers() const;
+    const LayerResult* layerResult(NodeId id) const;
+    GraphCanvas* chooser() { return m_leader ? m_leader : this; }
+    bool endUntil(std::size_t box);
+    void paintNothing(QPainter& painter);
     void updateLooks();
     void sceneChanged();  ///< what was painted is of no use any more
     QRectF fitArea() const;
@@ -121,7 +138,6 @@ class GraphCanvas : public QWidget {
     void resetView();
     void keepInside();
     void viewMoved();
-    void setHovered(std::optional<std::size_t> box);
     void hoverAnew();
     void previewUntil();
     void markPreviewed();
@@ -139,13 +155,14 @@ class GraphCanvas : public QWidget {
     void selectBox(std::size_t box, bool add);
     QString groupHint(const PictureNode& node) const;
     NodeId stillLayer() const;
+    NodeId layerNearest(QPointF scene) const;
 
     Document* m_document;
+    GraphCanvas* m_leader;  ///< null: it is one itself
     GraphPtr m_graph;  ///< that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
-    LayerReference m_reference;
     Overlay m_overlay;
     std::map<Metric, ScaleChoice> m_scales;
     Metric m_metric = Metric::LocalQs;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mouse, wheel, pinch, keyboard and hints of the canvas.
+// Mouse, wheel and pinch on the canvas.
 #include <QApplication>
 #include <QContextMenuEvent>
 #include <QGestureEvent>
 #include <QHelpEvent>
-#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QNativeGestureEvent>
 #include <QToolTip>
@@ -14,7 +13,6 @@
 
 #include "graph/graph_canvas.h"
 #include "model/reachability.h"
-#include "picture/picture_text.h"
 
 namespace quantloupe::ui {
 
@@ -84,81 +82,12 @@ bool GraphCanvas::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-void GraphCanvas::showToolTip(QPoint position, QPoint global) {
-    const auto box = boxAt(position);
-    if (!box) {
-        QToolTip::hideText();
-        return;
-    }
-    const PictureNode& node = m_picture->nodes[*box];
-    QString text;
-    if (node.kind == PictureNode::Kind::Group) {
-        text = groupHint(node);
-    } else if (const NodeId id = layerOf(*box); id.valid()) {
-        text =
-            QStringLiteral("<b>%1</b>").arg(QString::fromStdString(m_graph->node(id).name).toHtmlEscaped());
-        text += QStringLiteral("<br>") + QString::fromStdString(node.title).toHtmlEscaped();
-        if (const LayerResult* layer = m_document->layer(id)) {
-            text += QStringLiteral(" \u00b7 ") + stateText(layer->state);
-            if (!layer->reason.empty())
-                text += QStringLiteral("<br>") + QString::fromStdString(layer->reason).toHtmlEscaped();
-            if (layer->local) {
-                text += tr("<br>QS local ") + formatQs(layer->local->qs);
-                if (layer->state == LayerState::Skipped) text += tr(" if it were quantized");
-            }
-            if (layer->cumulative) text += tr("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
-            text += overlayHint(id);
-        }
-    } else {
-        text = QStringLiteral("<b>%1</b><br>%2")
-                   .arg(QString::fromStdString(node.title).toHtmlEscaped(),
-                        QString::fromStdString(node.subtitle).toHtmlEscaped());
-    }
-    QToolTip::showText(global, text, this);
-}
-
-QString GraphCanvas::groupHint(const PictureNode& node) const {
-    const Group& group = m_picture->groups[node.group];
-    QString text = QStringLiteral("<b>%1</b><br>%2")
-                       .arg(QString::fromStdString(group.name).toHtmlEscaped(), QString::fromStdString(node.subtitle));
-    std::map<LayerState, int> counts;
-    for (const NodeId id : group.nodes)
-        if (const LayerResult* layer = m_document->layer(id)) ++counts[layer->state];
-    QStringList words;
-    for (const auto& [state, count] : counts) words.append(QStringLiteral("%1 %2").arg(count).arg(stateText(state)));
-    if (!words.isEmpty()) text += QStringLiteral("<br>") + words.join(QStringLiteral(", "));
-    if (m_metric != Metric::None) {
-        const NodeId worst = worstOf(group, m_overlay);
-        text += worst.valid()
-                    ? tr("<br>Worst %1: %2, %3")
-                          .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
-                               QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
-                    : tr("<br>%1: no layer in it has a value").arg(metricName(m_metric));
-    }
-    return text + tr("<br><i>Double click opens it</i>");
-}
-
-/// The line of the metric that is shown, if the hint has not told it yet.
-QString GraphCanvas::overlayHint(NodeId id) const {
-    if (m_metric == Metric::None) return {};
-    const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));
-    const auto value = m_overlay.valueOf(id);
-    if (!value) {
-        const QString why = whyNoValue(*m_document, m_reference, id, m_metric);
-        return name + tr("no value") +
-               (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
-    }
-    if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
-    if (m_metric == Metric::Difference)
-        return tr("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), m_reference.name());
-    return name + (m_metric == Metric::Bits ? formatBits(*m_document->layer(id)) : formatMetric(*value, m_metric));
-}
-
 void GraphCanvas::setHovered(std::optional<std::size_t> box) {
     if (m_scene.hovered == box) return;
     m_scene.hovered = box;
     if (choosingUntil()) previewUntil();
     sceneChanged();
+    Q_EMIT hovered(box);
 }
 
 /// The graph has moved under a mouse that stands still.
@@ -180,12 +109,7 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
         return;
     }
     if (event->button() != Qt::LeftButton) return;
-    if (choosingUntil() && layer.valid()) {
-        const NodeId from = m_untilFrom, to = endOf(*box);
-        cancelUntil();
-        if (to != from) Q_EMIT untilChosen(from, to);
-        return;
-    }
+    if (layer.valid() && chooser()->endUntil(*box)) return;
     const bool add = event->modifiers() & Qt::ControlModifier;
     const bool path = event->modifiers() & Qt::ShiftModifier;
     if (layer.valid()) {
@@ -241,7 +165,7 @@ void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
 
 void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
     const Drag drag = std::exchange(m_drag, Drag::None);
-    if (drag == Drag::Click && !choosingUntil()) m_document->select(NodeId());
+    if (drag == Drag::Click && !chooser()->choosingUntil()) m_document->select(NodeId());
     if (drag == Drag::Band) selectInBand(event->modifiers() & Qt::ControlModifier);
     if (drag == Drag::Pan) setCursor(Qt::ArrowCursor);
     update();
@@ -281,153 +205,6 @@ void GraphCanvas::wheelEvent(QWheelEvent* event) {
         viewMoved();
     }
     event->accept();
-}
-
-void GraphCanvas::keyPressEvent(QKeyEvent* event) {
-    switch (event->key()) {
-        case Qt::Key_Space:
-            Q_EMIT toggleRequested();
-            return;
-        case Qt::Key_Plus:
-        case Qt::Key_Equal:
-            zoomStep(1.25);
-            return;
-        case Qt::Key_Minus:
-            zoomStep(0.8);
-            return;
-        case Qt::Key_Return:
-        case Qt::Key_Enter:
-            if (choosingUntil() && m_document->current().valid() && m_document->current() != m_untilFrom) {
-                const NodeId from = m_untilFrom;
-                cancelUntil();
-                Q_EMIT untilChosen(from, m_document->current());
-            } else {
-                centerOn(m_document->current());
-            }
-            return;
-        case Qt::Key_Escape:
-            if (choosingUntil())
-                cancelUntil();
-            else
-                event->ignore();
-            return;
-        default:
-            if (walk(event->key())) return;
-            QWidget::keyPressEvent(event);
-    }
-}
-
-/// Down and up follow the edges, to the straightest one; left and right go to the nearest box beside.
-std::optional<std::size_t> GraphCanvas::neighbour(std::size_t box, int key) const {
-    const QRectF here = toRectF(m_picture->nodes[box].box);
-    std::optional<std::size_t> best;
-    double bestDistance = 0;
-    const auto offer = [&](std::size_t other, double distance) {
-        if (!layerOf(other).valid() || (best && distance >= bestDistance)) return;
-        best = other;
-        bestDistance = distance;
-    };
-    const auto sideways = [&](std::size_t other) {
-        return std::abs(toRectF(m_picture->nodes[other].box).center().x() - here.center().x());
-    };
-    if (key == Qt::Key_Down)
-        for (const std::size_t e : m_index.edgesOutOf(box))
-            offer(m_picture->edges[e].to, sideways(m_picture->edges[e].to));
-    if (key == Qt::Key_Up)
-        for (const std::size_t e : m_index.edgesInto(box))
-            offer(m_picture->edges[e].from, sideways(m_picture->edges[e].from));
-    if (key == Qt::Key_Left || key == Qt::Key_Right) {
-        const bool left = key == Qt::Key_Left;
-        const double reach = here.height() * 3;
-        QRectF strip(m_index.bounds().left(), here.top() - reach, m_index.bounds().width(),
-                     here.height() + 2 * reach);
-        for (const std::size_t other : m_index.nodesIn(strip)) {
-            const QPointF there = toRectF(m_picture->nodes[other].box).center();
-            const double dx = left ? here.center().x() - there.x() : there.x() - here.center().x();
-            if (other != box && dx > here.width() / 4)
-                offer(other, dx + 2 * std::abs(there.y() - here.center().y()));
-        }
-    }
-    return best;
-}
-
-bool GraphCanvas::walk(int key) {
-    if (key != Qt::Key_Down && key != Qt::Key_Up && key != Qt::Key_Left && key != Qt::Key_Right &&
-        key != Qt::Key_Home && key != Qt::Key_End)
-        return false;
-    if (!m_picture || !m_graph || m_graph->nodeCount() == 0) return true;
-    const auto here = currentBox();
-    std::optional<std::size_t> next;
-    if (key == Qt::Key_Home || !here)
-        next = m_index.boxOf(NodeId(0));
-    else if (key == Qt::Key_End)
-        next = m_index.boxOf(NodeId(m_graph->nodeCount() - 1));
-    else
-        next = neighbour(*here, key);
-    if (next) {
-        m_pointer.reset();
-        setHovered(std::nullopt);
-        selectBox(*next, false);
-        ensureVisible(layerOf(*next));
-        if (choosingUntil()) previewUntil();
-    }
-    return true;
-}
-
-void GraphCanvas::startUntil(NodeId from) {
-    m_untilFrom = from;
-    previewUntil();
-    setFocus();
-}
-
-void GraphCanvas::cancelUntil() {
-    if (!m_untilFrom.valid()) return;
-    m_untilFrom = NodeId();
-    clearPreview();
-}
-
-void GraphCanvas::setPreview(NodeSet covered, const QString& words) {
-    m_previewed = std::move(covered);
-    m_previewText = words;
-    markPreviewed();
-    Q_EMIT previewChanged();
-}
-
-void GraphCanvas::clearPreview() {
-    if (m_previewed.empty() && m_previewText.isEmpty()) return;
-    setPreview({}, {});
-}
-
-void GraphCanvas::markPreviewed() {
-    m_scene.previewed.assign(m_picture ? m_picture->nodes.size() : 0, false);
-    for (std::size_t i = 0; i < m_previewed.size(); ++i)
-        if (m_previewed[i])
-            if (const auto box = m_index.boxOf(NodeId(i))) m_scene.previewed[*box] = true;
-    sceneChanged();
-}
-
-void GraphCanvas::previewUntil() {
-    const auto shortName = [this](NodeId id) { return QString::fromStdString(layerSubtitle(m_graph->node(id), 32)); };
-    const QString from = shortName(m_untilFrom);
-    // The keyboard chooses with the arrows: the current layer is its cursor.
-    NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
-    if (!m_scene.hovered) to = m_document->current();
-    if (!to.valid() || to == m_untilFrom) {
-        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
-        return;
-    }
-    // In a narrow window the name gives way, not what is said of it.
-    const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
-    const QString end = QString::fromStdString(layerSubtitle(m_graph->node(to), static_cast<std::size_t>(std::clamp(room, 12, 32))));
-    const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, to);
-    if (!edit.complaint.isEmpty()) {
-        setPreview({}, edit.complaint);
-        return;
-    }
-    const RulePreview preview =
-        previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    setPreview(preview.covered,
-               tr("Skip until %1: %2 \u2014 click or Enter").arg(end, previewWords(preview)));
 }
 
 void GraphCanvas::contextMenuEvent(QContextMenuEvent* event) {

@@ -8,11 +8,11 @@
 
 namespace quantloupe::ui {
 
-namespace {
-}
-
 GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     m_canvas = new GraphCanvas(document, this);
+    m_sides = new SideBySide(document, m_canvas, this);
+    connect(m_sides, &SideBySide::shownChanged, this, &GraphView::place);
+    connect(m_sides, &SideBySide::described, this, &GraphView::place);
     QStringList names;
     for (std::size_t i = 0; i < kMetricsWithKey; ++i) names.append(metricShortName(kMetrics[i]));
     m_metrics = new SegmentedControl(names, false, this);
@@ -78,13 +78,13 @@ bool GraphView::event(QEvent* event) {
 
 void GraphView::place() {
     const int unit = fontMetrics().height(), gap = unit * 3 / 4;
-    m_canvas->setGeometry(rect());
     m_metrics->adjustSize();
     m_metrics->move(gap, gap);
     m_metricBox->adjustSize();
     m_metricBox->move(gap, gap);
     const int mapWidth = m_minimap->sizeHint().width();
-    const bool roomForMap = width() > unit * 30 && height() > unit * 12;
+    // Of the half under it, if there are two.
+    const bool roomForMap = (m_sides->shown() ? width() / 2 > unit * 22 : width() > unit * 30) && height() > unit * 12;
     m_minimap->setVisible(roomForMap);
     m_minimap->setGeometry(width() - gap - mapWidth, gap, mapWidth, height() - 2 * gap);
     const int legendRoom = width() - 2 * gap - (roomForMap ? mapWidth + gap : 0);
@@ -96,11 +96,13 @@ void GraphView::place() {
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
     const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), legendRoom);
-    m_threshold->setGeometry(gap, gap * 2 + m_metrics->height(), barWidth, m_threshold->sizeHint().height());
-    const int top = gap * 2 + m_metrics->height(), bannerHeight = unit * 5 / 3 + 4;
+    const int names = gap * 2 + m_metrics->height(), top = names + (m_sides->shown() ? m_sides->height() + gap / 2 : 0);
+    m_threshold->setGeometry(gap, top, barWidth, m_threshold->sizeHint().height());
+    const int bannerHeight = unit * 5 / 3 + 4;
     // With room for the banner, so that it covers no box of a graph that is shown whole or from its start.
-    m_canvas->setFitMargins(QMarginsF(gap, top + bannerHeight + gap / 2, roomForMap ? mapWidth + 2 * gap : gap,
-                                      m_legend->isVisibleTo(this) ? legend.height() + 2 * gap : gap));
+    m_sides->place(rect(), names,
+                   QMarginsF(gap, top + bannerHeight + gap / 2, roomForMap ? mapWidth + 2 * gap : gap,
+                             m_legend->isVisibleTo(this) ? legend.height() + 2 * gap : gap));
     m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, top, bannerWidth, bannerHeight);
 }
 

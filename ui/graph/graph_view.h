@@ -11,6 +11,7 @@
 #include "graph/legend.h"
 #include "graph/minimap.h"
 #include "graph/preview_forecast.h"
+#include "graph/side_by_side.h"
 #include "graph/threshold_bar.h"
 #include "widgets/basics.h"
 
@@ -21,6 +22,7 @@ class GraphView : public QWidget {
   public:
     explicit GraphView(Document* document, QWidget* parent = nullptr);
     GraphCanvas* canvas() const { return m_canvas; }
+    SideBySide* sideBySide() const { return m_sides; }
     Legend* legend() const { return m_legend; }
     ThresholdBar* thresholdBar() const { return m_threshold; }
     QString bannerText() const { return m_banner->isHidden() ? QString() : m_bannerText->fullText(); }
@@ -34,6 +36,7 @@ class GraphView : public QWidget {
     void showForecast();
 
     GraphCanvas* m_canvas;
+    SideBySide* m_sides;
     SegmentedControl* m_metrics;
     QComboBox* m_metricBox;  ///< instead, where there is no room
     Legend* m_legend;

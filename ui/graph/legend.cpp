@@ -194,7 +194,7 @@ QString Legend::nothing() const {
     // Leave-one-out waits for an idle engine, and the others for nothing.
     if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("being measured\u2026");
     if (!difference || m_canvas->reference().layers()) return {};
-    return m_canvas->hasBaseline() ? tr("go back to the baseline once") : tr("one configuration so far");
+    return m_canvas->hasBaseline() ? tr("no numbers of the baseline yet") : tr("one configuration so far");
 }
 
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }

@@ -33,20 +33,19 @@ QString whyNotMeasured(const Document& document, const LayerResult& layer) {
 
 }  // namespace
 
-Overlay overlayOf(const Document& document, const LayerReference& reference, Metric metric, const ScaleChoice& choice) {
+Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before, Metric metric, const ScaleChoice& choice) {
     Overlay overlay;
     overlay.metric = metric;
-    const auto* before = metric == Metric::Difference ? reference.layers() : nullptr;
-    overlay.values.reserve(document.layers().size());
-    for (const LayerResult& layer : document.layers())
+    overlay.values.reserve(layers.size());
+    for (const LayerResult& layer : layers)
         overlay.values.push_back(metric == Metric::Difference ? difference(layer, before) : metricValue(layer, metric));
     overlay.scale = scaleOf(overlay.values, metric, choice);
     return overlay;
 }
 
-QString whyNoValue(const Document& document, const LayerReference& reference, NodeId id, Metric metric) {
-    const LayerResult* layer = document.layer(id);
+QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric) {
     if (!layer) return Words::tr("nothing is known of the layer yet");
+    const LayerReference& reference = document.reference();
     switch (metric) {
         case Metric::None:
             return {};
@@ -80,11 +79,7 @@ QString whyNoValue(const Document& document, const LayerReference& reference, No
             if (layer->macs > 0) return {};
             return Words::tr("it multiplies nothing, or its shapes are not known");
         case Metric::Difference:
-            if (!reference.layers()) {
-                return document.history().baselineEntry()
-                           ? Words::tr("the baseline was not measured in this window: go back to it once")
-                           : Words::tr("only one configuration was measured yet");
-            }
+            if (!reference.layers()) return reference.whyNone();
             if (difference(*layer, reference.layers())) return {};
             if (!layer->cumulative) return whyNotMeasured(document, *layer);
             return Words::tr("it was not measured with %1").arg(reference.name());

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "document.h"
-#include "models/layer_reference.h"
 #include "models/metric.h"
 
 namespace quantloupe::ui {
@@ -21,8 +20,9 @@ struct Overlay {
     }
 };
 
-Overlay overlayOf(const Document& document, const LayerReference& reference, Metric metric, const ScaleChoice& choice);
-/// One clause: "it needs data". Empty if the layer has a value.
-QString whyNoValue(const Document& document, const LayerReference& reference, NodeId layer, Metric metric);
+/// `before`: the layers that Metric::Difference is to; may be null.
+Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before, Metric metric, const ScaleChoice& choice);
+/// One clause: "it needs data". Empty if the layer, one of the document's or its reference's, has a value.
+QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric);
 
 }  // namespace quantloupe::ui

@@ -16,6 +16,8 @@ struct ViewTransform {
     double zoom = 1;
     QPointF offset;
 
+    bool operator==(const ViewTransform&) const = default;
+
     QPointF toView(QPointF scene) const { return scene * zoom + offset; }
     QPointF toScene(QPointF view) const { return (view - offset) / zoom; }
     QRectF toView(const QRectF& scene) const { return {toView(scene.topLeft()), scene.size() * zoom}; }

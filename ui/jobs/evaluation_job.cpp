@@ -226,6 +226,29 @@ void EvaluationJob::study(const QuantizationConfig& config) {
     });
 }
 
+void EvaluationJob::measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then) {
+    m_studyToken.cancel();
+    m_studyToken = CancelToken();
+    const CancelToken token = m_studyToken;
+    const quint64 generation = m_generation;
+    m_thread.post([this, state = m_state, config, token, generation, then = std::move(then)] {
+        EvaluationPtr evaluation;
+        try {
+            token.check();
+            if (!state->session) return;
+            const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
+            evaluation = state->session->experiment(config, depth, token);
+        } catch (const Cancelled&) {
+            return;
+        } catch (const std::exception&) {
+            // Whoever goes back to that configuration is told why.
+        }
+        m_thread.reply([this, generation, then, evaluation] {
+            if (generation == m_generation) then(evaluation);
+        });
+    });
+}
+
 void EvaluationJob::runExport(const QString& what,
                               std::function<QString(Session&, const CancelToken&)> work) {
     m_exportToken = CancelToken();

@@ -64,6 +64,9 @@ class EvaluationJob : public QObject {
     /// Once nothing else is to be done: measures what each layer costs and learns to predict (Session::study), then evaluates
     /// again, so that the results show it. Any other request ends it at once; it tells neither progress nor errors.
     void study(const QuantizationConfig& config);
+    /// Once nothing else is to be done: measures another configuration, keeping nothing for edits of the current one. Ended
+    /// like study(), without a word; null if it cannot be done. One of the two at a time.
+    void measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
     /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
     /// Asks the session something beside the evaluations: details of a layer, which images flipped. `work` runs on the engine's
@@ -104,7 +107,7 @@ class EvaluationJob : public QObject {
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;
     void dropQueries();
-    CancelToken m_evaluationToken, m_exportToken, m_loadToken, m_studyToken;
+    CancelToken m_evaluationToken, m_exportToken, m_loadToken, m_studyToken;  ///< the last of what is done while idle
     std::map<QString, CancelToken> m_queries;  ///< that have not come back
     quint64 m_generation = 0;
     int m_open = 0;  ///< requests that have not come back

@@ -137,7 +137,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
             if (index.column() == State || index.column() == Reason)
                 return QString::fromStdString(layer.reason);
             if (const auto metric = metricOf(index.column())) {
-                const LayerResult* baseline = m_document->baselineLayer(layer.node);
+                const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric), then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
                 if (now && then)
                     return tr("%1; baseline %2 (%3)")

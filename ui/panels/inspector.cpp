@@ -44,7 +44,7 @@ Inspector::Inspector(Document* document, QWidget* parent) : QScrollArea(parent),
     connect(document, &Document::modelChanged, this, &Inspector::showSelection);
     connect(document, &Document::evaluationChanged, this, &Inspector::showResults);
     connect(document, &Document::configChanged, this, &Inspector::showResults);
-    connect(document, &Document::historyChanged, this, &Inspector::showResults);
+    connect(&document->reference(), &LayerReference::changed, this, &Inspector::showResults);
     showSelection();
 }
 
@@ -306,7 +306,7 @@ void Inspector::showResults() {
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
             value ? scale.position(*value) : -1, stale || (asIf && local));
-        const LayerResult* baseline = m_document->baselineLayer(m_shown);
+        const LayerResult* baseline = m_document->reference().baselineLayer(m_shown);
         const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
         m_metrics[static_cast<qsizetype>(i)]->setDifference(value && before ? formatMetricDifference(*value, *before, kRows[i])
                                                                             : QString());

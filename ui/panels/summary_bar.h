@@ -11,18 +11,6 @@
 
 namespace quantloupe::ui {
 
-/// What stands for the accuracy: top-1 with labels, agreement with the float model without.
-struct Headline {
-    QString floatValue, floatNote;
-    QString value, note;  ///< of the quantized network
-    QString difference;   ///< "−5.6 to float"
-    QString interval;     ///< "±1.1"
-    QString toolTip;
-    double loss = 0;  ///< rate lost against float, for the colour
-    bool known = false;
-};
-Headline headlineOf(const Evaluation* evaluation, bool hasData);
-
 class SummaryBar : public QFrame {
     Q_OBJECT
   public:

@@ -35,6 +35,7 @@ QFrame#card { background: @soft; border: 1px solid @border; border-radius: 6px; 
 QFrame#messageError { background: @errorFill; border: none; border-bottom: 1px solid @border; }
 QFrame#messageNote { background: @accentSoft; border: none; border-bottom: 1px solid @border; }
 QFrame#overlay { background: @panel; border: 1px solid @border; border-radius: 6px; }
+QFrame#divider { background: @border; border: none; }
 QFrame#banner { background: @inFloatFill; border: 1px solid @inFloat; border-radius: 6px; }
 QLabel { background: transparent; }
 QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }

@@ -66,16 +66,18 @@ SectionHeading::SectionHeading(const QString& title, QWidget* parent) : QWidget(
     QFont font = label->font();
     font.setLetterSpacing(QFont::PercentageSpacing, 104);
     label->setFont(font);
-    m_remark = makeLabel({}, "faint", 0.9);
+    m_remark = new ElidedLabel({}, Qt::ElideRight);
+    m_remark->setFont(scaledFont(QApplication::font(), 0.9));
+    m_remark->setProperty("role", QStringLiteral("faint"));
+    m_remark->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     row->addWidget(label);
-    row->addStretch(1);
-    row->addWidget(m_remark);
+    row->addWidget(m_remark, 1);
     setAccessibleName(title);
 }
 
 void SectionHeading::setRemark(const QString& text, const QString& toolTip) {
-    m_remark->setText(text);
-    m_remark->setToolTip(toolTip);
+    m_remark->setFullText(text);
+    if (!toolTip.isEmpty()) m_remark->setToolTip(toolTip);
 }
 
 void SectionHeading::setBody(QWidget* body, const QString& key, bool open) {

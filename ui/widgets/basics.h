@@ -12,6 +12,8 @@
 
 namespace quantloupe::ui {
 
+class ElidedLabel;
+
 /// A label in small capitals, with an optional remark at the right: the head of a section. With a body it folds that away and
 /// back, by click or by Space and Enter, and remembers it.
 class SectionHeading : public QWidget {
@@ -33,7 +35,7 @@ class SectionHeading : public QWidget {
     void focusOutEvent(QFocusEvent* event) override;
 
   private:
-    QLabel* m_remark;
+    ElidedLabel* m_remark;
     QWidget* m_body = nullptr;
     QString m_key;
     bool m_open = true;

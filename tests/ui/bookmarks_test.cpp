@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Views of the graph to come back to, by keys, through another layout and through a project.
+#include "graph/bookmarks.h"
+
+#include <QApplication>
+#include <QInputDialog>
+#include <QLineEdit>
+#include <QTest>
+#include <QTimer>
+#include <cmath>
+
+#include "block_model.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class BookmarksTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        test::keepSettingsIn(m_folder);
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 8);
+    }
+    void init() {
+        m_window = test::openWindow(m_path, {1400, 900});
+        QVERIFY(m_window);
+    }
+    void cleanup() { m_window.reset(); }
+
+    void comesBackToPlaceMetricAndSelection() {
+        look("/blocks/6/conv/Conv", 1.4, Metric::RangeRatio);
+        const QPointF there = canvas()->visibleScene().center();
+        type(QStringLiteral("the sixth"));
+        QCOMPARE(marks()->all().size(), std::size_t{1});
+        QVERIFY(!document()->undoStack()->isClean());  // there is something to save
+        look("/stem/Conv", 0.7, Metric::None);
+        QVERIFY(std::abs(canvas()->visibleScene().center().y() - there.y()) > 100);
+        QTest::keyClick(m_window.get(), Qt::Key_1, Qt::ControlModifier);
+        QVERIFY(std::hypot(canvas()->visibleScene().center().x() - there.x(), canvas()->visibleScene().center().y() - there.y()) < 1);
+        QCOMPARE(canvas()->transform().zoom, 1.4);
+        QCOMPARE(canvas()->metric(), Metric::RangeRatio);
+        QCOMPARE(document()->current(), node("/blocks/6/conv/Conv"));
+    }
+
+    void aNameIsProposedAndEscapeAddsNothing() {
+        look("/blocks/2/conv/Conv", 1, Metric::LocalQs);
+        QString proposed;
+        QTimer::singleShot(0, [&] {
+            auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            proposed = dialog->textValue();
+            QTest::keyClick(dialog, Qt::Key_Escape);
+        });
+        QTest::keyClick(m_window.get(), Qt::Key_B, Qt::ControlModifier);
+        QCOMPARE(proposed, QStringLiteral("/blocks/2/conv/Conv \u00b7 QS local"));
+        QVERIFY(marks()->all().empty());
+    }
+
+    void whatIsCollapsedComesBack() {
+        document()->select(node("/blocks/3/conv/Conv"));
+        QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ShiftModifier);
+        QVERIFY(laidOut(2 + 8 + 2));
+        canvas()->centerOn(node("/blocks/5/conv/Conv"));
+        const auto place = canvas()->placeInSight();
+        QVERIFY(place);
+        marks()->add(QStringLiteral("blocks"));
+        QTest::keyClick(m_window.get(), Qt::Key_G, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(laidOut(2 + 26));
+        look("/stem/Conv", 1, Metric::LocalQs);
+        marks()->go(0);
+        QVERIFY(laidOut(2 + 8 + 2));
+        const auto again = canvas()->placeInSight();
+        QVERIFY(again && again->first == place->first);
+        QVERIFY(std::hypot(again->second.x() - place->second.x(), again->second.y() - place->second.y()) < 1);
+    }
+
+    void oneNameIsOneBookmarkAndItIsRemoved() {
+        look("/blocks/1/Add", 1, Metric::LocalQs);
+        marks()->add(QStringLiteral("a"));
+        marks()->add(QStringLiteral("b"));
+        look("/blocks/7/Add", 1, Metric::Bits);
+        marks()->add(QStringLiteral("a"));
+        QCOMPARE(marks()->all().size(), std::size_t{2});
+        QCOMPARE(marks()->all()[0].metric, Metric::Bits);
+        QAction* remove = nullptr;
+        for (QAction* action : m_window->allActions())
+            if (action->property("menuPath").toString().contains(QStringLiteral("Remove")) && action->text() == QStringLiteral("a")) remove = action;
+        QVERIFY(remove);
+        remove->trigger();
+        QCOMPARE(marks()->all().size(), std::size_t{1});
+        QCOMPARE(marks()->all()[0].name, QStringLiteral("b"));
+        marks()->go(7);  // there is none
+    }
+
+    void theProjectKeepsThem() {
+        look("/blocks/4/Add", 0.9, Metric::CumulativeQs);
+        marks()->add(QStringLiteral("a & b"));
+        const std::vector<Bookmark> before = marks()->all();
+        const auto path = std::filesystem::path(m_folder.path().toStdString()) / "marked.quantloupe";
+        QVERIFY(document()->saveProject(path));
+        m_window.reset();
+        m_window = test::openWindow(path, {1400, 900});
+        QVERIFY(m_window);
+        QCOMPARE(marks()->all().size(), std::size_t{1});
+        QVERIFY(marks()->all() == before);
+        // What is no bookmark is passed over, and layers that are gone are no error.
+        QJsonArray json = marks()->toJson();
+        QJsonObject gone = json[0].toObject();
+        gone[QStringLiteral("at")] = QStringLiteral("/nowhere");
+        gone[QStringLiteral("name")] = QStringLiteral("gone");
+        marks()->fromJson(QJsonArray{json[0], 7, QJsonObject{}, QJsonObject{{QStringLiteral("name"), QStringLiteral("no zoom")}}, gone});
+        QCOMPARE(marks()->all().size(), std::size_t{2});
+        const ViewTransform view = canvas()->transform();
+        marks()->go(1);
+        QVERIFY(canvas()->transform() == view);
+    }
+
+  private:
+    Document* document() const { return m_window->document(); }
+    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
+    Bookmarks* marks() const { return m_window->bookmarks(); }
+    NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
+    bool laidOut(std::size_t boxes) const {
+        return QTest::qWaitFor([&] { return canvas()->picture() && canvas()->picture()->nodes.size() == boxes; }, 10000);
+    }
+    void look(const char* layer, double zoom, Metric metric) {
+        canvas()->setMetric(metric);
+        document()->select(node(layer));
+        canvas()->showPlace(node(layer), {12, -7}, zoom);
+    }
+    /// Into the dialog that asks for the name.
+    void type(const QString& name) {
+        QTimer::singleShot(0, [name] {
+            auto* dialog = qobject_cast<QInputDialog*>(QApplication::activeModalWidget());
+            if (!dialog) return;
+            dialog->findChild<QLineEdit*>()->clear();
+            QTest::keyClicks(dialog->findChild<QLineEdit*>(), name);
+            QTest::keyClick(dialog, Qt::Key_Return);
+        });
+        QTest::keyClick(m_window.get(), Qt::Key_B, Qt::ControlModifier);
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(BookmarksTest)
+#include "bookmarks_test.moc"

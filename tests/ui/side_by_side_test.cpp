@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph twice: one place, one selection, one scale of colours, and two configurations.
+#include "graph/side_by_side.h"
+
+#include <QSignalSpy>
+#include <QTest>
+#include <QWheelEvent>
+#include <cmath>
+
+#include "block_model.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class SideBySideTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        test::keepSettingsIn(m_folder);
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 6);
+    }
+    void init() {
+        m_window = test::openWindow(m_path, {1500, 900});
+        QVERIFY(m_window);
+        canvas()->fitAll();
+    }
+    void cleanup() { m_window.reset(); }
+
+    void bothShowWhatWasAndWhatIs() {
+        const QPointF middle = canvas()->visibleScene().center();
+        toggle();
+        QVERIFY(other() && other()->isVisible());
+        QCOMPARE(other()->size(), canvas()->size());
+        QVERIFY(other()->geometry().right() < canvas()->geometry().left());
+        QVERIFY(sameView());
+        QVERIFY(std::abs(canvas()->visibleScene().center().x() - middle.x()) < 1);
+        QVERIFY(!document()->reference().layers());
+        QVERIFY(document()->reference().whyNone().contains(QStringLiteral("only one")));
+
+        document()->select(node("/blocks/1/conv/Conv"));
+        QTest::keyClick(canvas(), Qt::Key_Space);
+        QVERIFY(evaluated());
+        QVERIFY(look(canvas(), "/blocks/1/conv/Conv").hatched);
+        QVERIFY(!look(other(), "/blocks/1/conv/Conv").hatched);
+        QCOMPARE(sides()->names().size(), 2);
+        QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("The configuration before: ")), qPrintable(sides()->names()[0]));
+        QVERIFY2(sides()->names()[1].startsWith(QStringLiteral("Now: ")), qPrintable(sides()->names()[1]));
+        QVERIFY(sides()->names()[0].mid(26) != sides()->names()[1].mid(5));  // the results differ
+
+        toggle();
+        QVERIFY(!other());
+        QCOMPARE(canvas()->width(), m_window->graphView()->width());
+    }
+
+    void oneColourIsOneValue() {
+        toggle();
+        skip("/blocks/1/conv/Conv");
+        for (const int key : {Qt::Key_2, Qt::Key_3, Qt::Key_6, Qt::Key_7}) {
+            QTest::keyClick(canvas(), static_cast<Qt::Key>(key));
+            QCOMPARE(other()->metric(), canvas()->metric());
+            QCOMPARE(other()->scale().best, canvas()->scale().best);
+            QCOMPARE(other()->scale().worst, canvas()->scale().worst);
+            QCOMPARE(other()->scale().logarithmic, canvas()->scale().logarithmic);
+        }
+        // Cumulative values differ behind the layer; each side shows its own.
+        QTest::keyClick(canvas(), Qt::Key_3);
+        std::size_t differ = 0;
+        for (std::size_t i = 0; i < canvas()->looks().size(); ++i) differ += canvas()->looks()[i].heat != other()->looks()[i].heat;
+        QVERIFY2(differ > 5, qPrintable(QString::number(differ)));
+        QCOMPARE(look(other(), "/head/Conv").number, formatMetric(document()->reference().layer(node("/head/Conv"))->cumulative->qs, Metric::CumulativeQs));
+        // The difference is of the two: the other side shows what it is from.
+        QTest::keyClick(canvas(), Qt::Key_9);
+        QCOMPARE(canvas()->metric(), Metric::Difference);
+        QCOMPARE(other()->metric(), Metric::None);
+    }
+
+    void placeAndZoomAreShared() {
+        toggle();
+        skip("/blocks/1/conv/Conv");
+        for (GraphCanvas* moved : {other(), canvas()}) {
+            const double before = canvas()->transform().zoom;
+            const QPointF at(moved->width() / 3.0, moved->height() / 2.0);
+            QWheelEvent wheel(at, moved->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::ControlModifier, Qt::NoScrollPhase, false);
+            QCoreApplication::sendEvent(moved, &wheel);
+            QVERIFY(canvas()->transform().zoom > before);
+            QVERIFY(sameView());
+            const QPointF offset = canvas()->transform().offset;
+            QWheelEvent pan(at, moved->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QCoreApplication::sendEvent(moved, &pan);
+            QVERIFY(canvas()->transform().offset != offset);
+            QVERIFY(sameView());
+        }
+        m_window->resize(1300, 800);
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->size() == other()->size() && m_window->width() == 1300; }, 5000));
+        QVERIFY(sameView());
+        // Folding lays the graph out anew, for both.
+        document()->select(node("/blocks/2/act/Relu"));
+        QTest::keyClick(m_window.get(), Qt::Key_G);
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() == other()->picture() && canvas()->picture()->nodes.size() < 22; }, 5000));
+        QVERIFY(sameView());
+        QTest::keyClick(m_window.get(), Qt::Key_G);
+        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture()->nodes.size() == 22; }, 5000));
+    }
+
+    void handsWorkOnBothSides() {
+        toggle();
+        skip("/blocks/1/conv/Conv");
+        canvas()->fitAll();
+        QSignalSpy hovered(canvas(), &GraphCanvas::hovered);
+        click(other(), "/blocks/3/Add");
+        QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
+        QTest::mouseMove(other(), place(other(), "/blocks/4/Add"));
+        QVERIFY(QTest::qWaitFor([&] { return !hovered.empty(); }, 2000));
+        // An edit there is one of the configuration that is now.
+        QTest::keyClick(other(), Qt::Key_Space);
+        QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
+        // "Skip until" may end on either side.
+        QVERIFY(evaluated());
+        document()->select(node("/blocks/4/conv/Conv"));
+        QTest::keyClick(m_window.get(), Qt::Key_U);
+        QVERIFY(canvas()->choosingUntil());
+        click(other(), "/blocks/5/Add");
+        QVERIFY(!canvas()->choosingUntil());
+        QCOMPARE(document()->config().rules.back().kind, SkipKind::Until);
+        QCOMPARE(document()->config().rules.back().from, std::string("/blocks/4/conv/Conv"));
+        QCOMPARE(document()->config().rules.back().to, std::vector<std::string>{"/blocks/5/Add"});
+        document()->select(node("/blocks/0/conv/Conv"));
+        QTest::keyClick(m_window.get(), Qt::Key_U);
+        QTest::keyClick(other(), Qt::Key_Escape);
+        QVERIFY(!canvas()->choosingUntil());
+    }
+
+    void whatWasMeasuredOnOtherDataIsForgotten() {
+        skip("/blocks/1/conv/Conv");
+        QVERIFY(document()->reference().layers());
+        Q_EMIT document()->dataChanged();
+        QVERIFY(!document()->reference().layers());
+    }
+
+  private:
+    Document* document() const { return m_window->document(); }
+    GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
+    SideBySide* sides() const { return m_window->graphView()->sideBySide(); }
+    GraphCanvas* other() const { return sides()->other(); }
+    NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
+    bool evaluated() const { return QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000); }
+    bool sameView() const { return other()->transform() == canvas()->transform(); }
+    void toggle() { QTest::keyClick(m_window.get(), Qt::Key_Backslash, Qt::ControlModifier); }
+    void skip(const char* name) {
+        document()->select(node(name));
+        document()->toggleSelection();
+        QVERIFY(evaluated());
+    }
+    const NodeLook& look(const GraphCanvas* on, const char* name) const { return on->looks()[*on->index().boxOf(node(name))]; }
+    QPoint place(const GraphCanvas* on, const char* name) const {
+        return on->transform().toView(toRectF(on->picture()->nodes[*on->index().boxOf(node(name))].box).center()).toPoint();
+    }
+    void click(GraphCanvas* on, const char* name) { QTest::mouseClick(on, Qt::LeftButton, {}, place(on, name)); }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(SideBySideTest)
+#include "side_by_side_test.moc"

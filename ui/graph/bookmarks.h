@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Views of the graph to come back to: place and zoom, metric, what is collapsed, what is selected. They go into the project.
+
+#include <QJsonArray>
+#include <QMenu>
+#include <QObject>
+#include <functional>
+#include <vector>
+
+#include "document.h"
+#include "graph/graph_canvas.h"
+
+namespace quantloupe::ui {
+
+/// Layers by their names, so that it survives another layout and a reloaded model.
+struct Bookmark {
+    QString name;
+    Metric metric = Metric::LocalQs;
+    double zoom = 1;
+    QString at;        ///< layer nearest to the middle
+    QPointF aside;     ///< from the middle of its box to the middle of the view, in the drawing's points
+    std::vector<std::string> collapsed, opened, selected;
+    std::string current;
+    bool wrapped = false, tidy = false;
+    bool operator==(const Bookmark&) const = default;
+};
+
+class Bookmarks : public QObject {
+    Q_OBJECT
+  public:
+    static constexpr std::size_t kWithKey = 9;  ///< Ctrl+1 to Ctrl+9
+
+    Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent = nullptr);
+
+    /// The submenu and the entry that adds one.
+    void addTo(QMenu* menu);
+    const std::vector<Bookmark>& all() const { return m_bookmarks; }
+    /// What is seen now; an existing one of the name is replaced.
+    void add(const QString& name);
+    void remove(std::size_t index);
+    void go(std::size_t index);
+
+    QJsonArray toJson() const;
+    /// Entries that are no bookmarks are passed over.
+    void fromJson(const QJsonArray& json);
+
+  private:
+    void ask();
+    void fillMenu();
+    void arrive();
+    Bookmark seen(const QString& name) const;
+    QString proposal() const;
+
+    Document* m_document;
+    GraphCanvas* m_canvas;
+    QMenu* m_menu = nullptr;
+    QAction* m_add = nullptr;
+    std::vector<Bookmark> m_bookmarks;
+    std::optional<Bookmark> m_going;  ///< waits for the graph to be laid out
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tool tips of the canvas tell.
+#include <QToolTip>
+
+#include "graph/graph_canvas.h"
+
+namespace quantloupe::ui {
+
+void GraphCanvas::showToolTip(QPoint position, QPoint global) {
+    const auto box = boxAt(position);
+    if (!box) {
+        QToolTip::hideText();
+        return;
+    }
+    const PictureNode& node = m_picture->nodes[*box];
+    QString text;
+    if (node.kind == PictureNode::Kind::Group) {
+        text = groupHint(node);
+    } else if (const NodeId id = layerOf(*box); id.valid()) {
+        text =
+            QStringLiteral("<b>%1</b>").arg(QString::fromStdString(m_graph->node(id).name).toHtmlEscaped());
+        text += QStringLiteral("<br>") + QString::fromStdString(node.title).toHtmlEscaped();
+        if (const LayerResult* layer = layerResult(id)) {
+            text += QStringLiteral(" \u00b7 ") + stateText(layer->state);
+            if (!layer->reason.empty())
+                text += QStringLiteral("<br>") + QString::fromStdString(layer->reason).toHtmlEscaped();
+            if (layer->local) {
+                text += tr("<br>QS local ") + formatQs(layer->local->qs);
+                if (layer->state == LayerState::Skipped) text += tr(" if it were quantized");
+            }
+            if (layer->cumulative) text += tr("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
+            text += overlayHint(id);
+        }
+    } else {
+        text = QStringLiteral("<b>%1</b><br>%2")
+                   .arg(QString::fromStdString(node.title).toHtmlEscaped(),
+                        QString::fromStdString(node.subtitle).toHtmlEscaped());
+    }
+    QToolTip::showText(global, text, this);
+}
+
+QString GraphCanvas::groupHint(const PictureNode& node) const {
+    const Group& group = m_picture->groups[node.group];
+    QString text = QStringLiteral("<b>%1</b><br>%2")
+                       .arg(QString::fromStdString(group.name).toHtmlEscaped(), QString::fromStdString(node.subtitle));
+    std::map<LayerState, int> counts;
+    for (const NodeId id : group.nodes)
+        if (const LayerResult* layer = layerResult(id)) ++counts[layer->state];
+    QStringList words;
+    for (const auto& [state, count] : counts) words.append(QStringLiteral("%1 %2").arg(count).arg(stateText(state)));
+    if (!words.isEmpty()) text += QStringLiteral("<br>") + words.join(QStringLiteral(", "));
+    if (m_metric != Metric::None) {
+        const NodeId worst = worstOf(group, m_overlay);
+        text += worst.valid()
+                    ? tr("<br>Worst %1: %2, %3")
+                          .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
+                               QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
+                    : tr("<br>%1: no layer in it has a value").arg(metricName(m_metric));
+    }
+    return text + tr("<br><i>Double click opens it</i>");
+}
+
+/// The line of the metric that is shown, if the hint has not told it yet.
+QString GraphCanvas::overlayHint(NodeId id) const {
+    if (m_metric == Metric::None) return {};
+    const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));
+    const auto value = m_overlay.valueOf(id);
+    if (!value) {
+        const QString why = whyNoValue(*m_document, layerResult(id), m_metric);
+        return name + tr("no value") +
+               (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
+    }
+    if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
+    if (m_metric == Metric::Difference)
+        return tr("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), reference().name());
+    return name + (m_metric == Metric::Bits ? formatBits(*layerResult(id)) : formatMetric(*value, m_metric));
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "models/headline.h"
+
+#include "models/metric.h"
+#include "style/words.h"
+
+namespace quantloupe::ui {
+
+Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating) {
+    Headline line;
+    line.floatValue = line.value = kNoNumber;
+    if (evaluation && evaluation->randomInputs && evaluation->quantized && evaluation->quantized->sqnrDb) {
+        line.known = true;
+        line.floatNote = Words::tr("no data");
+        line.value = formatDecibel(*evaluation->quantized->sqnrDb);
+        line.note = Words::tr("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
+        line.toolTip = Words::tr(
+            "Nobody gave data: ranges, sensitivities and this number are of noise.\n"
+            "Open a folder of samples to see the accuracy.");
+        return line;
+    }
+    if (!evaluation && !evaluating) {
+        line.note = Words::tr("not evaluated");
+        return line;
+    }
+    if (!hasData) {
+        line.floatNote = line.note = Words::tr("needs data");
+        return line;
+    }
+    if (!evaluation || !evaluation->quantized) {
+        if (evaluation && evaluation->floating && evaluation->floating->top1) {
+            line.floatValue = formatRate(*evaluation->floating->top1);
+            line.floatNote = Words::tr("top-1");
+            if (evaluation->rough)
+                line.floatNote += Words::tr(" \u00b7 first %1 images").arg(evaluation->floating->samples);
+        }
+        return line;
+    }
+    const Accuracy& quantized = *evaluation->quantized;
+    line.known = true;
+    const QString images = QString::number(quantized.samples);
+    line.note =
+        evaluation->rough ? Words::tr("first %1 images").arg(images) : Words::tr("%1 images").arg(images);
+    if (quantized.top1) {
+        line.value = formatRate(*quantized.top1);
+        line.note.prepend(Words::tr("top-1 \u00b7 "));
+        line.floatNote = Words::tr("top-1");
+        if (quantized.top1Interval) {
+            const double half = (quantized.top1Interval->high - quantized.top1Interval->low) / 2;
+            line.interval = QStringLiteral("\u00b1") + QString::number(half * 100, 'f', 1);
+            line.toolTip =
+                Words::tr("95 % Wilson interval: %1 to %2")
+                    .arg(formatRate(quantized.top1Interval->low), formatRate(quantized.top1Interval->high));
+        }
+        if (quantized.top5) line.toolTip += Words::tr("\ntop-5: ") + formatRate(*quantized.top5);
+        if (evaluation->floating && evaluation->floating->top1) {
+            line.floatValue = formatRate(*evaluation->floating->top1);
+            line.loss = *evaluation->floating->top1 - *quantized.top1;
+            line.difference = formatPoints(-line.loss) + Words::tr(" to float");
+        }
+    } else if (quantized.agreement) {
+        line.value = formatRate(*quantized.agreement);
+        line.note.prepend(Words::tr("agreement \u00b7 "));
+        line.floatNote = Words::tr("the reference");
+        line.floatValue = Words::tr("no labels");
+        line.loss = 1 - *quantized.agreement;
+    } else if (quantized.sqnrDb) {
+        line.value = formatDecibel(*quantized.sqnrDb);
+        line.note.prepend(Words::tr("SQNR \u00b7 "));
+        line.floatValue = Words::tr("no labels");
+        line.floatNote = Words::tr("the reference");
+    }
+    if (quantized.agreement)
+        line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);
+    if (quantized.sqnrDb) line.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
+    line.toolTip = line.toolTip.trimmed();
+    return line;
+}
+
+}  // namespace quantloupe::ui
