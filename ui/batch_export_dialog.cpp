@@ -6,6 +6,8 @@
 #include <QMessageBox>
 #include <QSettings>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <optional>
 
 #include "panels/export_options.h"
 #include "style/theme.h"
@@ -22,7 +24,7 @@ enum Column { kName, kState };
 BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     : QDialog(parent), m_document(document), m_folder(new QLineEdit(this)), m_list(new QTreeWidget(this)), m_status(makeLabel({}, "muted")) {
     setWindowTitle(tr("Export several"));
-    resize(760, 600);
+    resize(760, 700);
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(QString::fromStdString(document.model()->path.parent_path().string()));
     auto* choose = new QPushButton(tr("Choose\u2026"), this);
@@ -37,14 +39,26 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setWordWrap(true);
     m_list->setAccessibleName(tr("Exports"));
     const QStringList checked = QSettings().value(kKey).toStringList();
+    std::optional<ExportFamily> family;
+    QFont bold = font();
+    bold.setBold(true);
     for (const ExportInfo& info : exportKinds()) {
+        if (family != info.family) {
+            family = info.family;
+            auto* heading = new QTreeWidgetItem(m_list, {exportFamilyName(info.family)});
+            heading->setFlags(Qt::ItemIsEnabled);
+            heading->setFont(kName, bold);
+            heading->setFirstColumnSpanned(true);
+        }
         QString label = QString::fromStdString(info.label);
         label.remove(QChar(0x2026));
         auto* item = new QTreeWidgetItem(m_list, {label});
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
         item->setCheckState(kName, checked.contains(label) ? Qt::Checked : Qt::Unchecked);
         item->setToolTip(kName, QString::fromStdString(info.tip));
+        m_items.push_back(item);
     }
+    m_list->setCurrentItem(m_items.front());
     m_list->header()->setSectionResizeMode(kName, QHeaderView::ResizeToContents);
     m_list->header()->setStretchLastSection(true);
     m_status->setWordWrap(true);
@@ -83,16 +97,19 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     refresh();
 }
 
+QTreeWidgetItem* BatchExportDialog::item(const std::string& dialect) const {
+    for (std::size_t i = 0; i < m_items.size(); ++i)
+        if (exportKinds()[i].kind == ExportKind::Dialect && exportKinds()[i].dialect == dialect) return m_items[i];
+    return nullptr;
+}
+
 void BatchExportDialog::setChecked(const std::string& dialect, bool on) {
-    for (std::size_t i = 0; i < exportKinds().size(); ++i)
-        if (exportKinds()[i].kind == ExportKind::Dialect && exportKinds()[i].dialect == dialect)
-            m_list->topLevelItem(static_cast<int>(i))->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
+    if (QTreeWidgetItem* found = item(dialect)) found->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
 }
 
 void BatchExportDialog::refresh() {
     if (m_batch) return;
-    int count = 0;
-    for (int i = 0; i < m_list->topLevelItemCount(); ++i) count += m_list->topLevelItem(i)->checkState(kName) == Qt::Checked;
+    const auto count = std::ranges::count_if(m_items, [](const QTreeWidgetItem* item) { return item->checkState(kName) == Qt::Checked; });
     m_export->setText(count == 0 ? tr("Export") : tr("Export %1").arg(count));
     m_export->setEnabled(count > 0 && !m_folder->text().trimmed().isEmpty());
 }
@@ -101,14 +118,14 @@ void BatchExportDialog::start() {
     const std::filesystem::path folder = m_folder->text().trimmed().toStdString();
     auto batch = std::make_shared<BatchExport>();
     QStringList checked, there;
-    for (int i = 0; i < m_list->topLevelItemCount(); ++i) {
-        QTreeWidgetItem* item = m_list->topLevelItem(i);
+    for (std::size_t i = 0; i < m_items.size(); ++i) {
+        QTreeWidgetItem* item = m_items[i];
         qDeleteAll(item->takeChildren());
         item->setText(kState, {});
         if (item->checkState(kName) != Qt::Checked) continue;
         checked.append(item->text(kName));
-        const ExportInfo& info = exportKinds()[static_cast<std::size_t>(i)];
-        batch->entries.push_back({static_cast<std::size_t>(i), exportPath(m_document, info, folder), {}, {}});
+        const ExportInfo& info = exportKinds()[i];
+        batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
         std::error_code ignored;
         if (std::filesystem::exists(batch->entries.back().path, ignored))
             there.append(QString::fromStdString(batch->entries.back().path.filename().string()));
@@ -144,7 +161,7 @@ void BatchExportDialog::showProgress() {
     const Theme& colours = themeOf(palette());
     for (const std::size_t done = m_batch->done; m_shown < done; ++m_shown) {
         const BatchExport::Entry& entry = m_batch->entries[m_shown];
-        QTreeWidgetItem* item = m_list->topLevelItem(static_cast<int>(entry.kind));
+        QTreeWidgetItem* item = m_items[entry.kind];
         const bool good = entry.failure.isEmpty();
         item->setText(kState, good ? QString::fromStdString(entry.path.filename().string()) : sentence(entry.failure));
         item->setToolTip(kState, item->text(kState));
@@ -169,7 +186,7 @@ void BatchExportDialog::finish() {
         noticed += !m_batch->entries[i].notices.empty();
     }
     for (std::size_t i = m_batch->done; i < all; ++i)
-        m_list->topLevelItem(static_cast<int>(m_batch->entries[i].kind))->setText(kState, tr("cancelled"));
+        m_items[m_batch->entries[i].kind]->setText(kState, tr("cancelled"));
     setRole(m_status, written == static_cast<int>(all) ? "good" : "bad");
     QString text = tr("Wrote %1 of %2.").arg(written).arg(all);
     if (noticed > 0)

@@ -20,6 +20,7 @@ class BatchExportDialog : public QDialog {
 
     QLineEdit* folderLine() const { return m_folder; }
     QTreeWidget* list() const { return m_list; }
+    QTreeWidgetItem* item(const std::string& dialect) const;  ///< null if there is no such dialect
     QPushButton* exportButton() const { return m_export; }
     QString status() const { return m_status->text(); }
     bool running() const { return m_batch != nullptr; }
@@ -33,7 +34,8 @@ class BatchExportDialog : public QDialog {
 
     Document& m_document;
     QLineEdit* m_folder;
-    QTreeWidget* m_list;  ///< one item an export kind, in their order
+    QTreeWidget* m_list;
+    std::vector<QTreeWidgetItem*> m_items;  ///< one an export kind, in their order
     QLabel* m_status;
     QPushButton* m_export;
     QTimer m_poll;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exports.h"
 
+#include <algorithm>
+
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "interchange/gather.h"
@@ -12,6 +14,27 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+ExportFamily familyOf(const std::string& dialect) {
+    if (dialect == "qoperator") return ExportFamily::Model;
+    if (dialect == "html" || dialect == "csv" || dialect == "json") return ExportFamily::Report;
+    if (dialect == "model-explorer" || dialect == "clika-graphs") return ExportFamily::Picture;
+    return ExportFamily::Configuration;
+}
+
+}  // namespace
+
+QString exportFamilyName(ExportFamily family) {
+    switch (family) {
+        case ExportFamily::Configuration: return Words::tr("Configurations for other tools");
+        case ExportFamily::Model: return Words::tr("Models");
+        case ExportFamily::Report: return Words::tr("Reports");
+        case ExportFamily::Picture: return Words::tr("Pictures");
+    }
+    return {};
+}
+
 const std::vector<ExportInfo>& exportKinds() {
     static const std::vector<ExportInfo> kinds = [] {
         std::vector<ExportInfo> all;
@@ -20,23 +43,24 @@ const std::vector<ExportInfo>& exportKinds() {
             std::string tip = dialect.what;
             for (const std::string& limit : dialect.limits) tip += "\n\u2022 " + limit;
             const std::string ending = dialect.ending.substr(dialect.ending.rfind('.'));
-            all.push_back({ExportKind::Dialect, dialect.name, dialect.title + "\u2026", dialect.ending,
+            all.push_back({ExportKind::Dialect, familyOf(dialect.name), dialect.name, dialect.title + "\u2026", dialect.ending,
                            fmt::format("{} (*{})", dialect.title, ending), tip});
         }
         const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
-            {ExportKind::Pdf, {}, said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")), ".report.pdf", said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
+            {ExportKind::Pdf, ExportFamily::Report, {}, said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")), ".report.pdf", said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
              said(QT_TRANSLATE_NOOP("Words", "The HTML report on paper: accuracy, where it went, drawing, layers, configuration"))},
-            {ExportKind::QuantizedModel, {}, said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")), ".quantized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+            {ExportKind::QuantizedModel, ExportFamily::Model, {}, said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")), ".quantized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
              said(QT_TRANSLATE_NOOP("Words", "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and others"))},
-            {ExportKind::EqualizedModel, {}, said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")), ".equalized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+            {ExportKind::EqualizedModel, ExportFamily::Model, {}, said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")), ".equalized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
              said(QT_TRANSLATE_NOOP("Words", "The float model after its transforms: folded, equalized"))},
-            {ExportKind::Svg, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")), ".svg", said(QT_TRANSLATE_NOOP("Words", "SVG picture (*.svg)")),
+            {ExportKind::Svg, ExportFamily::Picture, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")), ".svg", said(QT_TRANSLATE_NOOP("Words", "SVG picture (*.svg)")),
              said(QT_TRANSLATE_NOOP("Words", "The coloured graph as a picture"))},
-            {ExportKind::Dot, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")), ".dot", said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
+            {ExportKind::Dot, ExportFamily::Picture, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")), ".dot", said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
              said(QT_TRANSLATE_NOOP("Words", "The coloured graph for Graphviz"))},
         };
         all.insert(all.end(), others.begin(), others.end());
+        std::ranges::stable_sort(all, {}, &ExportInfo::family);
         return all;
     }();
     return kinds;

@@ -11,14 +11,20 @@ namespace quantloupe::ui {
 
 enum class ExportKind { Dialect, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
+/// In the order in which menus and lists show them.
+enum class ExportFamily { Configuration, Model, Report, Picture };
+QString exportFamilyName(ExportFamily family);
+
 struct ExportInfo {
     ExportKind kind;
+    ExportFamily family;
     std::string dialect;  ///< of engine/interchange; empty for the other kinds
     std::string label;    ///< of the menu entry
     std::string suffix;   ///< appended to the model's name
     std::string filter;   ///< of the file dialog
     std::string tip;
 };
+/// One family after the other.
 const std::vector<ExportInfo>& exportKinds();
 
 /// What an export of a dialect would be. Written by the engine's thread; read it once it is ready.

@@ -95,8 +95,7 @@ void MainWindow::buildExportMenu() {
         m_needModel << addAction(m_exportMenu, QString::fromStdString(kinds[i].label), keys,
                                  QString::fromStdString(kinds[i].tip),
                                  [this, i] { chooseExport(static_cast<int>(i)); });
-        const ExportKind next = i + 1 < kinds.size() ? kinds[i + 1].kind : kinds[i].kind;
-        if (next != kinds[i].kind && (next == ExportKind::QuantizedModel || next == ExportKind::Svg)) m_exportMenu->addSeparator();
+        if (i + 1 < kinds.size() && kinds[i + 1].family != kinds[i].family) m_exportMenu->addSeparator();
     }
     m_needModel << addPictureExports(m_exportMenu, &m_document, m_graph->canvas(), this);
     m_summary->exportButton()->setMenu(m_exportMenu);

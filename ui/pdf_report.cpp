@@ -1,74 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pdf_report.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QBuffer>
-#include <QImage>
 #include <QPageLayout>
-#include <QPainter>
 #include <QPdfWriter>
-#include <QSvgRenderer>
+#include <QTextCursor>
 #include <QTextDocument>
-#include <QUrl>
 #include <algorithm>
+#include <vector>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "paper_drawing.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
 namespace {
 
-constexpr double kPage = 980;      ///< width of the text in the document's units
-constexpr double kPageHeight = 600;  ///< a drawing is cut so that each piece fits on a page
-constexpr double kSharpness = 2.5;  ///< pixels a unit
-constexpr double kGap = 10;         ///< between columns
+const QString kPlaceholder = QStringLiteral("drawing\u2063%1\u2063");  // invisible separators: no text of a report has them
 
-/// One page of a drawing: as many pieces side by side as fit.
-QImage pageOf(QSvgRenderer& drawing, QSizeF size, int columns, double top, double sharpness) {
-    const double gap = columns > 1 ? kGap : 0, height = std::min(kPageHeight, size.height() - top);
-    QImage image((QSizeF(columns * (size.width() + gap), height) * sharpness).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-    image.fill(Qt::white);
-    QPainter painter(&image);
-    painter.setRenderHint(QPainter::Antialiasing);
-    painter.scale(sharpness, sharpness);
-    for (int c = 0; c < columns && top < size.height(); ++c, top += kPageHeight) {
-        painter.save();
-        painter.setClipRect(QRectF(c * (size.width() + gap), 0, size.width(), kPageHeight));
-        painter.translate(c * (size.width() + gap), -top);
-        drawing.render(&painter, QRectF({}, size));
-        painter.restore();
-    }
-    return image;
-}
-
-/// QTextDocument knows no SVG inside a page: each becomes images. What is higher than a page goes on in the next column.
-QString withImages(QString html, QTextDocument& document) {
-    int number = 0;
+/// Takes the drawings out of the page and leaves a paragraph for each of their pages.
+QString withPlaceholders(QString html, std::vector<PaperDrawing>& drawings, std::vector<std::pair<std::size_t, std::size_t>>& pages) {
     for (qsizetype at = html.indexOf(QLatin1String("<svg")); at >= 0; at = html.indexOf(QLatin1String("<svg"), at)) {
         const qsizetype end = html.indexOf(QLatin1String("</svg>"), at) + 6;
         if (end < 6) break;
-        QSvgRenderer drawing(html.mid(at, end - at).toUtf8());
-        QString images;
-        QSizeF size = drawing.viewBoxF().size();
-        if (drawing.isValid() && !size.isEmpty()) {
-            size *= std::min(1.0, kPage / size.width());
-            int columns = 1;
-            if (size.height() > kPageHeight) {  // a third of the page is wide enough to be read
-                size *= std::min(1.0, std::max(kPage / 3 - kGap, 0.6 * size.width()) / size.width());
-                columns = std::max(1, static_cast<int>(kPage / (size.width() + kGap)));
-            }
-            for (double top = 0; top < size.height(); top += kPageHeight * columns) {
-                const QImage image = pageOf(drawing, size, columns, top, kSharpness);
-                const QString name = QStringLiteral("drawing:%1").arg(number++);
-                document.addResource(QTextDocument::ImageResource, QUrl(name), image);
-                images += QStringLiteral("<p><img src=\"%1\" width=\"%2\" height=\"%3\"/></p>")
-                              .arg(name)
-                              .arg(image.width() / kSharpness, 0, 'f', 0)
-                              .arg(image.height() / kSharpness, 0, 'f', 0);
-            }
+        QString paragraphs;
+        PaperDrawing drawing(html.mid(at, end - at).toUtf8());
+        for (std::size_t page = 0; page < drawing.pages(); ++page) {
+            paragraphs += QStringLiteral("<p>%1</p>").arg(kPlaceholder.arg(pages.size()));
+            pages.emplace_back(drawings.size(), page);
         }
-        html.replace(at, end - at, images);
-        at += images.size();
+        drawings.push_back(std::move(drawing));
+        html.replace(at, end - at, paragraphs);
+        at += paragraphs.size();
     }
     return html;
 }
@@ -84,10 +49,19 @@ void writePdfReport(const std::string& html, const std::filesystem::path& path) 
         writer.setPageLayout(QPageLayout(QPageSize(QPageSize::A4), QPageLayout::Landscape, QMarginsF(15, 15, 15, 15), QPageLayout::Millimeter));
         writer.setResolution(96);
         writer.setCreator(Words::tr("Quantloupe"));
+        std::vector<PaperDrawing> drawings;
+        std::vector<std::pair<std::size_t, std::size_t>> pages;  // drawing, and its page
+        const QString text = withPlaceholders(QString::fromStdString(html), drawings, pages);
+        PaperDrawings handler(drawings);
         QTextDocument document;
+        document.documentLayout()->registerHandler(PaperDrawings::kObject, &handler);
         document.setDefaultFont(QFont(QStringLiteral("sans-serif"), 7));
-        document.setPageSize(writer.pageLayout().paintRectPixels(96).size());
-        document.setHtml(withImages(QString::fromStdString(html), document));
+        document.setHtml(text);
+        for (std::size_t i = 0; i < pages.size(); ++i) {
+            QTextCursor place = document.find(kPlaceholder.arg(i));
+            if (!place.isNull()) place.insertText(QString(QChar::ObjectReplacementCharacter), PaperDrawings::format(pages[i].first, pages[i].second));
+        }
+        document.setPageSize(writer.pageLayout().paintRectPixels(96).size());  // last: pages that are laid out already lose what is moved
         document.print(&writer);
     }
     if (bytes.isEmpty()) fail(ErrorKind::Io, "the report cannot be laid out as PDF");

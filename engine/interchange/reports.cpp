@@ -81,9 +81,10 @@ std::string layerTable(const ExportSource& source) {
 /// Sixteen columns do not fit on paper: names, operator and comment share one, state and reason another; cosines are left to the files.
 std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) { return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title); };
-    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<tr>" + share(28, "layer") + share(22, "state") + share(6, "QS of the weight") +
+    // The head is repeated on each page.
+    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" + share(28, "layer") + share(22, "state") + share(6, "QS of the weight") +
                        share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave one out") +
-                       share(8, "MACs") + share(6, "weights") + "</tr>\n";
+                       share(8, "MACs") + share(6, "weights") + "</tr></thead>\n<tbody>\n";
     using D = TensorDifference;
     const auto cell = [](const std::optional<double>& value) {
         return "<td align=\"right\">" + (value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : reportNumber(value)) + "</td>";
@@ -104,7 +105,7 @@ std::string paperTable(const ExportSource& source) {
                 cell(of(layer.cumulative, &D::qs)) + cell(of(layer.cumulative, &D::sqnrDb)) + cell(layer.leaveOneOut);
         text += fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n", layer.macs, layer.parameters);
     }
-    return text + "</table>\n";
+    return text + "</tbody>\n</table>\n";
 }
 
 constexpr const char* kStyle = R"(
@@ -196,14 +197,16 @@ std::string htmlReport(const ExportSource& source, bool paper) {
     plot("Accuracy along the history", historyPlot(source.history));
     plot("Sensitivity along the network", sensitivityPlot(source.layers));
     text += commentList(source);
-    text += "<h2>Network</h2>\n<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
-    text += "<h2>Layers</h2>\n" + (paper ? paperTable(source) : layerTable(source));
+    const std::string_view chapter = paper ? "<h2 style=\"page-break-before: always\">" : "<h2>";
+    text += fmt::format("{}Network</h2>\n", chapter);
+    text += "<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
+    text += fmt::format("{}Layers</h2>\n", chapter) + (paper ? paperTable(source) : layerTable(source));
     if (!e.notices.empty()) {
         text += "<h2>Notices</h2>\n<ul>\n";
         for (const std::string& notice : e.notices) text += "<li>" + escapedXml(notice) + "</li>\n";
         text += "</ul>\n";
     }
-    text += "<h2>Configuration</h2>\n<pre>" + escapedXml(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
+    text += fmt::format("{}Configuration</h2>\n<pre>", chapter) + escapedXml(configToJson(source.config)) + "</pre>\n</body>\n</html>\n";
     return text;
 }
 

@@ -2,6 +2,7 @@
 // Import, batch export and "Will it hold?" as the person meets them in the window, on the demo.
 #include <QDialogButtonBox>
 #include <QMessageBox>
+#include <QPainter>
 #include <QProcess>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "import_dialog.h"
 #include "model_export_dialog.h"
 #include "interchange/run_onnxruntime.h"
+#include "paper_drawing.h"
 #include "pdf_report.h"
 #include "support/demo.h"
 #include "verify_dialog.h"
@@ -298,7 +300,7 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
         QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 1 of 2.")), qPrintable(dialog.status()));
         QVERIFY(QFileInfo::exists(folder + QStringLiteral("/mobilenetv2_cifar10.clika.py")));
-        QVERIFY(dialog.list()->topLevelItem(0)->text(1).contains(QStringLiteral("amct.json")));
+        QVERIFY(dialog.item("amct")->text(1).contains(QStringLiteral("amct.json")));
     }
 
     void willItHold() {
@@ -343,6 +345,41 @@ class InterchangeDialogsTest : public QObject {
         dialog.pythonLine()->clear();
     }  // and its end does not wait ten minutes
 
+    void aDrawingOnPaperIsCutBetweenBoxes() {
+        QString svg = QStringLiteral("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"360\" height=\"5000\" viewBox=\"0 10 360 5000\">"
+                                     "<rect x=\"0\" y=\"10\" width=\"360\" height=\"5000\" fill=\"none\"/>");  // a frame round all of it
+        std::vector<std::pair<double, double>> boxes;
+        for (double y = 20; y < 4900; y += 73) {
+            boxes.emplace_back(y, y + 60);
+            svg += QStringLiteral("<rect x=\"20\" y=\"%1\" width=\"300\" height=\"60\" fill=\"#ff0000\"/>").arg(y);
+        }
+        PaperDrawing drawing(QByteArray(svg.toUtf8() + "</svg>"));
+        QVERIFY(drawing.scale() > 0.5 && drawing.scale() < 1);
+        QVERIFY(drawing.cuts().size() > 4);
+        QVERIFY(drawing.pages() < drawing.cuts().size());  // columns
+        for (const double cut : drawing.cuts())
+            for (const auto& [top, bottom] : boxes) {
+                const double at = cut / drawing.scale() + 10;
+                QVERIFY2(at <= top || at >= bottom, qPrintable(QStringLiteral("%1 cuts %2 to %3").arg(at).arg(top).arg(bottom)));
+            }
+        // What is painted is all there: as many red pixels on all pages as in the drawing.
+        double red = 0;
+        for (std::size_t page = 0; page < drawing.pages(); ++page) {
+            const QSizeF size = drawing.pageSize(page);
+            QVERIFY(size.height() <= PaperDrawing::kHeight && size.width() <= PaperDrawing::kWidth);
+            QImage image(size.toSize() + QSize(2, 2), QImage::Format_RGB32);
+            image.fill(Qt::white);
+            QPainter painter(&image);
+            drawing.paint(painter, {}, page);
+            painter.end();
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x) red += 1 - qGreen(image.pixel(x, y)) / 255.0;
+        }
+        const double expected = static_cast<double>(boxes.size()) * 300 * 60 * drawing.scale() * drawing.scale();
+        QVERIFY2(std::abs(red / expected - 1) < 0.01, qPrintable(QStringLiteral("%1 of %2").arg(red).arg(expected)));
+        QCOMPARE(PaperDrawing(QByteArray("<svg>")).pages(), std::size_t{0});
+    }
+
     void theReportOnPaper() {
         QSignalSpy exported(document().job(), &EvaluationJob::exported);
         startExport(document(), exportInfo(ExportKind::Pdf), file("net.report.pdf"));
@@ -350,6 +387,7 @@ class InterchangeDialogsTest : public QObject {
         const std::string pdf = readFile(file("net.report.pdf"));
         QVERIFY(pdf.starts_with("%PDF-"));
         QVERIFY(pdf.find("/Image") != std::string::npos);  // plots and the drawing
+        QVERIFY2(pdf.size() < 10'000'000, qPrintable(QString::number(pdf.size())));
         const auto pages = QByteArray::fromStdString(pdf).count("/Type /Page\n");
         QVERIFY2(pages >= 3 && pages <= 40, qPrintable(QString::number(pages)));  // a hundred layers, drawn and listed
         const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");

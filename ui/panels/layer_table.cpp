@@ -93,7 +93,7 @@ void LayerTable::sizeColumns() {
     const int unit = fontMetrics().height();
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
-        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},          {Table::State, 6},
+        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},          {Table::State, 6.8},
         {Table::LocalQs, 6.2}, {Table::WeightQs, 6.6}, {Table::Bits, 4}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},
         {Table::Sqnr, 6.6},    {Table::Macs, 5.2},       {Table::Parameters, 5.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));

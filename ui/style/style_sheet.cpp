@@ -86,6 +86,11 @@ QTableView { background: @panel; border: none; gridline-color: transparent;
 QTableView::item { border: none; padding: 0 @quarter; }
 QTableView::item:hover { background: @soft; }
 QTableView::item:selected { background: @accentSoft; color: @text; }
+QTreeView { background: @panel; border: 1px solid @border; border-radius: 5px; outline: none; padding: @quarter;
+    selection-background-color: @accentSoft; selection-color: @text; }
+QTreeView::item { padding: 3px 0; }
+QTreeView::item:hover { background: @soft; }
+QTreeView::item:selected { background: @accentSoft; color: @text; }
 QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @border;
     padding: @quarter @one @quarter @half; }
