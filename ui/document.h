@@ -90,7 +90,7 @@ class Document : public QObject {
     /// How images become inputs: what was set here, or as the data that is open was read, or as the file beside the model says. Throws
     /// Error where that cannot be read.
     Preprocess preprocess() const;
-    /// Reads the data anew in this way, which goes into the project. Nothing: as the file beside the model says.
+    /// Reads the data anew in this way, as one undo step; it goes into the project. Nothing: as the file beside the model says.
     void setPreprocess(const std::optional<Preprocess>& preprocess);
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
     std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json beside the model, there or not
@@ -157,6 +157,7 @@ class Document : public QObject {
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
     void rememberMeasured(const EvaluationPtr& evaluation);
+    void adoptPreprocess(const std::optional<Preprocess>& preprocess);
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures);
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const ShownEvaluation& shown);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "commands/preprocess_command.h"
 #include "document.h"
 #include "session/adapt_config.h"
 #include "style/words.h"
@@ -129,8 +130,13 @@ Preprocess Document::preprocess() const {
 
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_model) return;
+    if (preprocess == m_preprocess) return adoptPreprocess(preprocess);  // the file beside the model may be another
+    m_undo.push(new PreprocessCommand(m_preprocess, preprocess, preprocess ? tr("Preprocessing") : tr("Preprocessing of the file beside the model"),
+                                      [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
+}
+
+void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
     m_preprocess = preprocess;
-    m_undo.resetClean();  // it is part of the project, so there is something to save
     const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
     if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
 }

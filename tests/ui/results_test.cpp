@@ -328,6 +328,16 @@ class ResultsTest : public QObject {
         QCOMPARE(m_document->project().preprocess->scale, 1.0f);
         QVERIFY2(dialog.status().contains(QStringLiteral("100.0")), qPrintable(dialog.status()));  // a factor changes no class
 
+        // It is undone like any edit.
+        QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Preprocessing"));
+        m_document->undoStack()->undo();
+        QVERIFY(ready());
+        QVERIFY(!m_document->hasOwnPreprocess());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f / 255);
+        m_document->undoStack()->redo();
+        QVERIFY(ready());
+        QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
+
         // Blue and red exchanged: a blue image without red looks like one class as much as the other, and counts as green.
         QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
         dialog.applyButton()->click();

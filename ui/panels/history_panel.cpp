@@ -91,7 +91,7 @@ void HistoryPanel::buildTable() {
     m_view->horizontalHeader()->setSectionResizeMode(HistoryModel::Change, QHeaderView::Stretch);
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_view->setColumnWidth(HistoryModel::Result, qRound(unit * 5.5));
-    m_view->setColumnWidth(HistoryModel::Difference, qRound(unit * 4.4));
+    m_view->setColumnWidth(HistoryModel::Difference, unit * 5);
     m_view->setAccessibleName(tr("Measured configurations"));
     // With Ctrl or Shift rows are gathered to be compared; that must not go anywhere.
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
