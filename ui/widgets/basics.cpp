@@ -9,6 +9,7 @@
 #include <QSettings>
 #include <QStyle>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "style/theme.h"
 
@@ -281,6 +282,7 @@ SegmentedControl::SegmentedControl(const QStringList& choices, bool even, QWidge
     auto* row = new QHBoxLayout(this);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(0);
+    const bool numbers = std::ranges::all_of(choices, [](const QString& text) { return text.size() <= 2; });
     for (int i = 0; i < choices.size(); ++i) {
         auto* button = new QPushButton(choices[i]);
         button->setCheckable(true);
@@ -297,7 +299,8 @@ SegmentedControl::SegmentedControl(const QStringList& choices, bool even, QWidge
             button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
             button->setMinimumWidth(qRound(fontMetrics().height() * 1.3));
         }
-        row->addWidget(button, even ? 1 : 0);
+        // Numbers are of one width; words get as much as they need.
+        row->addWidget(button, !even ? 0 : numbers ? 1 : fontMetrics().horizontalAdvance(choices[i]) + fontMetrics().height());
     }
 }
 
