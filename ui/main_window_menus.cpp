@@ -9,6 +9,7 @@
 #include "exports.h"
 #include "graph/picture_export.h"
 #include "main_window.h"
+#include "panels/layer_view_menu.h"
 #include "recent_files.h"
 
 namespace quantloupe::ui {
@@ -211,6 +212,11 @@ void MainWindow::buildViewMenu() {
             m_work->show();
             m_work->showTab(i);
         });
+    view->addMenu(m_table->views());
+    connect(m_table->views(), &LayerViewMenu::chosen, this, [this] {
+        m_work->show();
+        m_work->showTab(WorkTabs::Layers);
+    });
     view->addSeparator();
     QAction* study = view->addAction(tr("&Measure leave-one-out while idle"));
     study->setCheckable(true);
