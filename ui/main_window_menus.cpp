@@ -264,6 +264,13 @@ void MainWindow::buildLayersMenu() {
     m_layersMenu->addSeparator();
     m_needModel << addAction(m_layersMenu, tr("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });
+    QAction* pause = m_layersMenu->addAction(tr("P&ause"));
+    pause->setShortcut(QKeySequence(QStringLiteral("P")));
+    pause->setToolTip(tr("Holds what is measured, that of idle time, too, and lets it go on from there"));
+    pause->setCheckable(true);
+    connect(pause, &QAction::triggered, m_document.job(), &EvaluationJob::setPaused);
+    connect(m_document.job(), &EvaluationJob::pausedChanged, pause, &QAction::setChecked);
+    m_needModel << pause;
     m_needModel << addAction(m_layersMenu, tr("&Cancel"), QKeySequence(Qt::Key_Escape),
                              tr("Stops the evaluation"), [this] {
                                  if (m_gestures->cancel()) return;
