@@ -238,6 +238,11 @@ void MainWindow::buildViewMenu() {
     history->setText(tr("&History"));
     history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
     view->addAction(history);
+    QAction* amct = m_amctDock->toggleViewAction();
+    amct->setText(tr("AMCT wor&kflow"));
+    amct->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
+    amct->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+A")));
+    view->addAction(amct);
     addAction(view, tr("&Reset the window's layout"), {}, tr("All panels where and as large as at first"),
               [this] { m_layout->reset(); });
 }
