@@ -89,15 +89,32 @@ void MainWindow::buildPanels() {
     m_summary->hide();  // until there is something to sum up
     setCentralWidget(central);
     m_history = new HistoryPanel(&m_document);
-    m_historyDock = new QDockWidget(tr("History"), this);
-    m_historyDock->setObjectName(QStringLiteral("historyDock"));
-    m_historyDock->setWidget(m_history);
-    m_historyDock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
-    m_historyDock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
-    addDockWidget(Qt::RightDockWidgetArea, m_historyDock);
-    m_historyDock->hide();
+    m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
+    m_amct = new AmctPanel(&m_document);
+    m_amctDock = buildDock(tr("AMCT workflow"), QStringLiteral("amctDock"), m_amct);
     m_document.setViewCollector([this] { return collectView(); });
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
+}
+
+/// Hidden, at the right.
+QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QWidget* content) {
+    auto* dock = new QDockWidget(title, this);
+    dock->setObjectName(name);
+    dock->setWidget(content);
+    dock->setFeatures(QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetMovable);
+    dock->setAllowedAreas(Qt::LeftDockWidgetArea | Qt::RightDockWidgetArea);
+    addDockWidget(Qt::RightDockWidgetArea, dock);
+    dock->hide();
+    return dock;
+}
+
+/// Over one that is there already, as tabs: both want the height.
+void MainWindow::showDock(QDockWidget* dock) {
+    QDockWidget* other = dock == m_amctDock ? m_historyDock : m_amctDock;
+    if (other->isVisible() && dockWidgetArea(other) == dockWidgetArea(dock) && !tabifiedDockWidgets(other).contains(dock))
+        tabifyDockWidget(other, dock);
+    dock->show();
+    dock->raise();
 }
 
 void MainWindow::observe() {
@@ -177,6 +194,21 @@ void MainWindow::observe() {
     connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
     connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
     connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
+    connect(m_tuning, &TuningPanel::workflowRequested, this, [this] { showDock(m_amctDock); });
+    for (QDockWidget* dock : {m_historyDock, m_amctDock})
+        connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
+            if (on) showDock(dock);
+        });
+    connect(m_amct, &AmctPanel::tuningRequested, this, [this](TuningPlace place) {
+        m_tuning->show();
+        m_tuning->reveal(place);
+    });
+    connect(m_amct, &AmctPanel::layersChosen, this, [this](const std::vector<NodeId>& layers) {
+        m_document.select(layers, layers.front());
+        m_work->show();
+        m_work->showTab(WorkTabs::Layers);
+        m_graph->canvas()->fitSelection();
+    });
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
     connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {

@@ -18,6 +18,7 @@
 #include "graph/graph_view.h"
 #include "graph/group_folding.h"
 #include "graph/selection_history.h"
+#include "panels/amct_panel.h"
 #include "panels/history_panel.h"
 #include "panels/inspector.h"
 #include "panels/layer_table.h"
@@ -48,6 +49,7 @@ class MainWindow : public QMainWindow {
     Bookmarks* bookmarks() const { return m_bookmarks; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
+    AmctPanel* amctPanel() const { return m_amct; }
     WorkTabs* workTabs() const { return m_work; }
     Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
@@ -86,6 +88,8 @@ class MainWindow : public QMainWindow {
 
   private:
     void buildPanels();
+    void showDock(QDockWidget* dock);
+    QDockWidget* buildDock(const QString& title, const QString& name, QWidget* content);
     void buildMenus();
     void buildFileMenu();
     void buildExportMenu();
@@ -173,6 +177,8 @@ class MainWindow : public QMainWindow {
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;
     QDockWidget* m_historyDock = nullptr;
+    AmctPanel* m_amct = nullptr;
+    QDockWidget* m_amctDock = nullptr;
     VerifyDialog* m_verify = nullptr;  ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
 

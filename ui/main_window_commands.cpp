@@ -4,6 +4,7 @@
 #include <QMenuBar>
 
 #include "main_window.h"
+#include "panels/layer_view_menu.h"
 #include "panels/override_section.h"
 #include "widgets/command_palette.h"
 #include "widgets/shortcut_sheet.h"
@@ -55,6 +56,7 @@ QList<QAction*> MainWindow::allActions() const {
 }
 
 void MainWindow::showPalette() {
+    m_table->views()->refresh();  // another window may have saved one
     auto* palette = new CommandPalette(allActions(), this);
     palette->setAttribute(Qt::WA_DeleteOnClose);
     palette->showOver(this);

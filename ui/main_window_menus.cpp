@@ -9,6 +9,7 @@
 #include "exports.h"
 #include "graph/picture_export.h"
 #include "main_window.h"
+#include "panels/layer_view_menu.h"
 #include "recent_files.h"
 
 namespace quantloupe::ui {
@@ -222,6 +223,11 @@ void MainWindow::buildViewMenu() {
             m_work->show();
             m_work->showTab(i);
         });
+    view->addMenu(m_table->views());
+    connect(m_table->views(), &LayerViewMenu::chosen, this, [this] {
+        m_work->show();
+        m_work->showTab(WorkTabs::Layers);
+    });
     view->addSeparator();
     QAction* study = view->addAction(tr("&Measure leave-one-out while idle"));
     study->setCheckable(true);
@@ -243,6 +249,11 @@ void MainWindow::buildViewMenu() {
     history->setText(tr("&History"));
     history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
     view->addAction(history);
+    QAction* amct = m_amctDock->toggleViewAction();
+    amct->setText(tr("AMCT wor&kflow"));
+    amct->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
+    amct->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+A")));
+    view->addAction(amct);
     addAction(view, tr("&Reset the window's layout"), {}, tr("All panels where and as large as at first"),
               [this] { m_layout->reset(); });
 }
@@ -269,6 +280,13 @@ void MainWindow::buildLayersMenu() {
     m_layersMenu->addSeparator();
     m_needModel << addAction(m_layersMenu, tr("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });
+    QAction* pause = m_layersMenu->addAction(tr("P&ause"));
+    pause->setShortcut(QKeySequence(QStringLiteral("P")));
+    pause->setToolTip(tr("Holds what is measured, that of idle time, too, and lets it go on from there"));
+    pause->setCheckable(true);
+    connect(pause, &QAction::triggered, m_document.job(), &EvaluationJob::setPaused);
+    connect(m_document.job(), &EvaluationJob::pausedChanged, pause, &QAction::setChecked);
+    m_needModel << pause;
     m_needModel << addAction(m_layersMenu, tr("&Cancel"), QKeySequence(Qt::Key_Escape),
                              tr("Stops the evaluation"), [this] {
                                  if (m_gestures->cancel()) return;

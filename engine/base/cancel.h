@@ -1,26 +1,97 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A flag that one thread sets and another looks at. Copies share the flag.
+// A flag that one thread sets and another looks at, and a gate that holds the other one without ending it.
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 #include "base/error.h"
 
 namespace quantloupe {
 
+/// Closed, it holds whoever comes to CancelToken::check() with a token that was made for it. Any thread.
+class PauseGate {
+  public:
+    void close() { set(true); }
+    void open() { set(false); }
+    bool closed() const { return m_closed.load(std::memory_order_relaxed); }
+    /// Seconds that it was closed so far.
+    double closedSeconds() const {
+        const std::lock_guard lock(m_mutex);
+        return m_seconds + (closed() ? sinceClosed() : 0);
+    }
+
+  private:
+    friend class CancelToken;
+
+    void set(bool closed) {
+        {
+            const std::lock_guard lock(m_mutex);
+            if (closed == m_closed) return;
+            if (closed)
+                m_since = std::chrono::steady_clock::now();
+            else
+                m_seconds += sinceClosed();
+            m_closed = closed;
+        }
+        m_moved.notify_all();
+    }
+    double sinceClosed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_since).count(); }
+    void wait(const std::atomic<bool>& cancelled) {
+        std::unique_lock lock(m_mutex);
+        m_moved.wait(lock, [&] { return !m_closed || cancelled; });
+    }
+    /// The lock keeps the flag from being set between a waiting thread's look at it and its sleep.
+    void setFlag(std::atomic<bool>& cancelled) {
+        {
+            const std::lock_guard lock(m_mutex);
+            cancelled = true;
+        }
+        m_moved.notify_all();
+    }
+
+    mutable std::mutex m_mutex;
+    std::condition_variable m_moved;
+    std::atomic<bool> m_closed = false;
+    std::chrono::steady_clock::time_point m_since;
+    double m_seconds = 0;
+};
+
+/// Copies share the flag.
 class CancelToken {
   public:
-    CancelToken() : m_flag(std::make_shared<std::atomic<bool>>(false)) {}
-    void cancel() const { m_flag->store(true, std::memory_order_relaxed); }
-    bool cancelled() const { return m_flag->load(std::memory_order_relaxed); }
-    /// Throws Cancelled when the token is set.
+    CancelToken() : CancelToken(nullptr) {}
+    /// Waits at `gate`, too, while that is closed.
+    explicit CancelToken(std::shared_ptr<PauseGate> gate) : m_state(std::make_shared<State>()) { m_state->gate = std::move(gate); }
+
+    void cancel() const {
+        if (m_state->gate)
+            m_state->gate->setFlag(m_state->cancelled);
+        else
+            m_state->cancelled = true;
+    }
+    bool cancelled() const { return m_state->cancelled.load(std::memory_order_relaxed); }
+    bool paused() const { return m_state->gate && m_state->gate->closed(); }
+    /// Waits while the token's gate is closed and the token is not set; throws Cancelled when it is. For threads of our own: one of
+    /// a pool would be missed elsewhere (see runtime/workers.h).
     void check() const {
+        if (paused()) m_state->gate->wait(m_state->cancelled);
+        checkWithoutPause();
+    }
+    /// Throws Cancelled when the token is set.
+    void checkWithoutPause() const {
         if (cancelled()) throw Cancelled();
     }
 
   private:
-    std::shared_ptr<std::atomic<bool>> m_flag;
+    struct State {
+        std::atomic<bool> cancelled = false;
+        std::shared_ptr<PauseGate> gate;
+    };
+    std::shared_ptr<State> m_state;
 };
 
 }  // namespace quantloupe

@@ -138,7 +138,7 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
         if (output.out.size() > kMostOutput || output.err.size() > kMostOutput)
             failInput("it was stopped: it writes more than a megabyte");
         if (over) return output;
-        cancel.check();
+        cancel.checkWithoutPause();  // a program of others goes on anyway
         if (std::chrono::steady_clock::now() >= deadline)
             failInput("it was stopped: it took more than {:g} seconds", run.timeoutSeconds);
         pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};  // closed ones are below 0: ignored

@@ -66,7 +66,7 @@ void Workspace::run(const CancelToken& cancel) {
     std::vector<const void*> inputs;
     std::vector<void*> outputs;
     for (const Program::Step& step : m_program->m_steps) {
-        cancel.check();
+        cancel.checkWithoutPause();  // on a worker's thread
         inputs.clear();
         outputs.clear();
         for (const int buffer : step.inputs) inputs.push_back(place(buffer));

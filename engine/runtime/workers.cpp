@@ -6,6 +6,7 @@
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_scheduler_observer.h>
 
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -75,20 +76,33 @@ int Workers::count() const { return m_impl->arena.max_concurrency(); }
 
 void Workers::run(std::size_t tasks, const std::function<void(std::size_t, std::size_t)>& task,
                   const CancelToken& cancel) const {
-    const Round round(m_impl->slots);
-    m_impl->arena.execute([&] {
-        tbb::parallel_for(
-            tbb::blocked_range<std::size_t>(0, tasks, 1),
-            [&](const tbb::blocked_range<std::size_t>& range) {
-                const auto slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
-                const Turn turn(m_impl->slots[slot]);
-                for (std::size_t i = range.begin(); i != range.end(); ++i) {
-                    cancel.check();
-                    task(i, slot);
-                }
-            },
-            tbb::simple_partitioner());
-    });
+    std::vector<std::size_t> left(tasks);
+    std::iota(left.begin(), left.end(), std::size_t(0));
+    while (!left.empty()) {
+        // A pause holds this thread only. The pool's threads leave what is not begun yet and serve others meanwhile.
+        cancel.check();
+        std::vector<char> done(left.size());
+        const Round round(m_impl->slots);
+        m_impl->arena.execute([&] {
+            tbb::parallel_for(
+                tbb::blocked_range<std::size_t>(0, left.size(), 1),
+                [&](const tbb::blocked_range<std::size_t>& range) {
+                    const auto slot = static_cast<std::size_t>(tbb::this_task_arena::current_thread_index());
+                    const Turn turn(m_impl->slots[slot]);
+                    for (std::size_t i = range.begin(); i != range.end(); ++i) {
+                        cancel.checkWithoutPause();
+                        if (cancel.paused()) continue;
+                        task(left[i], slot);
+                        done[i] = 1;
+                    }
+                },
+                tbb::simple_partitioner());
+        });
+        std::size_t kept = 0;
+        for (std::size_t i = 0; i < left.size(); ++i)
+            if (!done[i]) left[kept++] = left[i];
+        left.resize(kept);
+    }
 }
 
 }  // namespace quantloupe

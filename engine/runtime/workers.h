@@ -18,7 +18,8 @@ class Workers {
 
     int count() const;
     /// Calls task(index, worker) for every index below `tasks`, in no particular order; `worker` is below count() and no two
-    /// calls with the same worker overlap. Rethrows the first exception; stops early when cancelled (throws Cancelled).
+    /// calls with the same worker overlap. Rethrows the first exception; stops early when cancelled (throws Cancelled). While the
+    /// token's gate is closed no task is begun, and the caller waits.
     void run(std::size_t tasks, const std::function<void(std::size_t, std::size_t)>& task,
              const CancelToken& cancel = {}) const;
 

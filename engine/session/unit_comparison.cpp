@@ -112,7 +112,7 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
             if (own.empty())
                 for (const auto& program : alone) own.emplace_back(program);
             for (std::size_t i = 0; i < wanted.local.size(); ++i) {
-                control.cancel.check();
+                control.cancel.checkWithoutPause();
                 for (const TensorId in : units[wanted.local[i]].inputs) own[i].bind(in, workspaces[0].data(in));
                 own[i].run(control.cancel);
                 compare(i, wanted.local[i], own[i], wanted.compareLocal);

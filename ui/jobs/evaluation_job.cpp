@@ -78,6 +78,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
     : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
 
 EvaluationJob::~EvaluationJob() {
+    blockSignals(true);  // whoever listens may look back at what is half gone
     cancel();
     m_loadToken.cancel();
     // The session is destroyed by the thread that used it.
@@ -95,11 +96,27 @@ void EvaluationJob::end() {
     if (--m_open == 0) Q_EMIT busyChanged(false);
 }
 
+void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token, std::function<void()> task) {
+    const quint64 id = m_queue.add(kind, what, token);
+    m_thread.post([this, id, task = std::move(task)] {
+        m_thread.reply([this, id] {
+            m_queue.start(id);
+            Q_EMIT queueChanged();
+        });
+        task();
+        m_thread.reply([this, id] {
+            m_queue.finish(id);
+            Q_EMIT queueChanged();
+        });
+    });
+    Q_EMIT queueChanged();
+}
+
 /// `work` runs on the engine's thread and returns what is to be done on this one.
 template <typename Work>
-void EvaluationJob::post(Failure::During during, Work work) {
+void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token, Work work) {
     begin();
-    m_thread.post([this, during, state = m_state, task = std::move(work)] {
+    enqueue(kind, what, token, [this, during, state = m_state, task = std::move(work)] {
         std::function<void()> after;
         try {
             after = task(*state);
@@ -122,7 +139,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
-    post(Failure::During::Loading, [this, path, token](State&) -> std::function<void()> {
+    post(Failure::During::Loading, QueuedWork::Kind::Loading, {}, token, [this, path, token](State&) -> std::function<void()> {
         token.check();
         auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
         token.check();
@@ -144,7 +161,7 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
                              const std::optional<Preprocess>& preprocess) {
     m_evaluationToken.cancel();
     ++m_generation;
-    post(Failure::During::Data,
+    post(Failure::During::Data, QueuedWork::Kind::Data, {}, CancelToken(),
          [this, evaluation, calibration, preprocess](State& state) -> std::function<void()> {
              if (!state.session) return {};
              auto info = openDataOn(*state.session, evaluation, calibration, preprocess);
@@ -154,11 +171,12 @@ void EvaluationJob::openData(const std::filesystem::path& evaluation,
 
 void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationPtr& before) {
     m_evaluationToken.cancel();
-    m_evaluationToken = CancelToken();
+    m_evaluationToken = pausable();
     const CancelToken token = m_evaluationToken;
     const quint64 generation = ++m_generation;
     QElapsedTimer clock;
     clock.start();
+    const double pausedBefore = pausedSeconds();
 
     EvaluationObserver observer;
     observer.updated = [this, generation, before](EvaluationPtr evaluation) {
@@ -176,14 +194,14 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
         });
     };
     begin();
-    m_thread.post([this, state = m_state, config, observer, token, generation, clock] {
+    enqueue(QueuedWork::Kind::Evaluation, {}, token, [this, state = m_state, gate = m_gate, config, observer, token, generation, clock, pausedBefore] {
         std::function<void()> after;
         try {
             token.check();
             if (state->session) {
                 const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
                 EvaluationPtr last = state->session->evaluate(config, depth, observer, token);
-                const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9;
+                const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9 - (gate->closedSeconds() - pausedBefore);
                 after = [this, last = std::move(last), seconds] { Q_EMIT evaluationFinished(last, seconds); };
             }
         } catch (const Cancelled&) {
@@ -201,10 +219,10 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
 
 void EvaluationJob::study(const QuantizationConfig& config) {
     m_studyToken.cancel();
-    m_studyToken = CancelToken();
+    m_studyToken = pausable();
     const CancelToken token = m_studyToken;
     const quint64 generation = m_generation;
-    m_thread.post([this, state = m_state, config, token, generation] {
+    enqueue(QueuedWork::Kind::Study, {}, token, [this, state = m_state, config, token, generation] {
         try {
             token.check();
             if (!state->session || !state->session->hasData() || state->session->randomInputs()) return;
@@ -228,10 +246,10 @@ void EvaluationJob::study(const QuantizationConfig& config) {
 
 void EvaluationJob::measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then) {
     m_studyToken.cancel();
-    m_studyToken = CancelToken();
+    m_studyToken = pausable();
     const CancelToken token = m_studyToken;
     const quint64 generation = m_generation;
-    m_thread.post([this, state = m_state, config, token, generation, then = std::move(then)] {
+    enqueue(QueuedWork::Kind::Baseline, {}, token, [this, state = m_state, config, token, generation, then = std::move(then)] {
         EvaluationPtr evaluation;
         try {
             token.check();
@@ -251,9 +269,8 @@ void EvaluationJob::measureAside(const QuantizationConfig& config, std::function
 
 void EvaluationJob::runExport(const QString& what,
                               std::function<QString(Session&, const CancelToken&)> work) {
-    m_exportToken = CancelToken();
-    const CancelToken token = m_exportToken;
-    post(Failure::During::Export,
+    const CancelToken token = pausable();
+    post(Failure::During::Export, QueuedWork::Kind::Export, what, token,
          [this, what, token, work = std::move(work)](State& state) -> std::function<void()> {
              token.check();
              if (!state.session) fail(ErrorKind::BadInput, "there is no model to export");
@@ -270,7 +287,15 @@ void EvaluationJob::cancel() {
     m_studyToken.cancel();
     dropQueries();
     m_evaluationToken.cancel();
-    m_exportToken.cancel();
+    m_queue.cancel(QueuedWork::Kind::Export);
+    setPaused(false);  // what is asked for next must not wait for nothing
+    Q_EMIT queueChanged();
+}
+
+void EvaluationJob::setPaused(bool paused) {
+    if (paused == m_gate->closed()) return;
+    paused ? m_gate->close() : m_gate->open();
+    Q_EMIT pausedChanged(paused);
 }
 
 }  // namespace quantloupe::ui

@@ -20,6 +20,7 @@
 
 #include "data/preprocess.h"
 #include "jobs/carried_numbers.h"
+#include "jobs/job_queue.h"
 #include "jobs/worker_thread.h"
 #include "session/layer_signature.h"
 #include "session/session.h"
@@ -76,8 +77,16 @@ class EvaluationJob : public QObject {
     void ask(const QString& slot, Query work, std::function<void(QString)> refused = {});
     /// Forgets the question of the slot.
     void dropQuery(const QString& slot);
-    /// Ends the evaluation, the export and the questions that run.
+    /// Ends the evaluation, the exports and the questions, and the pause.
     void cancel();
+    /// Paused, whatever measures is held between two batches and goes on from there; what is asked for meanwhile waits, too. Opening
+    /// a model ends it.
+    void setPaused(bool paused);
+    bool paused() const { return m_gate->closed(); }
+    /// Since this was made.
+    double pausedSeconds() const { return m_gate->closedSeconds(); }
+    /// What runs, and then what waits for it.
+    std::vector<QueuedWork> queue() const { return m_queue.works(); }
 
     bool busy() const { return m_open > 0; }
 
@@ -96,18 +105,25 @@ class EvaluationJob : public QObject {
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);
     void queriesFinished();  ///< nothing is asked any more
+    void queueChanged();
+    void pausedChanged(bool paused);
 
   private:
     struct State;  ///< touched by the engine's thread only
     void begin();
     void end();
     template <typename Work>
-    void post(Failure::During during, Work work);
+    void post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token, Work work);
+    /// The task is listed from now until it has run.
+    void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token, std::function<void()> task);
+    void dropQueries();
+    CancelToken pausable() const { return CancelToken(m_gate); }
 
     WorkerThread m_thread;
     std::shared_ptr<State> m_state;
-    void dropQueries();
-    CancelToken m_evaluationToken, m_exportToken, m_loadToken, m_studyToken;  ///< the last of what is done while idle
+    std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
+    JobQueue m_queue;
+    CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< the last: of what is done while idle
     std::map<QString, CancelToken> m_queries;  ///< that have not come back
     quint64 m_generation = 0;
     int m_open = 0;  ///< requests that have not come back

@@ -8,10 +8,10 @@ namespace quantloupe::ui {
 void EvaluationJob::ask(const QString& slot, Query work, std::function<void(QString)> refused) {
     dropQuery(slot);
     m_studyToken.cancel();
-    const CancelToken token;
+    const CancelToken token = pausable();
     m_queries.insert_or_assign(slot, token);
     const quint64 generation = m_generation;
-    m_thread.post([this, state = m_state, slot, token, generation, work = std::move(work), refused = std::move(refused)] {
+    enqueue(QueuedWork::Kind::Question, slot, token, [this, state = m_state, slot, token, generation, work = std::move(work), refused = std::move(refused)] {
         std::function<void()> after;
         try {
             token.check();
@@ -35,6 +35,7 @@ void EvaluationJob::dropQuery(const QString& slot) {
     if (found == m_queries.end()) return;
     found->second.cancel();
     m_queries.erase(found);
+    Q_EMIT queueChanged();
 }
 
 void EvaluationJob::dropQueries() {

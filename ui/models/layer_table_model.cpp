@@ -167,18 +167,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
     }
 }
 
-QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole) {
-        const bool words = section == Name || section == Op || section == State || section == Reason;
-        return static_cast<int>((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
-    }
-    if (role == Qt::ToolTipRole) {
-        if (const auto metric = metricOf(section)) return metricMeaning(*metric);
-        if (section == Cosine) return tr("Cosine of the layer's output with its float output; 1 is the same");
-        return {};
-    }
-    if (role != Qt::DisplayRole) return {};
+const char* LayerTableModel::columnKey(int column) {
     static constexpr const char* kNames[ColumnCount] = {"#",
                                                         QT_TR_NOOP("layer"),
                                                         QT_TR_NOOP("op"),
@@ -193,7 +182,22 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
                                                         QT_TR_NOOP("weights"),
                                                         QT_TR_NOOP("bits"),
                                                         QT_TR_NOOP("why")};
-    return section >= 0 && section < ColumnCount ? tr(kNames[section]) : QVariant();
+    return kNames[column];
+}
+
+QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal) return {};
+    if (role == Qt::TextAlignmentRole) {
+        const bool words = section == Name || section == Op || section == State || section == Reason;
+        return static_cast<int>((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    }
+    if (role == Qt::ToolTipRole) {
+        if (const auto metric = metricOf(section)) return metricMeaning(*metric);
+        if (section == Cosine) return tr("Cosine of the layer's output with its float output; 1 is the same");
+        return {};
+    }
+    if (role != Qt::DisplayRole) return {};
+    return section >= 0 && section < ColumnCount ? tr(columnKey(section)) : QVariant();
 }
 
 LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {

@@ -45,6 +45,8 @@ class LayerTableModel : public QAbstractTableModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
+    /// What names a column where its title is translated: in the settings.
+    static const char* columnKey(int column);
     /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever results come, and
     /// asking data() would take longer than a frame.
     static bool isNumeric(int column);

@@ -44,6 +44,12 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QW
     refresh();
 }
 
+QWidget* CalibrationSection::reveal() {
+    m_heading->setOpen(true);
+    m_method->setFocus(Qt::ShortcutFocusReason);
+    return m_method;
+}
+
 void CalibrationSection::refresh() {
     const CalibrationOptions& options = m_document->config().calibration;
     setEnabled(m_document->hasModel());

@@ -12,6 +12,8 @@ class CalibrationSection : public QWidget {
     Q_OBJECT
   public:
     explicit CalibrationSection(Document* document, QWidget* parent = nullptr);
+    /// Unfolds it and puts the keyboard on the method, which is returned.
+    QWidget* reveal();
 
   private:
     void refresh();

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row above the layer table: filter, the ranges instead of the table, which columns are shown. Columns are remembered by name.
+// The row above the layer table: filter, views, the ranges instead of the table, which columns are shown. Columns are remembered by
+// name.
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
 #include <QSettings>
 
 #include "panels/layer_table.h"
+#include "panels/layer_view_menu.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -27,7 +29,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 4);
+    m_filterLine->setMinimumWidth(unit * 3);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     row->addWidget(m_filterLine, 8);
@@ -41,12 +43,24 @@ void LayerTable::buildHead() {
         row->addWidget(button);
         return button;
     };
+    m_views = link(tr("Views"), tr("Filters with their order and columns: choose one, or save the present one"));
     m_ranges = link(tr("Ranges"), tr("Each layer's weights and output as a strip over powers of two"));
     m_ranges->setCheckable(true);
+    m_head->installEventFilter(this);
     m_columns = link(tr("Columns\u2026"), tr("Which columns are shown"));
     connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
     connect(m_columns, &QPushButton::clicked, this,
             [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
+    connect(m_views, &QPushButton::clicked, this, [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
+}
+
+/// In a narrow window the count gives way before the buttons are cut off.
+void LayerTable::fitHead() {
+    const QLayout* row = m_head->layout();
+    int needed = (row->count() - 2) * row->spacing();  // beside the stretch
+    needed += m_filterLine->minimumWidth() + m_count->sizeHint().width();
+    for (const QPushButton* button : {m_views, m_ranges, m_columns}) needed += button->sizeHint().width();
+    m_count->setVisible(m_head->width() >= needed);
 }
 
 void LayerTable::showRanges(bool on) {
@@ -104,6 +118,28 @@ void LayerTable::saveColumns() const {
     QSettings settings;
     settings.setValue(kHiddenKey, hidden);
     settings.setValue(kOrderKey, order);
+}
+
+QString LayerTable::columnTitle(int column) const { return columnName(*m_model, column); }
+
+LayerView LayerTable::present() const {
+    const QHeaderView* header = m_view->horizontalHeader();
+    LayerView view{{}, m_filterLine->text().simplified(), header->sortIndicatorSection(), header->sortIndicatorOrder(), QList<int>()};
+    for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
+        if (m_view->isColumnHidden(column)) view.hidden->append(column);
+    return view;
+}
+
+void LayerTable::apply(const LayerView& view) {
+    m_filterLine->setText(view.filter);
+    if (view.hidden)
+        for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
+            m_view->setColumnHidden(column, view.hidden->contains(column));
+    else
+        m_view->setColumnHidden(view.column, false);  // what the rows are sorted by is worth seeing
+    m_view->sortByColumn(view.column, view.order);
+    m_view->scrollToTop();
+    saveColumns();
 }
 
 }  // namespace quantloupe::ui

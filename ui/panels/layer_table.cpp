@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "panels/layer_delegate.h"
+#include "panels/layer_view_menu.h"
 #include "panels/range_view.h"
 #include "widgets/basics.h"
 
@@ -64,6 +65,8 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     column->addWidget(m_pages, 1);
     sizeColumns();
     restoreColumns();
+    m_viewMenu = new LayerViewMenu(this);
+    connect(m_viewMenu, &LayerViewMenu::refused, document, [document](const QString& why) { document->say(MessageKind::Note, why); });
 
     connect(m_filterLine, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_syncing = true;  // rows that the filter hides stay selected in the document
@@ -198,6 +201,10 @@ QString LayerTable::asCsv() const {
 }
 
 bool LayerTable::eventFilter(QObject* watched, QEvent* event) {
+    if (watched == m_head) {
+        if (event->type() == QEvent::Resize) fitHead();
+        return QWidget::eventFilter(watched, event);
+    }
     if (event->type() == QEvent::KeyPress) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->key() == Qt::Key_Space && key->modifiers() == Qt::NoModifier) {

@@ -11,9 +11,11 @@
 
 #include "document.h"
 #include "models/layer_table_model.h"
+#include "models/layer_views.h"
 
 namespace quantloupe::ui {
 
+class LayerViewMenu;
 class RangeView;
 
 class LayerTable : public QWidget {
@@ -28,6 +30,11 @@ class LayerTable : public QWidget {
     /// The same rows as strips over powers of two, in place of the table.
     void showRanges(bool on);
     RangeView* rangeView() const { return m_rangeView; }
+    LayerViewMenu* views() const { return m_viewMenu; }
+    /// What is shown now, without a name.
+    LayerView present() const;
+    void apply(const LayerView& view);
+    QString columnTitle(int column) const;
     /// The rows that are seen, with their heads, separated by commas; only the columns that are shown.
     QString asCsv() const;
     /// The layer after (step 1) or before (-1) the current one in the order that is shown.
@@ -44,6 +51,7 @@ class LayerTable : public QWidget {
 
   private:
     void buildHead();
+    void fitHead();
     void showColumnMenu(const QPoint& global);
     void restoreColumns();
     void saveColumns() const;
@@ -60,7 +68,8 @@ class LayerTable : public QWidget {
     QLineEdit* m_filterLine;
     QLabel* m_nothing = nullptr;  ///< over the empty table
     QLabel* m_count;
-    QPushButton *m_ranges, *m_columns;
+    QPushButton *m_ranges, *m_columns, *m_views;
+    LayerViewMenu* m_viewMenu = nullptr;
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;

@@ -61,6 +61,11 @@ void SchemeSection::build() {
         m_preset->addChoice(QString::fromStdString(preset.name), QString::fromStdString(preset.description));
     m_preset->setMaxVisibleItems(30);
     rows->addWidget(makeRow(tr("Preset"), m_preset));
+    m_workflow = new QPushButton(tr("AMCT's tuning workflow\u2026"));
+    m_workflow->setProperty("link", true);
+    m_workflow->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
+    rows->addWidget(m_workflow, 0, Qt::AlignLeft);
+    connect(m_workflow, &QPushButton::clicked, this, &SchemeSection::workflowRequested);
     m_bits = new SegmentedControl(textsOf(kWeightBits));
     rows->addWidget(makeRow(tr("Weight bits"), m_bits));
     m_activationBits = new SegmentedControl(textsOf(kActivationBits));
@@ -165,10 +170,18 @@ void SchemeSection::observe() {
     connect(m_document, &Document::modelChanged, this, &SchemeSection::refresh);
 }
 
+QWidget* SchemeSection::revealWeightScales() {
+    m_heading->setOpen(true);
+    m_more->setOpen(true);
+    m_weightMethod->setFocus(Qt::ShortcutFocusReason);
+    return m_weightMethod;
+}
+
 void SchemeSection::refresh() {
     const QuantizationConfig& config = m_document->config();
     setEnabled(m_document->hasModel());
     m_preset->setCurrentText(QString::fromStdString(config.preset));
+    m_workflow->setVisible(config.preset.starts_with("amct"));
     for (const PresetInfo& preset : presets())
         if (preset.name == config.preset) m_preset->setToolTip(QString::fromStdString(preset.description));
     m_heading->setRemark(differsFromPreset(config) ? tr("changed") : QString(),

@@ -11,6 +11,11 @@ class SchemeSection : public QWidget {
     Q_OBJECT
   public:
     explicit SchemeSection(Document* document, QWidget* parent = nullptr);
+    /// Unfolds the finer points and puts the keyboard on how weights get their scales, which is returned.
+    QWidget* revealWeightScales();
+
+  Q_SIGNALS:
+    void workflowRequested();
 
   private:
     void build();
@@ -28,6 +33,7 @@ class SchemeSection : public QWidget {
     SegmentedControl *m_bits, *m_activationBits;
     QList<std::pair<ToggleSwitch*, Flag>> m_switches;
     QWidget *m_restricted = nullptr, *m_products = nullptr;
+    QPushButton* m_workflow;
 };
 
 }  // namespace quantloupe::ui

@@ -3,18 +3,99 @@
 
 #include <QHBoxLayout>
 #include <QThread>
+#include <algorithm>
 
 #include "models/metric.h"
+#include "style/words.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
 namespace {
+
+using Kind = QueuedWork::Kind;
+
 constexpr int kBarAfter = 150;  // milliseconds
 constexpr int kCancelAfter = 1000;
+constexpr int kQuestionAfter = 700;  // most are answered by then
+
+const QString kDot = QStringLiteral(" \u00b7 ");
+
+QString questionWords(const QString& slot) {
+    if (slot == QLatin1String("suggestions")) return Words::tr("looking for suggestions");
+    if (slot == QLatin1String("amct variants")) return Words::tr("trying variants of the parameters");
+    if (slot == QLatin1String("accuracy path")) return Words::tr("measuring where the accuracy went");
+    if (slot == QLatin1String("flipped samples")) return Words::tr("looking for flipped images");
+    return Words::tr("answering a question");
+}
+
+/// Running work whose progress is not told, or not yet.
+QString workWords(const QueuedWork& work) {
+    switch (work.kind) {
+        case Kind::Loading:
+            return Words::tr("opening the model\u2026");
+        case Kind::Data:
+            return Words::tr("opening data\u2026");
+        case Kind::Export:
+            return Words::tr("exporting\u2026");
+        default:
+            return Words::tr("working\u2026");
+    }
+}
+
 }  // namespace
 
+QString waitingWords(const std::vector<QueuedWork>& queue) {
+    const auto waiting = [&](Kind kind) {
+        return std::ranges::count_if(queue, [kind](const QueuedWork& work) { return work.kind == kind && !work.running; });
+    };
+    QStringList words;
+    const auto add = [&](Kind kind, const QString& one, const QString& several) {
+        const auto count = waiting(kind);
+        if (count > 0) words << (count == 1 ? one : several.arg(count));
+    };
+    add(Kind::Loading, Words::tr("a model"), Words::tr("%1 models"));
+    add(Kind::Data, Words::tr("data"), Words::tr("%1 times data"));
+    add(Kind::Evaluation, Words::tr("an evaluation"), Words::tr("%1 evaluations"));
+    add(Kind::Export, Words::tr("an export"), Words::tr("%1 exports"));
+    add(Kind::Question, Words::tr("a question"), Words::tr("%1 questions"));
+    add(Kind::Baseline, Words::tr("the baseline"), Words::tr("the baseline"));
+    add(Kind::Study, Words::tr("measuring while idle"), Words::tr("measuring while idle"));
+    return words.join(QStringLiteral(", "));
+}
+
 StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_document(document) {
+    m_clock.start();
+    build();
+    EvaluationJob* job = document->job();
+    const auto show = [this](QTimer& timer, int after, bool& shown) {
+        timer.setSingleShot(true);
+        timer.setInterval(after);
+        connect(&timer, &QTimer::timeout, this, [this, &shown] {
+            shown = true;
+            refresh();
+        });
+    };
+    show(m_showBar, kBarAfter, m_barShown);
+    show(m_showCancel, kCancelAfter, m_cancelShown);
+    show(m_showQuestion, kQuestionAfter, m_questionShown);
+    m_tick.setInterval(1000);  // the time that is left goes on where a batch takes long
+    connect(&m_tick, &QTimer::timeout, this, &StatusLine::refresh);
+    connect(m_cancel, &QPushButton::clicked, document, &Document::cancel);
+    for (QPushButton* button : {m_pause, m_pauseAside})
+        connect(button, &QPushButton::clicked, this, [job] { job->setPaused(!job->paused()); });
+    connect(job, &EvaluationJob::busyChanged, this, &StatusLine::setBusy);
+    connect(job, &EvaluationJob::queueChanged, this, &StatusLine::queueChanged);
+    connect(job, &EvaluationJob::pausedChanged, this, &StatusLine::refresh);
+    connect(job, &EvaluationJob::progressed, this, &StatusLine::progressed);
+    connect(job, &EvaluationJob::studied, this, &StatusLine::progressed);
+    connect(document, &Document::evaluationFinished, this, &StatusLine::finished);
+    connect(document, &Document::modelChanged, this, &StatusLine::refresh);
+    connect(document, &Document::selectionChanged, this, &StatusLine::refresh);
+    refresh();
+}
+
+void StatusLine::build() {
     setObjectName(QStringLiteral("status"));
     const int unit = fontMetrics().height();
     auto* row = new QHBoxLayout(this);
@@ -24,91 +105,125 @@ StatusLine::StatusLine(Document* document, QWidget* parent) : QFrame(parent), m_
     m_bar->setTextVisible(false);
     m_bar->setFixedWidth(unit * 8);
     m_text = makeLabel({}, "muted", 0.92);
-    m_cancel = new QPushButton(tr("Cancel"));
-    m_cancel->setProperty("link", true);
-    m_cancel->setToolTip(tr("Stop (Esc)"));
+    m_pause = link({}, {});
+    m_cancel = link(tr("Cancel"), tr("Stop (Esc)"));
+    m_pauseAside = link({}, {});
     m_right = makeLabel({}, "faint", 0.92);
+    for (QLabel* label : {m_text, m_right}) label->setMinimumWidth(1);  // a long text must not widen the window
     row->addWidget(m_bar, 0, Qt::AlignVCenter);
     row->addWidget(m_text);
+    row->addWidget(m_pause);
     row->addWidget(m_cancel);
     row->addStretch(1);
+    row->addWidget(m_pauseAside);
     row->addWidget(m_right);
     setFixedHeight(qRound(unit * 1.9));
-    m_bar->hide();
-    m_cancel->hide();
-    m_showBar.setSingleShot(true);
-    m_showCancel.setSingleShot(true);
-    m_showBar.setInterval(kBarAfter);
-    m_showCancel.setInterval(kCancelAfter);
-    connect(&m_showBar, &QTimer::timeout, this, [this] {
-        m_bar->show();
-        if (m_text->text().isEmpty() || m_bar->maximum() == 0) m_text->setText(tr("working\u2026"));
-    });
-    connect(&m_showCancel, &QTimer::timeout, m_cancel, &QWidget::show);
-    connect(m_cancel, &QPushButton::clicked, document, &Document::cancel);
-    connect(document->job(), &EvaluationJob::busyChanged, this, &StatusLine::setBusy);
-    connect(document->job(), &EvaluationJob::progressed, this,
-            [this](const QString& stage, std::size_t done, std::size_t total) {
-                if (!m_busy) return;
-                m_bar->setRange(0, static_cast<int>(total));
-                m_bar->setValue(static_cast<int>(done));
-                if (m_bar->isVisible())
-                    m_text->setText(total > 0 ? tr("%1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
-                                              : stage);
-            });
-    connect(document->job(), &EvaluationJob::studied, this,
-            [this](const QString& stage, std::size_t done, std::size_t total) {
-                if (m_busy) return;
-                m_right->setText(done < total
-                                     ? tr("while idle: %1 \u00b7 %2 of %3").arg(stage).arg(done).arg(total)
-                                     : m_measured);
-            });
-    connect(document, &Document::evaluationFinished, this, [this](double seconds) {
-        const Evaluation& evaluation = *m_document->evaluation();
-        QString text = tr("%1 in %2")
-                           .arg(evaluation.quantized ? tr("last edit measured") : tr("states found"),
-                                formatSeconds(seconds));
-        if (evaluation.samples > 0)
-            text += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images"))
-                        .arg(evaluation.samples);
-        text += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
-        m_measured = text;
-        m_right->setText(text);
-    });
-    connect(document, &Document::modelChanged, this, &StatusLine::showIdle);
-    connect(document, &Document::selectionChanged, this, [this] {
-        if (!m_busy) showIdle();
-    });
-    showIdle();
 }
+
+QPushButton* StatusLine::link(const QString& text, const QString& toolTip) {
+    auto* button = new QPushButton(text);
+    button->setProperty("link", true);
+    button->setToolTip(toolTip);
+    return button;
+}
+
+/// Stands still while everything is held.
+double StatusLine::now() const { return static_cast<double>(m_clock.elapsed()) / 1000 - m_document->job()->pausedSeconds(); }
 
 void StatusLine::setBusy(bool busy) {
     m_busy = busy;
-    if (busy) {
-        m_bar->setRange(0, 0);
-        m_showBar.start();
-        m_showCancel.start();
-        return;
-    }
-    m_showBar.stop();
-    m_showCancel.stop();
-    m_bar->hide();
-    m_cancel->hide();
-    showIdle();
+    m_barShown = m_cancelShown = false;
+    for (QTimer* timer : {&m_showBar, &m_showCancel}) busy ? timer->start() : timer->stop();
+    refresh();
 }
 
-void StatusLine::showIdle() {
-    if (!m_document->hasModel()) {
-        m_text->clear();
-        m_right->clear();
-        return;
+void StatusLine::queueChanged() {
+    std::optional<QueuedWork> running;
+    for (const QueuedWork& work : m_document->job()->queue())
+        if (work.running) running = work;
+    if (m_running && m_running->kind == Kind::Study && (!running || running->id != m_running->id)) m_left.finish(m_total > 0 && m_done == m_total, now());
+    if (running && (!m_running || m_running->id != running->id)) {
+        m_stage.clear();
+        m_done = m_total = 0;
+        m_left.start(running->kind == Kind::Study ? QStringLiteral("study") : QStringLiteral("evaluation"), now());
+        m_questionShown = false;
+        m_showQuestion.stop();
+        if (running->kind == Kind::Question) m_showQuestion.start();
     }
+    m_running = running;
+    running || m_busy ? m_tick.start() : m_tick.stop();
+    refresh();
+}
+
+void StatusLine::progressed(const QString& stage, std::size_t done, std::size_t total) {
+    if (!m_running) return;
+    m_stage = stage;
+    m_done = done;
+    m_total = total;
+    m_left.progress(stage, done, total, now());
+    refresh();
+}
+
+void StatusLine::finished(double seconds) {
+    m_left.finish(true, now());
+    const Evaluation& evaluation = *m_document->evaluation();
+    m_measured = tr("%1 in %2").arg(evaluation.quantized ? tr("last edit measured") : tr("states found"), formatSeconds(seconds));
+    if (evaluation.samples > 0)
+        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images")).arg(evaluation.samples);
+    m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
+    refresh();
+}
+
+QString StatusLine::runningText() {
+    QString text = m_stage.isEmpty() ? (m_running ? workWords(*m_running) : tr("working\u2026")) : m_stage;
+    if (m_total > 0) text += kDot + tr("%1 of %2").arg(m_done).arg(m_total);
+    if (const auto left = m_left.shown(now()); left && !m_document->job()->paused()) text += kDot + timeLeftWords(*left);
+    return text;
+}
+
+/// What the left side says while nobody waits for anything.
+QString StatusLine::idleText() const {
+    if (!m_document->hasModel()) return {};
     const std::size_t selected = m_document->selection().size();
-    m_text->setText(
-        selected > 1 ? tr("%1 layers selected").arg(selected)
-        : selected == 1
-            ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
-            : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits"));
+    return selected > 1    ? tr("%1 layers selected").arg(selected)
+           : selected == 1 ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
+                           : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits");
+}
+
+void StatusLine::refresh() {
+    const bool paused = m_document->job()->paused();
+    const bool studying = !m_busy && m_running && m_running->kind == Kind::Study && (!m_stage.isEmpty() || paused);
+    const bool asking = !m_busy && m_running && m_running->kind == Kind::Question && (m_questionShown || paused);
+    const bool aside = studying || asking, held = paused && !aside;
+    const QString pausedWord = paused ? tr("Paused") + kDot : QString();
+
+    m_bar->setVisible(m_busy && (m_barShown || paused));
+    m_bar->setRange(0, static_cast<int>(m_busy ? m_total : 0));
+    m_bar->setValue(static_cast<int>(m_done));
+    m_cancel->setVisible(m_busy && (m_cancelShown || paused));
+    m_pause->setVisible(held || (m_busy && m_cancelShown));
+    m_pauseAside->setVisible(aside);
+    for (QPushButton* button : {m_pause, m_pauseAside}) {
+        button->setText(paused ? tr("Resume") : tr("Pause"));
+        button->setToolTip(paused ? tr("Go on where it was held (P)") : tr("Hold what is measured, nothing of it is lost (P)"));
+    }
+
+    QString text = idleText();
+    if (m_bar->isVisibleTo(this)) {
+        text = pausedWord + runningText();
+        const QString waiting = waitingWords(m_document->job()->queue());
+        if (!waiting.isEmpty()) text += kDot + tr("then %1").arg(waiting);
+    } else if (held) {
+        text = tr("Paused: nothing is measured until you resume");
+    }
+    m_text->setText(text);
+    m_text->setToolTip(m_busy ? text : QString());
+    const QString words = !m_document->hasModel() ? QString()
+                          : studying              ? pausedWord + tr("while idle: %1").arg(runningText())
+                          : asking                ? pausedWord + questionWords(m_running->what)
+                                                  : m_measured;
+    m_right->setText(words);
+    m_right->setToolTip(words);
 }
 
 }  // namespace quantloupe::ui

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The line at the bottom: what the engine does (after 150 ms), a way to stop it (after 1 s), and how long the
-// last edit took.
+// The line at the bottom: what the engine does (after 150 ms), what waits behind it, how long it will still take, a way to hold it and
+// to stop it (after 1 s), and how long the last edit took.
 
+#include <QElapsedTimer>
 #include <QFrame>
 #include <QLabel>
 #include <QProgressBar>
@@ -10,25 +11,44 @@
 #include <QTimer>
 
 #include "document.h"
+#include "jobs/time_left.h"
 
 namespace quantloupe::ui {
+
+/// "an export, 2 questions": what waits. Empty: nothing.
+QString waitingWords(const std::vector<QueuedWork>& queue);
 
 class StatusLine : public QFrame {
     Q_OBJECT
   public:
     explicit StatusLine(Document* document, QWidget* parent = nullptr);
+    QString text() const { return m_text->text(); }
+    QString rightText() const { return m_right->text(); }
 
   private:
+    void build();
+    QPushButton* link(const QString& text, const QString& toolTip);
     void setBusy(bool busy);
-    void showIdle();
+    void queueChanged();
+    void progressed(const QString& stage, std::size_t done, std::size_t total);
+    void finished(double seconds);
+    void refresh();
+    QString runningText();
+    QString idleText() const;
+    double now() const;
 
     Document* m_document;
     QProgressBar* m_bar;
     QLabel *m_text, *m_right;
+    QPushButton *m_cancel, *m_pause, *m_pauseAside;
     QString m_measured;  ///< what the last evaluation took
-    QPushButton* m_cancel;
-    QTimer m_showBar, m_showCancel;
-    bool m_busy = false;
+    QString m_stage;     ///< of what runs; empty: it has not told any
+    std::size_t m_done = 0, m_total = 0;
+    std::optional<QueuedWork> m_running;
+    TimeLeft m_left;
+    QElapsedTimer m_clock;
+    QTimer m_showBar, m_showCancel, m_showQuestion, m_tick;
+    bool m_busy = false, m_barShown = false, m_cancelShown = false, m_questionShown = false;
 };
 
 }  // namespace quantloupe::ui

@@ -3,6 +3,7 @@
 
 #include <QEvent>
 #include <QScrollBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include "model/quantized_model.h"
@@ -39,8 +40,11 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     auto* sections = new QVBoxLayout(m_sections);
     sections->setContentsMargins(0, 0, 0, 0);
     sections->setSpacing(column->spacing());
-    sections->addWidget(new SchemeSection(document));
-    sections->addWidget(new CalibrationSection(document));
+    m_scheme = new SchemeSection(document);
+    m_calibration = new CalibrationSection(document);
+    connect(m_scheme, &SchemeSection::workflowRequested, this, &TuningPanel::workflowRequested);
+    sections->addWidget(m_scheme);
+    sections->addWidget(m_calibration);
     sections->addWidget(new TransformSection(document));
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
@@ -72,6 +76,12 @@ QWidget* TuningPanel::quantizedBanner(int unit) {
     text->setWordWrap(true);
     rows->addWidget(text);
     return m_quantized;
+}
+
+void TuningPanel::reveal(TuningPlace place) {
+    QWidget* control = place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
+    // What was folded away has its place only after the layout.
+    QTimer::singleShot(0, control, [this, control] { ensureWidgetVisible(control, 0, height() / 3); });
 }
 
 QSize TuningPanel::minimumSizeHint() const {

@@ -5,15 +5,21 @@
 #include <QScrollArea>
 
 #include "document.h"
+#include "panels/amct_panel.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
+
+class CalibrationSection;
+class SchemeSection;
 
 class TuningPanel : public QScrollArea {
     Q_OBJECT
   public:
     explicit TuningPanel(Document* document, QWidget* parent = nullptr);
 
+    /// Brings the controls into sight, with the keyboard on them.
+    void reveal(TuningPlace place);
     /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
     QSize minimumSizeHint() const override;
 
@@ -21,6 +27,7 @@ class TuningPanel : public QScrollArea {
     void chooseDataRequested();
     void chooseCalibrationRequested();
     void preprocessRequested();
+    void workflowRequested();  ///< AMCT's
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -28,6 +35,8 @@ class TuningPanel : public QScrollArea {
   private:
     QWidget* quantizedBanner(int unit);
 
+    SchemeSection* m_scheme = nullptr;
+    CalibrationSection* m_calibration = nullptr;
     QFrame* m_quantized = nullptr;
     QWidget* m_sections = nullptr;  ///< what tunes
 };

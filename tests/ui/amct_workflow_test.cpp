@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMCT's tuning workflow: where one is follows from configuration and measurements, which layers and parameters are proposed and why,
+// and the whole way through the panel, to the verdict and back. The network's numbers are worked out in colour_data.h.
+#include <QApplication>
+
+#include "colour_data.h"
+#include "config/layer_choices.h"
+#include "config/presets.h"
+#include "panels/amct_panel.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+namespace {
+
+AmctMeasurement points(const QuantizationConfig& config, double lost) { return {config, AmctNumber{lost, false}}; }
+
+QuantizationConfig tuned(QuantizationConfig config) {
+    config.calibration.parameters.maxPercentile = 0.9999;
+    return config;
+}
+
+}  // namespace
+
+class AmctWorkflowTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        QVERIFY(m_folder.isValid());
+        test::keepSettingsIn(m_folder);
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+    }
+    void init() { QSettings().clear(); }
+    void cleanup() { m_window.reset(); }
+
+    void theStepFollowsFromWhatWasMeasured() {
+        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}), both = tuned(skipped);
+        AmctFacts facts;
+        facts.candidates = 3;
+        facts.quantizedLayers = 5;
+        facts.variants = {both};
+        const auto at = [&](const QuantizationConfig& config, std::vector<AmctMeasurement> measured) {
+            facts.config = config;
+            facts.measured = std::move(measured);
+            const AmctState state = amctState(facts);
+            return std::pair(state.present, state.verdict);
+        };
+        QCOMPARE(at(initial, {}), std::pair(AmctStep::Initial, AmctVerdict::NotMeasured));
+        QCOMPARE(at(initial, {points(initial, 0.9)}), std::pair(AmctStep::Initial, AmctVerdict::Good));
+        QCOMPARE(at(initial, {points(initial, 1.1)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
+        const std::vector<AmctMeasurement> first{points(initial, 1.1)};
+        QCOMPARE(at(skipped, first), std::pair(AmctStep::JudgeSkipped, AmctVerdict::NotMeasured));
+        QCOMPARE(at(skipped, {first[0], points(skipped, 1)}), std::pair(AmctStep::JudgeSkipped, AmctVerdict::Good));
+        const std::vector<AmctMeasurement> second{first[0], points(skipped, 1.05)};
+        QCOMPARE(at(skipped, second), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
+        QCOMPARE(at(both, second), std::pair(AmctStep::Verdict, AmctVerdict::NotMeasured));
+        QCOMPARE(at(both, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Verdict, AmctVerdict::Good));
+        // Undone, it is where it was, though more is known.
+        QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that one would do
+        QCOMPARE(at(both, {second[0], second[1], points(both, 3)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        // All that could be tried is no better, or cannot be measured at all.
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        // Better, if not enough: it is worth going on from there.
+        facts.target.points = 0.5;
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
+        facts.quantizedLayers = 0;
+        QCOMPARE(at(skipped, second), std::pair(AmctStep::Verdict, AmctVerdict::Removed));
+    }
+
+    void withoutCandidatesStepTwoIsPassedOver() {
+        AmctFacts facts;
+        facts.config = presetConfig(kAmctPreset);
+        facts.measured = {points(facts.config, 2)};
+        facts.variants = {tuned(facts.config)};
+        QVERIFY(amctState(facts).present == AmctStep::Parameters);
+        facts.candidates = 1;
+        QVERIFY(amctState(facts).present == AmctStep::Skip);
+        // Parameters were tuned first: layers are still to be skipped.
+        facts.measured.push_back(points(tuned(facts.config), 2));
+        facts.config = tuned(facts.config);
+        QVERIFY(amctState(facts).present == AmctStep::Skip);
+    }
+
+    void stepsThatAreDoneHaveATickAndANumber() {
+        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"});
+        AmctFacts facts;
+        facts.config = tuned(skipped);
+        facts.measured = {points(initial, 4), points(skipped, 3), points(skipped, 2.5), points(facts.config, 2)};
+        const AmctState state = amctState(facts);
+        QCOMPARE(state.done, (std::array<bool, kAmctSteps>{true, true, true, true, true}));
+        QCOMPARE(state.numbers[0]->value, 4.0);
+        QVERIFY(!state.numbers[1] && !state.numbers[3]);
+        QCOMPARE(state.numbers[2]->value, 2.5);  // the newest
+        QCOMPARE(state.numbers[4]->value, 2.0);
+        facts.config = initial;
+        QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, false, false, false, false}));
+    }
+
+    void anyPresetHasAnInitialConfiguration() {
+        for (const PresetInfo& preset : presets()) {
+            QuantizationConfig config = presetConfig(preset.name);
+            QVERIFY2(sameMeasurement(amctInitial(config), config), preset.name.c_str());
+            config.quantization.weight.bits = 6;  // not what the steps are about
+            QuantizationConfig changed = tuned(withLayersSkipped(config, {"a"}));
+            changed.layers["b"].weightMethod = WeightMethod::Mse;
+            changed.layers["b"].weightBits = 8;
+            QuantizationConfig initial = config;
+            initial.layers["b"].weightBits = 8;
+            QVERIFY2(sameMeasurement(amctInitial(changed), initial), preset.name.c_str());
+        }
+        QuantizationConfig unknown = presetConfig("default");
+        unknown.preset = "of a later version";
+        QVERIFY(sameMeasurement(amctInitial(tuned(unknown)), unknown));
+    }
+
+    void whatNoNumberDependsOnDoesNotMatter() {
+        const QuantizationConfig config = presetConfig(kAmctPreset);
+        QuantizationConfig other = config;
+        other.layers["a"].comment = "look at this";
+        other.exports.floatWeights = true;
+        SkipRule off;
+        off.layers = {"a"};
+        off.off = true;
+        other.rules.push_back(off);
+        QVERIFY(sameMeasurement(config, other));
+        QVERIFY(findMeasurement({points(other, 1)}, config));
+        QVERIFY(!findMeasurement({points(tuned(other), 1)}, config));
+    }
+
+    void numbersAreLostPointsOrDecibels() {
+        Accuracy floating, quantized;
+        QVERIFY(!amctNumber(floating, quantized, false));
+        quantized.sqnrDb = 20;
+        QVERIFY(amctNumber(floating, quantized, false)->inDecibels);
+        quantized.agreement = 0.97;
+        QVERIFY(std::abs(amctNumber(floating, quantized, false)->value - 3) < 1e-9);
+        floating.top1 = 0.935, quantized.top1 = 0.925;
+        const AmctNumber number = *amctNumber(floating, quantized, false);
+        QVERIFY(std::abs(number.value - 1) < 1e-9 && !number.inDecibels);
+        QVERIFY(AmctTarget().met(number));  // 1 point exactly, whatever floating point makes of it
+        QCOMPARE(amctNumber(floating, quantized, true)->value, 20.0);
+        QVERIFY(!AmctTarget().met({20, true}));
+        QVERIFY(AmctTarget().met({std::numeric_limits<double>::infinity(), true}));
+        QCOMPARE(amctGain({2, false}, {3, false}), 1.0);
+        QCOMPARE(amctGain({2, true}, {3, true}), -1.0);
+    }
+
+    void candidatesAreTheLayersAtBothEndsTheSmallAndTheUnlike() {
+        Document document;
+        // X - Conv_0 - Relu_1 - Conv_2 - Relu_3 - Conv_4 - Relu_5 - Y: the ends are the first and the last with weights.
+        QVERIFY(test::openAndWait(document, test::writeModel(m_folder)));
+        std::vector<LayerResult> layers = document.layers();
+        for (LayerResult& layer : layers)
+            if (layer.quantizable) layer.state = LayerState::Quantized, layer.local = TensorDifference{0.01, 0.999, 40};
+        layers[0].parameters = 50;
+        layers[2].parameters = 1000;
+        layers[4].parameters = 1000;
+        layers[2].local->cosine = 0.98;
+        layers[4].local->cosine = std::numeric_limits<double>::quiet_NaN();
+        auto found = skipCandidates(*document.graph(), layers);
+        QCOMPARE(found.size(), std::size_t(4));
+        QCOMPARE(found[0].quantized, std::vector{NodeId(0)});
+        QCOMPARE(found[1].quantized, std::vector{NodeId(4)});
+        QCOMPARE(found[2].quantized, std::vector{NodeId(0)});
+        QCOMPARE(found[2].detail, std::uint64_t(100));
+        QCOMPARE(found[3].quantized, std::vector{NodeId(2)});
+        layers[0].state = LayerState::Skipped;
+        found = skipCandidates(*document.graph(), layers);
+        QVERIFY(found[0].quantized.empty());
+        QCOMPARE(found[0].inFloat, std::size_t(1));
+        layers[2].local->cosine = 0.99;  // not below
+        QVERIFY(skipCandidates(*document.graph(), layers)[3].quantized.empty());
+        QVERIFY(skipCandidates(*document.graph(), {}).empty());
+    }
+
+    void severalInputsHaveAFirstLayerEach() {
+        Document document;
+        const auto path = test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]> two (float[N,2,4,4] X, float[N,2,4,4] Z) => (float[N,2,4,4] Y, float[N,2,4,4] B)
+            <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2,2,1,1] W = {1, 2, -1, 3}, float[2,2,1,1] U = {1, 0, -1, 1}>
+            { R = Relu(X) A = Conv(R, V) B = Conv(Z, W) S = Add(A, B) Y = Conv(S, U) })"), QStringLiteral("two.onnx"));
+        QVERIFY(test::openAndWait(document, path));
+        std::vector<LayerResult> layers = document.layers();
+        for (LayerResult& layer : layers)
+            if (layer.quantizable) layer.state = LayerState::Quantized;
+        const auto found = skipCandidates(*document.graph(), layers);
+        const auto names = [&](std::size_t reason) {
+            QStringList list;
+            for (const NodeId node : found[reason].quantized) list << QString::fromStdString(document.graph()->node(node).op + std::to_string(node.index()));
+            return list.join(QLatin1Char(' '));
+        };
+        QCOMPARE(names(0), QStringLiteral("Conv1 Conv2"));  // a Relu before the first is none
+        QCOMPARE(names(1), QStringLiteral("Conv2 Conv4"));  // a branch ends where its output is
+    }
+
+    void variantsChangeOneThingEachAsAmctAllowsIt() {
+        const QuantizationConfig amct = presetConfig(kAmctPreset);
+        const auto variants = amctVariants(amct);
+        QVERIFY(variants.size() >= 7);
+        for (const AmctVariant& variant : variants) {
+            QVERIFY(!sameMeasurement(variant.edit.next, amct));
+            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only what step 4 is about
+            const auto& parameters = variant.edit.next.calibration.parameters;
+            const bool ifmr = parameters.maxPercentile || parameters.searchRange || parameters.searchStep;
+            QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT refuses both
+            QVERIFY(!variant.why.isEmpty());
+        }
+        QuantizationConfig hfmg = amct;
+        hfmg.calibration.method = CalibrationMethod::Hfmg;
+        int bins = 0;
+        for (const AmctVariant& variant : amctVariants(hfmg)) bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
+        QCOMPARE(bins, 3);  // the fourth is what it has
+        for (const AmctVariant& variant : amctVariants(presetConfig("default"))) QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
+    }
+
+    void theWholeWayByMouseToTheVerdictAndBack() {
+        openWindow();
+        AmctPanel* panel = m_window->amctPanel();
+        QVERIFY(!panel->isVisible());
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(panel->isVisible());
+        // 4-bit weights cost the half; so layers are to be skipped.
+        QVERIFY(settled(AmctStep::Skip));
+        QCOMPARE(panel->head(AmctStep::Initial)->remark(), QStringLiteral("\u221250.0"));
+        QVERIFY(panel->head(AmctStep::Initial)->done() && !panel->head(AmctStep::Skip)->done());
+        QVERIFY(panel->isOpen(AmctStep::Skip) && !panel->isOpen(AmctStep::Initial));
+        QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")), qPrintable(panel->verdict()));
+        // The last layer in float mends it.
+        click("Skip: Output layers");
+        QVERIFY(settled(AmctStep::JudgeSkipped));
+        QVERIFY2(panel->verdict().startsWith(QStringLiteral("Good enough")), qPrintable(panel->verdict()));
+        QCOMPARE(panel->head(AmctStep::JudgeSkipped)->remark(), QStringLiteral("+0.0"));
+        document().undoStack()->undo();
+        QVERIFY(settled(AmctStep::Skip));  // back, by an undo
+        QVERIFY(!panel->head(AmctStep::JudgeSkipped)->done());
+
+        click("Skip: Input layers");  // which does not
+        QVERIFY(settled(AmctStep::Parameters));
+        QVERIFY(panel->head(AmctStep::Skip)->done());
+        click("Try them");
+        QVERIFY(panel->guide()->trying());
+        QVERIFY(settled(AmctStep::Verdict));
+        QVERIFY(!panel->guide()->trying());
+        QVERIFY2(panel->verdict().contains(QStringLiteral("not suitable for quantization")), qPrintable(panel->verdict()));
+        QVERIFY(panel->isOpen(AmctStep::Verdict));
+        const QuantizationConfig before = document().config();
+        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials are measured aside
+        click("Keep every layer in float");
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
+        QVERIFY(waitFor([&] { return !document().evaluating(); }));
+        QCOMPARE(document().evaluation()->counts.quantized, std::size_t(0));
+        document().undoStack()->undo();
+        QVERIFY(document().config() == before);
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Unsuitable; }));
+        // Who asks for less gets another verdict.
+        enterTarget(QStringLiteral("60"));
+        QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Good; }));
+        QCOMPARE(AmctGuide(&document()).target().points, 60.0);  // kept
+        enterTarget(QStringLiteral("many"));
+        QVERIFY(!panel->targetField()->complaint().isEmpty());
+        enterTarget(QStringLiteral("-1"));
+        QCOMPARE(panel->guide()->target().points, 60.0);
+    }
+
+    void amctsPresetIsOfferedAndOffersTheWorkflow() {
+        openWindow();
+        AmctPanel* panel = m_window->amctPanel();
+        QVERIFY(!visibleButton("AMCT's tuning workflow\u2026"));
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(settled(AmctStep::Skip));
+        QVERIFY(!panel->guide()->differences().isEmpty());
+        QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);
+        QVERIFY(panel->isOpen(AmctStep::Initial) && !panel->isOpen(AmctStep::Skip));
+        QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);  // shut again: the one that is next
+        QVERIFY(panel->isOpen(AmctStep::Skip));
+        panel->head(AmctStep::Initial)->setFocus();
+        QTest::keyClick(panel->head(AmctStep::Initial), Qt::Key_Return);
+        click("Use AMCT's preset");
+        QCOMPARE(document().config().preset, std::string(kAmctPreset));
+        QVERIFY(settled(AmctStep::Initial));  // 8 bits are enough
+        QVERIFY(panel->guide()->differences().isEmpty());
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(!panel->isVisible());
+        click("AMCT's tuning workflow\u2026");
+        QVERIFY(panel->isVisible());
+    }
+
+    void besideTheHistoryItIsATab() {
+        openWindow();
+        QWidget *history = m_window->historyPanel(), *panel = m_window->amctPanel();
+        const auto inSight = [](QWidget* widget) { return widget->isVisible() && !widget->visibleRegion().isEmpty(); };
+        QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier);
+        QVERIFY(waitFor([&] { return inSight(history); }));
+        const int width = m_window->graphView()->width();
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(waitFor([&] { return inSight(panel) && !inSight(history); }));
+        QVERIFY(std::abs(m_window->graphView()->width() - width) < width / 4);
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(waitFor([&] { return inSight(history); }));
+        QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(waitFor([&] { return inSight(panel); }));
+    }
+
+    void linksOpenTheControlsAndSelectTheLayers() {
+        openWindow();
+        m_window->amctPanel()->parentWidget()->show();
+        QVERIFY(settled(AmctStep::Skip));
+        click("Select: Output layers");
+        QCOMPARE(document().selection(), std::vector{NodeId(4)});
+        QTest::mouseClick(m_window->amctPanel()->head(AmctStep::Parameters), Qt::LeftButton);
+        click("Ranges\u2026");
+        QVERIFY(waitFor([&] { return QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == QStringLiteral("Calibration method"); }));
+        click("Weight scales\u2026");
+        QVERIFY(waitFor([&] { return QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == QStringLiteral("How scales of weights are chosen"); }));
+        QVERIFY(QApplication::focusWidget()->isVisible());
+    }
+
+    void anEditEndsTheTryingAndAVariantIsTakenOver() {
+        openWindow();
+        m_window->amctPanel()->parentWidget()->show();
+        AmctGuide* guide = m_window->amctPanel()->guide();
+        QVERIFY(settled(AmctStep::Skip));
+        document().job()->setPaused(true);
+        guide->tryVariants();
+        QVERIFY(guide->trying());
+        document().job()->cancel();
+        QVERIFY(!guide->trying());
+        guide->tryVariants();
+        QVERIFY(waitFor([&] { return guide->state().untried == 0; }));
+        const AmctVariant variant = guide->variants().front();
+        QTest::mouseClick(m_window->amctPanel()->head(AmctStep::Parameters), Qt::LeftButton);
+        click(("Use: " + variant.title.toStdString()).c_str());
+        QVERIFY(document().config() == variant.edit.next);
+        QVERIFY(waitFor([&] { return guide->numberOf(document().config()).has_value() && !document().evaluating(); }));
+        QCOMPARE(guide->state().numbers[4]->value, 50.0);
+        // Trials belong to the data that they were measured on.
+        document().undoStack()->undo();
+        QVERIFY(waitFor([&] { return !document().evaluating(); }));
+        QCOMPARE(guide->state().untried, std::size_t(0));
+        document().openData(m_data);
+        QVERIFY(waitFor([&] { return guide->state().untried > 0 && !document().evaluating(); }));
+    }
+
+    void aBrokenTargetInTheSettingsIsPassedOver() {
+        QSettings().setValue(QStringLiteral("amct/largestDrop"), QStringLiteral("-7"));
+        Document document;
+        QCOMPARE(AmctGuide(&document).target().points, 1.0);
+    }
+
+  private:
+    template <typename Condition>
+    static bool waitFor(Condition condition) {
+        return QTest::qWaitFor(condition, 30000);
+    }
+    void openWindow() {
+        QSettings().setValue(QStringLiteral("measureWhileIdle"), false);
+        m_window = std::make_unique<MainWindow>();
+        m_window->setAskBeforeClosing(false);
+        m_window->resize(1600, 1100);
+        m_window->show();
+        QVERIFY(test::openColours(document(), m_folder, m_data));
+    }
+    Document& document() { return *m_window->document(); }
+    bool settled(AmctStep step) {
+        AmctPanel* panel = m_window->amctPanel();
+        const bool there = waitFor([&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
+        QTest::qWait(20);  // the panel gathers what changes at once
+        return there;
+    }
+    QAbstractButton* visibleButton(const char* name) {
+        for (auto* button : m_window->findChildren<QAbstractButton*>())
+            if (button->isVisible() && (button->accessibleName() == QString::fromUtf8(name) || button->text() == QString::fromUtf8(name))) return button;
+        return nullptr;
+    }
+    void click(const char* name) {
+        QAbstractButton* button = visibleButton(name);
+        QVERIFY2(button && button->isEnabled(), name);
+        QTest::mouseClick(button, Qt::LeftButton);
+    }
+    void enterTarget(const QString& text) {
+        NumberField* field = m_window->amctPanel()->targetField();
+        field->setFocus();
+        field->selectAll();
+        QTest::keyClicks(field, text);
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_data;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(AmctWorkflowTest)
+#include "amct_workflow_test.moc"

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What was given to the engine's thread and has not come back, in the order in which it runs: what the status line tells of it. GUI
+// thread.
+
+#include <QString>
+#include <vector>
+
+#include "base/cancel.h"
+
+namespace quantloupe::ui {
+
+struct QueuedWork {
+    enum class Kind { Loading, Data, Evaluation, Export, Question, Baseline, Study };
+    Kind kind = Kind::Evaluation;
+    QString what;  ///< Export: which, for people; Question: its slot
+    bool running = false;
+    quint64 id = 0;
+};
+
+class JobQueue {
+  public:
+    /// What names the work from now on.
+    quint64 add(QueuedWork::Kind kind, const QString& what, const CancelToken& token);
+    void start(quint64 id);
+    void finish(quint64 id);
+    void cancel(QueuedWork::Kind kind) const;
+    /// Without what was cancelled.
+    std::vector<QueuedWork> works() const;
+
+  private:
+    std::vector<std::pair<QueuedWork, CancelToken>> m_entries;
+    quint64 m_last = 0;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Step 4 of AMCT's tuning: other parameters for the ranges of activations (IFMR, HFMG) and the scales of weights (ARQ), and what they
+// come to.
+
+#include <functional>
+
+#include "base/cancel.h"
+#include "commands/config_edits.h"
+#include "models/amct_workflow.h"
+#include "session/session.h"
+
+namespace quantloupe::ui {
+
+struct AmctVariant {
+    ConfigEdit edit;
+    QString title;  ///< "Percentiles 0.9999"
+    QString why;    ///< one sentence
+};
+
+/// One change each to what the configuration has.
+std::vector<AmctVariant> amctVariants(const QuantizationConfig& config);
+
+/// Measures them one by one on all evaluation samples, beside the evaluations; `found` gets each on the calling thread. One that
+/// cannot be evaluated comes without a number. Throws Cancelled.
+void measureVariants(Session& session, const std::vector<QuantizationConfig>& configs,
+                     const std::function<void(const AmctMeasurement&)>& found, const CancelToken& cancel);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Where one is in AMCT's manual tuning: (1) quantize with the initial configuration and judge, (2) keep sensitive layers in float,
+// (3) judge, (4) tune how ranges of activations and scales of weights are found, (5) judge: good enough, or the model is not suitable
+// for quantization. Source: "Manual Tuning" of AMCT's documentation.
+//
+// All of it follows from the configuration and from what was measured, so that undoing goes back. It fits any preset: the initial
+// configuration is the preset's.
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "config/quantization_config.h"
+#include "session/evaluation.h"
+
+namespace quantloupe::ui {
+
+inline constexpr const char* kAmctPreset = "amct-default";
+
+enum class AmctStep { Initial, Skip, JudgeSkipped, Parameters, Verdict };
+inline constexpr std::size_t kAmctSteps = 5;
+
+/// What quantization does to the accuracy: points lost, or the outputs' SQNR where there are no classes.
+struct AmctNumber {
+    double value = 0;
+    bool inDecibels = false;
+};
+/// Nothing: there is neither. Classes of random inputs mean nothing: then it is the SQNR.
+std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs);
+/// Above 0: the first is better.
+double amctGain(const AmctNumber& number, const AmctNumber& than);
+
+struct AmctTarget {
+    double points = 1;    ///< largest loss
+    double decibels = 26;  ///< least SQNR; a relative error of 0.05, which AMCT's analyzer takes for good
+    bool met(const AmctNumber& number) const;
+};
+
+struct AmctMeasurement {
+    /// What no number depends on (comments, how it is exported) is left out.
+    AmctMeasurement(QuantizationConfig config, std::optional<AmctNumber> number);
+    QuantizationConfig config;
+    std::optional<AmctNumber> number;  ///< nothing: it could not be measured
+};
+
+enum class AmctVerdict {
+    NotMeasured,  ///< the present configuration has no number yet
+    GoOn,         ///< not good enough; the present step is what to do next
+    Good,
+    Unsuitable,   ///< layers were skipped, all variants of the parameters were tried, and nothing came of it
+    Removed,      ///< nothing is quantized
+};
+
+struct AmctFacts {
+    QuantizationConfig config;
+    std::vector<AmctMeasurement> measured;       ///< on the present model and data; of two with one configuration the last counts
+    std::vector<QuantizationConfig> variants;    ///< of the parameters, that are worth trying
+    std::size_t candidates = 0;                  ///< layers that step 2 could still keep in float
+    std::optional<std::size_t> quantizedLayers;  ///< nothing: not known yet
+    AmctTarget target;
+};
+
+struct AmctState {
+    AmctStep present = AmctStep::Initial;
+    AmctVerdict verdict = AmctVerdict::NotMeasured;
+    std::array<bool, kAmctSteps> done{};
+    std::array<std::optional<AmctNumber>, kAmctSteps> numbers;  ///< of the steps that judge
+    std::size_t untried = 0;                                    ///< variants without a measurement
+};
+AmctState amctState(const AmctFacts& facts);
+
+/// The configuration before anything of steps 2 to 4 was done: the preset's rules, calibration and weight scales.
+QuantizationConfig amctInitial(const QuantizationConfig& config);
+/// With the skipped layers, without step 4.
+QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
+/// Whether the same numbers come of both.
+bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other);
+/// The newest; null: it was not measured.
+const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured, const QuantizationConfig& config);
+
+}  // namespace quantloupe::ui

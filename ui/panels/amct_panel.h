@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// AMCT's five-step manual tuning as a checklist (models/amct_workflow.h). The step that is next is opened; a click opens another one.
+
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+#include <array>
+
+#include "models/amct_guide.h"
+#include "widgets/number_field.h"
+#include "widgets/step_head.h"
+
+namespace quantloupe::ui {
+
+/// What of the tuning panel a step is about.
+enum class TuningPlace { Ranges, WeightScales };
+
+class AmctPanel : public QScrollArea {
+    Q_OBJECT
+  public:
+    explicit AmctPanel(Document* document, QWidget* parent = nullptr);
+
+    AmctGuide* guide() { return &m_guide; }
+    StepHead* head(AmctStep step) const { return m_heads[static_cast<std::size_t>(step)]; }
+    bool isOpen(AmctStep step) const { return !m_bodies[static_cast<std::size_t>(step)]->isHidden(); }
+    NumberField* targetField() const { return m_target; }
+    QString verdict() const { return m_verdict->text(); }
+    /// As wide as the texts need, so that nothing scrolls sideways.
+    QSize minimumSizeHint() const override;
+
+  Q_SIGNALS:
+    void layersChosen(std::vector<quantloupe::NodeId> layers);
+    void tuningRequested(quantloupe::ui::TuningPlace place);
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    struct CandidateRow {
+        QLabel *title, *note;
+        QPushButton *select, *skip;
+    };
+    void build();
+    QWidget* buildTarget();
+    // amct_panel_steps.cpp
+    void buildInitial(QVBoxLayout* rows);
+    void buildSkip(QVBoxLayout* rows);
+    void buildParameters(QVBoxLayout* rows);
+    void buildVerdict(QVBoxLayout* rows);
+    void refreshInitial();
+    void refreshSkip();
+    void refreshParameters();
+    void refreshVerdict();
+    QLabel* addText(QVBoxLayout* rows, const QString& text = {});
+    void refresh();
+    void open(AmctStep step);
+    void enterTarget(const QString& text);
+    bool inDecibels();
+
+    Document* m_document;
+    AmctGuide m_guide;
+    NumberField* m_target;
+    QLabel *m_targetLabel, *m_unit, *m_verdict;
+    QFrame* m_verdictCard;
+    std::array<StepHead*, kAmctSteps> m_heads{};
+    std::array<QWidget*, kAmctSteps> m_bodies{};
+    QLabel *m_initialText = nullptr, *m_judgeText = nullptr, *m_verdictText = nullptr, *m_tryText = nullptr;
+    QPushButton *m_usePreset = nullptr, *m_try = nullptr, *m_remove = nullptr;
+    std::array<CandidateRow, 4> m_candidates{};
+    QVBoxLayout* m_variants = nullptr;
+    QString m_variantsShown;  ///< so that they are built anew only when they are others
+    std::optional<AmctStep> m_present;
+};
+
+/// "-2.3", "21.3 dB": what quantization does.
+QString amctNumberText(const AmctNumber& number);
+/// "loses 2.3 points".
+QString amctNumberWords(const AmctNumber& number);
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bodies of the workflow's steps, and what its verdict says.
+#include <QHBoxLayout>
+
+#include "models/metric.h"
+#include "panels/amct_panel.h"
+#include "style/words.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+constexpr int kDifferencesShown = 3;
+
+QPushButton* linkTo(const QString& text, const QString& toolTip) {
+    auto* button = new QPushButton(text);
+    button->setProperty("link", true);
+    button->setToolTip(toolTip);
+    return button;
+}
+
+QString candidateTitle(SkipReason reason) {
+    switch (reason) {
+        case SkipReason::Input:
+            return Words::tr("Input layers");
+        case SkipReason::Output:
+            return Words::tr("Output layers");
+        case SkipReason::FewParameters:
+            return Words::tr("Few parameters");
+        case SkipReason::LowCosine:
+            return Words::tr("Cosine below %1").arg(kAmctCosine);
+    }
+    return {};
+}
+
+QString candidateMeaning(const SkipCandidates& candidates) {
+    switch (candidates.reason) {
+        case SkipReason::Input:
+            return Words::tr("The first layers with weights behind the network's inputs");
+        case SkipReason::Output:
+            return Words::tr("The last layers with weights before the network's outputs");
+        case SkipReason::FewParameters:
+            return Words::tr("Layers with fewer than %1 weights, a tenth of the median").arg(formatCount(candidates.detail));
+        case SkipReason::LowCosine:
+            return Words::tr("Of each layer's own output with float inputs, which tells where the error is made. Cumulated, as AMCT's analyzer "
+                             "compares, %1 layers are below")
+                .arg(candidates.detail);
+    }
+    return {};
+}
+
+QString layersWords(std::size_t count) { return count == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(count); }
+
+std::vector<std::string> namesOf(const Graph& graph, const std::vector<NodeId>& layers) {
+    std::vector<std::string> names;
+    for (const NodeId layer : layers) names.push_back(graph.node(layer).name);
+    return names;
+}
+
+}  // namespace
+
+void AmctPanel::buildInitial(QVBoxLayout* rows) {
+    m_initialText = addText(rows);
+    m_usePreset = new QPushButton(tr("Use AMCT's preset"));
+    m_usePreset->setToolTip(tr("Scheme, calibration and transforms as AMCT has them at first; skipped layers stay skipped"));
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_usePreset);
+    row->addStretch(1);
+    rows->addLayout(row);
+    connect(m_usePreset, &QPushButton::clicked, this,
+            [this] { m_document->edit(applyPreset(m_document->config(), kAmctPreset)); });
+}
+
+void AmctPanel::refreshInitial() {
+    const QStringList differences = m_guide.differences();
+    QString text;
+    if (differences.isEmpty()) {
+        text = tr("AMCT's initial configuration: what layers with weights read, 8 bits by IFMR; weights by ARQ, per channel.");
+    } else {
+        text = tr("The steps are the same with any configuration. AMCT's own differs from this one:") + QLatin1Char('\n') +
+               differences.mid(0, kDifferencesShown).join(QLatin1Char('\n'));
+        if (differences.size() > kDifferencesShown) text += QLatin1Char('\n') + tr("and %1 more").arg(differences.size() - kDifferencesShown);
+    }
+    m_initialText->setText(text);
+    m_initialText->setToolTip(differences.size() > kDifferencesShown ? differences.join(QLatin1Char('\n')) : QString());
+    m_usePreset->setVisible(!differences.isEmpty());
+}
+
+void AmctPanel::buildSkip(QVBoxLayout* rows) {
+    addText(rows, tr("Layers that AMCT's documentation takes for sensitive. Skipped, they stay in float."));
+    for (std::size_t i = 0; i < m_candidates.size(); ++i) {
+        CandidateRow& candidate = m_candidates[i];
+        auto* row = new QHBoxLayout;
+        row->setSpacing(fontMetrics().height() / 2);
+        auto* texts = new QVBoxLayout;
+        texts->setSpacing(0);
+        candidate.title = makeLabel({}, "");
+        candidate.note = makeLabel({}, "muted", 0.88);
+        candidate.select = linkTo(tr("Select"), tr("In graph and table"));
+        candidate.skip = new QPushButton(tr("Skip"));
+        texts->addWidget(candidate.title);
+        texts->addWidget(candidate.note);
+        row->addLayout(texts, 1);
+        row->addWidget(candidate.select);
+        row->addWidget(candidate.skip);
+        rows->addLayout(row);
+        const auto present = [this, i]() -> std::vector<NodeId> {
+            return i < m_guide.candidates().size() ? m_guide.candidates()[i].quantized : std::vector<NodeId>();
+        };
+        connect(candidate.select, &QPushButton::clicked, this, [this, present] {
+            if (const auto layers = present(); !layers.empty()) Q_EMIT layersChosen(layers);
+        });
+        connect(candidate.skip, &QPushButton::clicked, this, [this, present] {
+            if (const auto layers = present(); !layers.empty())
+                m_document->edit(skipLayers(m_document->config(), namesOf(*m_document->graph(), layers)));
+        });
+    }
+}
+
+void AmctPanel::refreshSkip() {
+    for (std::size_t i = 0; i < m_candidates.size(); ++i) {
+        const SkipCandidates none{static_cast<SkipReason>(i), {}, 0, 0};
+        const SkipCandidates& candidates = i < m_guide.candidates().size() ? m_guide.candidates()[i] : none;
+        const CandidateRow& row = m_candidates[i];
+        const QString title = candidateTitle(candidates.reason);
+        row.title->setText(title);
+        for (QLabel* label : {row.title, row.note}) label->setToolTip(candidateMeaning(candidates));
+        const std::size_t open = candidates.quantized.size(), inFloat = candidates.inFloat;
+        row.note->setText(open == 0 && inFloat == 0 ? tr("none")
+                          : open == 0               ? tr("%1, in float \u2713").arg(layersWords(inFloat))
+                          : inFloat == 0            ? layersWords(open)
+                                                    : tr("%1, and %2 in float").arg(layersWords(open)).arg(inFloat));
+        row.select->setEnabled(open > 0);
+        row.skip->setEnabled(open > 0);
+        row.select->setAccessibleName(tr("Select: %1").arg(title));
+        row.skip->setAccessibleName(tr("Skip: %1").arg(title));
+    }
+}
+
+void AmctPanel::buildParameters(QVBoxLayout* rows) {
+    addText(rows, tr("How ranges of activations and scales of weights are found: activation_quant_params and weight_quant_params of AMCT's file."));
+    auto* links = new QHBoxLayout;
+    auto* ranges = linkTo(tr("Ranges\u2026"), tr("Percentiles and search of IFMR, bins of HFMG, in the section Calibration"));
+    auto* scales = linkTo(tr("Weight scales\u2026"), tr("ARQ and granularity, in the section Scheme"));
+    links->addWidget(ranges);
+    links->addWidget(scales);
+    links->addStretch(1);
+    rows->addLayout(links);
+    connect(ranges, &QPushButton::clicked, this, [this] { Q_EMIT tuningRequested(TuningPlace::Ranges); });
+    connect(scales, &QPushButton::clicked, this, [this] { Q_EMIT tuningRequested(TuningPlace::WeightScales); });
+    m_variants = new QVBoxLayout;
+    m_variants->setSpacing(fontMetrics().height() / 5);
+    rows->addLayout(m_variants);
+    m_try = new QPushButton;
+    m_try->setToolTip(tr("One by one on all evaluation samples, beside the present configuration; an edit ends it"));
+    m_tryText = makeLabel({}, "faint", 0.92);
+    auto* bottom = new QHBoxLayout;
+    bottom->addWidget(m_try);
+    bottom->addWidget(m_tryText, 1);
+    rows->addLayout(bottom);
+    connect(m_try, &QPushButton::clicked, this, [this] { m_guide.trying() ? m_guide.stopTrying() : m_guide.tryVariants(); });
+}
+
+void AmctPanel::refreshParameters() {
+    const std::size_t untried = m_guide.state().untried, all = m_guide.variants().size();
+    const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
+    m_try->setText(m_guide.trying() ? tr("Stop") : tr("Try them"));
+    m_try->setEnabled(m_guide.trying() || (ready && untried > 0));
+    m_tryText->setText(m_guide.trying() ? tr("%1 of %2\u2026").arg(all - untried + 1).arg(all) : untried == 0 ? tr("all measured") : QString());
+
+    const auto present = m_guide.numberOf(m_document->config());
+    QString shown = present ? amctNumberText(*present) : QString();
+    for (const AmctVariant& variant : m_guide.variants()) {
+        const auto number = m_guide.numberOf(variant.edit.next);
+        shown += variant.title + (number ? amctNumberText(*number) : m_guide.tried(variant.edit.next) ? QStringLiteral("x") : QString()) + QLatin1Char('\n');
+        shown += number && m_guide.target().met(*number) ? QStringLiteral("good") : QString();
+    }
+    if (std::exchange(m_variantsShown, shown) == shown) return;
+    clearLayout(m_variants);
+    for (const AmctVariant& variant : m_guide.variants()) {
+        const auto number = m_guide.numberOf(variant.edit.next);
+        auto* row = new QHBoxLayout;
+        row->setSpacing(fontMetrics().height() * 2 / 3);
+        auto* title = new ElidedLabel(variant.title, Qt::ElideRight);
+        title->setToolTip(variant.why);
+        const QString text = number ? amctNumberText(*number) : m_guide.tried(variant.edit.next) ? tr("cannot be measured") : QStringLiteral("\u2013");
+        auto* use = linkTo(tr("Use"), tr("Takes it over and measures it"));
+        use->setAccessibleName(tr("Use: %1").arg(variant.title));
+        row->addWidget(title, 1);
+        const bool better = number && present && amctGain(*number, *present) > 0;
+        row->addWidget(makeLabel(text, number && m_guide.target().met(*number) ? "good" : better ? "" : "muted"));
+        row->addWidget(use);
+        m_variants->addLayout(row);
+        // The rows may be older than the configuration that the variants are of.
+        connect(use, &QPushButton::clicked, this, [this, title = variant.title] {
+            for (const AmctVariant& now : m_guide.variants())
+                if (now.title == title) return static_cast<void>(m_document->edit(now.edit));
+        });
+    }
+}
+
+void AmctPanel::buildVerdict(QVBoxLayout* rows) {
+    m_verdictText = addText(rows);
+    m_remove = new QPushButton(tr("Keep every layer in float"));
+    m_remove->setToolTip(tr("Removes the quantization; Ctrl+Z brings it back"));
+    auto* row = new QHBoxLayout;
+    row->addWidget(m_remove);
+    row->addStretch(1);
+    rows->addLayout(row);
+    connect(m_remove, &QPushButton::clicked, this, [this] { m_document->edit(skipPattern(m_document->config(), ".*")); });
+}
+
+void AmctPanel::refreshVerdict() {
+    const AmctState& state = m_guide.state();
+    const auto number = m_guide.numberOf(m_document->config());
+    const QString target = number && number->inDecibels ? tr("at least %1 is wanted").arg(numberText(m_guide.target().decibels))
+                                                        : tr("at most %1 may be lost").arg(numberText(m_guide.target().points));
+    const QString words = number ? amctNumberWords(*number) : QString();
+    const std::size_t left = [&] {
+        std::size_t count = 0;
+        for (const SkipCandidates& candidates : m_guide.candidates()) count += candidates.quantized.size();
+        return count;
+    }();
+    QString verdict, more;
+    switch (state.verdict) {
+        case AmctVerdict::NotMeasured:
+            verdict = !m_document->hasModel()          ? tr("Open a model.")
+                      : m_document->job()->paused()    ? tr("Paused: this configuration is not measured yet.")
+                      : m_document->evaluating()       ? tr("Measuring\u2026")
+                      : m_document->heldEdits() > 0    ? tr("Held: F5 measures this configuration.")
+                                                       : tr("This configuration is not measured; F5 does it.");
+            more = tr("Comes once this configuration is measured.");
+            break;
+        case AmctVerdict::GoOn:
+            verdict = tr("The network %1, %2. Next: step %3.").arg(words, target).arg(static_cast<int>(state.present) + 1);
+            more = tr("Open: %1 variants of step 4 are not measured, and %2 of step 2 could still be skipped.")
+                       .arg(state.untried)
+                       .arg(layersWords(left));
+            break;
+        case AmctVerdict::Good:
+            verdict = tr("Good enough: the network %1, %2.").arg(words, target);
+            more = tr("Nothing more is to be done. The Export menu writes it, as AMCT's configuration, too.");
+            break;
+        case AmctVerdict::Unsuitable:
+            verdict = tr("This model is not suitable for quantization: with all that was tried it %1, %2.").arg(words, target);
+            more = tr("AMCT's documentation says to remove the quantization configuration then: the float model is used as it is; its file was "
+                      "never changed. What goes beyond AMCT's steps: more layers in float (%1 of step 2 are left), equalization, bias "
+                      "correction, more bits.")
+                       .arg(layersWords(left));
+            break;
+        case AmctVerdict::Removed:
+            verdict = tr("Nothing is quantized any more.");
+            more = tr("The quantization is removed: the network computes in float. Ctrl+Z brings it back.");
+            break;
+    }
+    const EvaluationPtr evaluation = m_document->evaluation();
+    if (evaluation && evaluation->randomInputs) verdict += QLatin1Char(' ') + tr("These are random inputs: open data to judge.");
+    m_verdict->setText(verdict);
+    setRole(m_verdict, state.verdict == AmctVerdict::Good ? "good" : state.verdict == AmctVerdict::Unsuitable ? "bad" : "");
+    m_verdictText->setText(more);
+    m_remove->setVisible(state.verdict == AmctVerdict::Unsuitable);
+    const auto& judged = state.numbers[static_cast<std::size_t>(AmctStep::JudgeSkipped)];
+    QString judgement = judged ? tr("With the skipped layers in float the network %1.").arg(amctNumberWords(*judged))
+                               : tr("Measured as soon as layers are skipped in step 2.");
+    if (judged && left > 0 && !m_guide.target().met(*judged)) judgement += QLatin1Char(' ') + tr("Of step 2, %1 could be skipped, too.").arg(layersWords(left));
+    m_judgeText->setText(judgement);
+}
+
+}  // namespace quantloupe::ui
