@@ -78,6 +78,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
     : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
 
 EvaluationJob::~EvaluationJob() {
+    disconnect();  // whoever listens may be half gone
     cancel();
     m_loadToken.cancel();
     // The session is destroyed by the thread that used it.

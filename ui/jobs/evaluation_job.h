@@ -93,6 +93,7 @@ class EvaluationJob : public QObject {
     void failed(quantloupe::ui::Failure failure);
     void busyChanged(bool busy);
     void queriesFinished();  ///< nothing is asked any more
+    void queriesDropped();   ///< an evaluation, an export or cancel() has ended what was asked
 
   private:
     struct State;  ///< touched by the engine's thread only

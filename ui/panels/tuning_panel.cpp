@@ -3,6 +3,7 @@
 
 #include <QEvent>
 #include <QScrollBar>
+#include <QTimer>
 #include <QVBoxLayout>
 
 #include "model/quantized_model.h"
@@ -45,7 +46,8 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
     sections->addWidget(new SkipSection(document));
-    sections->addWidget(new SuggestionSection(document));
+    m_suggestions = new SuggestionSection(document);
+    sections->addWidget(m_suggestions);
     column->addWidget(m_sections);
     column->addStretch(1);
     setWidget(body);
@@ -72,6 +74,15 @@ QWidget* TuningPanel::quantizedBanner(int unit) {
     text->setWordWrap(true);
     rows->addWidget(text);
     return m_quantized;
+}
+
+void TuningPanel::findWhatToKeep() {
+    show();
+    m_suggestions->open();
+    TuneFinder* finder = m_suggestions->finder();
+    finder->startOrStop();
+    // What it finds makes it longer, step by step: the top is what is to be seen.
+    QTimer::singleShot(0, finder, [this, finder] { verticalScrollBar()->setValue(finder->mapTo(widget(), QPoint()).y()); });
 }
 
 QSize TuningPanel::minimumSizeHint() const {

@@ -9,6 +9,8 @@
 
 namespace quantloupe::ui {
 
+class SuggestionSection;
+
 class TuningPanel : public QScrollArea {
     Q_OBJECT
   public:
@@ -16,6 +18,8 @@ class TuningPanel : public QScrollArea {
 
     /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
     QSize minimumSizeHint() const override;
+    /// Begins to search what to keep in float, or stops it, and brings that into view.
+    void findWhatToKeep();
 
   Q_SIGNALS:
     void chooseDataRequested();
@@ -28,6 +32,7 @@ class TuningPanel : public QScrollArea {
   private:
     QWidget* quantizedBanner(int unit);
 
+    SuggestionSection* m_suggestions = nullptr;
     QFrame* m_quantized = nullptr;
     QWidget* m_sections = nullptr;  ///< what tunes
 };
