@@ -2,6 +2,7 @@
 #include "search/tune.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "base/error.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // of the layers that could come next
 constexpr std::size_t kBigOnes = 2;    // of these, chosen by gain whatever they cost
-constexpr std::size_t kExchanges = 4;  // tried for each layer
+constexpr std::size_t kExchanged = 4;   // lighter layers for a heavy one
+constexpr double kLeastExchanged = 0.1;  // of the set's weight: a layer that is worth exchanging
 constexpr std::size_t kAtOnce = 8;     // see nextLayers()
 constexpr std::size_t kFew = 24;       // candidates: whole float networks, which the other end runs, are slow
 
@@ -70,8 +72,9 @@ class TuneRun {
         // Out of reach: then as close as it gets.
         m_goal = std::max(m_options.maxDrop, least);
         rankAlone();
-        TuneSet set = forward();
-        takeOut(set);
+        std::vector<TuneSet> found = forward();
+        for (TuneSet& one : found) takeOut(one);
+        TuneSet set = *std::ranges::min_element(found, {}, [&](const TuneSet& one) { return m_measured.weightOf(one); });
         if (!withinDrop(least, m_options.maxDrop)) return;
         exchange(set);
         if (count <= kFew) fromTheOtherEnd(set);
@@ -112,20 +115,36 @@ class TuneRun {
         std::ranges::stable_sort(candidates, std::greater<>(), [&](std::size_t c) { return worthOf(c, here); });
     }
 
-    TuneSet forward() {
+    /// Where gain per cost leads, and, if an expensive layer gets there at once, that shorter way.
+    std::vector<TuneSet> forward() {
         TuneSet set;
+        std::vector<TuneSet> found;
         while (!withinDrop(m_here.drop, m_goal)) {
+            if (!found.empty() && m_measured.weightOf(set) >= m_measured.weightOf(found.front())) return found;
             if (m_options.mostSteps > 0 && m_steps == m_options.mostSteps) throw TuneLimit{TuneEnd::Steps};
             ++m_steps;
             tell(TuneStage::Adding, set.size(), m_measured.candidates().size());
-            for (const std::size_t c : nextLayers(set)) set.insert(c);
+            const std::vector<std::size_t> tried = tryNext(set);
+            for (const std::size_t c : tried) {
+                TuneSet with = set;
+                with.insert(c);
+                if (withinDrop(m_measured.measure(with).drop, m_goal) &&
+                    (found.empty() || m_measured.weightOf(with) < m_measured.weightOf(found.front())))
+                    found = {with};
+            }
+            // One, and of a large set an eighth more at a time: what is not needed is taken out again.
+            const std::size_t most = 1 + set.size() / kAtOnce;
+            set.insert(tried.front());
+            for (std::size_t i = 1; i < std::min(tried.size(), most); ++i)
+                if (gainOf(tried[i], m_here) > 0) set.insert(tried[i]);
             m_here = m_measured.settle(set);
         }
-        return set;
+        found.push_back(std::move(set));
+        return found;
     }
 
-    /// One, and of a large set an eighth more at a time: what is not needed is taken out again.
-    std::vector<std::size_t> nextLayers(const TuneSet& set) {
+    /// The layers that promise most, measured on all samples, the best first.
+    std::vector<std::size_t> tryNext(const TuneSet& set) {
         std::vector<std::size_t> left;
         for (std::size_t c = 0; c < m_gains.size(); ++c)
             if (!set.contains(c)) left.push_back(c);
@@ -139,21 +158,14 @@ class TuneRun {
             sortByWorth(tried, m_here);
             tried.resize(kTriedWholly);
         }
-        std::optional<std::size_t> enough;  // the lightest that reaches the goal
         for (const std::size_t c : tried) {
             TuneSet with = set;
             with.insert(c);
             const TuneNumbers measured = m_measured.measure(with);
             m_gains[c] = {m_here.drop - measured.drop, m_here.noise - measured.noise};
-            const auto weight = [&](std::size_t i) { return m_measured.candidates()[i].weight; };
-            if (withinDrop(measured.drop, m_goal) && (!enough || weight(c) < weight(*enough))) enough = c;
         }
-        if (enough) return {*enough};
         sortByWorth(tried, m_here);
-        std::vector<std::size_t> next{tried.front()};
-        for (std::size_t i = 1; i < std::min(tried.size(), 1 + set.size() / kAtOnce); ++i)
-            if (gainOf(tried[i], m_here) > 0) next.push_back(tried[i]);
-        return next;
+        return tried;
     }
 
     bool holds(const TuneSet& set) {
@@ -161,6 +173,7 @@ class TuneRun {
         return withinDrop(measured.drop, m_goal) && withinDrop(m_measured.settle(set).drop, m_goal);
     }
 
+    double weightOf(std::size_t candidate) const { return m_measured.candidates()[candidate].weight; }
     std::vector<std::size_t> heaviestFirst(const TuneSet& set) const {
         std::vector<std::size_t> order(set.begin(), set.end());
         std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_measured.candidates()[c].weight; });
@@ -178,29 +191,44 @@ class TuneRun {
     }
 
     void exchange(TuneSet& set) {
-        const auto lighter = [&](std::size_t than) {
-            std::vector<std::size_t> others;
-            for (std::size_t c = 0; c < m_gains.size(); ++c)
-                if (!set.contains(c) && m_measured.candidates()[c].weight < m_measured.candidates()[than].weight) others.push_back(c);
-            std::ranges::stable_sort(others, std::greater<>(), [&](std::size_t c) { return m_gains[c].noise; });
-            others.resize(std::min(kExchanges, others.size()));
-            return others;
-        };
         bool changed = false;
         const std::vector<std::size_t> order = heaviestFirst(set);
+        const double worthwhile = m_measured.weightOf(set) * kLeastExchanged;
         for (std::size_t i = 0; i < order.size(); ++i) {
+            if (weightOf(order[i]) < worthwhile) break;
             tell(TuneStage::Exchanging, i, order.size());
-            for (const std::size_t other : lighter(order[i])) {
-                TuneSet exchanged = set;
-                exchanged.erase(order[i]);
-                exchanged.insert(other);
-                if (!holds(exchanged)) continue;
-                set = std::move(exchanged);
-                changed = true;
-                break;
-            }
+            changed = exchangeOne(set, order[i]) || changed;
         }
         if (changed) takeOut(set);
+    }
+
+    /// Takes the layer out and adds up to four that together weigh less.
+    bool exchangeOne(TuneSet& set, std::size_t out) {
+        TuneSet trial = set;
+        trial.erase(out);
+        double room = weightOf(out);
+        for (std::size_t added = 0; added < kExchanged; ++added) {
+            const TuneNumbers here = added == 0 ? m_measured.settle(trial) : m_measured.measure(trial);
+            std::vector<std::size_t> lighter;
+            for (std::size_t c = 0; c < m_gains.size(); ++c)
+                if (c != out && !trial.contains(c) && weightOf(c) < room) lighter.push_back(c);
+            if (lighter.empty()) return false;
+            sortByWorth(lighter, here);
+            lighter.resize(std::min(kTriedWholly, lighter.size()));
+            for (const std::size_t c : lighter) {
+                TuneSet with = trial;
+                with.insert(c);
+                const TuneNumbers measured = m_measured.measure(with);
+                m_gains[c] = {here.drop - measured.drop, here.noise - measured.noise};
+                if (!withinDrop(measured.drop, m_goal) || !holds(with)) continue;
+                set = std::move(with);
+                return true;
+            }
+            sortByWorth(lighter, here);
+            trial.insert(lighter.front());
+            room -= weightOf(lighter.front());
+        }
+        return false;
     }
 
     /// From all layers in float, quantizes one after the other what the goal allows; heavy layers of little gain first.

@@ -9,7 +9,7 @@
 // the network, on all; (2) step by step the layer with the most gain per cost: those that promise most are tried on the rough samples,
 // the three best of these on all, and of a large set up to an eighth is added at a time; half of a gain is the share of the drop
 // that it takes away, half the share of the outputs' noise, which single samples do not decide; (3) backwards: layers that are not
-// needed any more are taken out, the most expensive first; (4) single layers are exchanged for cheaper ones. (5) Networks of up to 24
+// needed any more are taken out, the most expensive first; (4) expensive layers are exchanged for up to four that together cost less. (5) Networks of up to 24
 // layers also from the other end: beginning with all in float, whatever can be quantized is, the most cost for the least gain
 // first; where that ends cheaper, it wins. A test compares with the best of all subsets on small networks.
 //

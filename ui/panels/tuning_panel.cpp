@@ -52,6 +52,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);
+    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &TuningPanel::follow);
     const auto refresh = [this, document] {
         const bool quantized = document->hasModel() && quantizationOperators(*document->graph()) > 0;
         m_quantized->setVisible(quantized);
@@ -81,8 +82,16 @@ void TuningPanel::findWhatToKeep() {
     m_suggestions->open();
     TuneFinder* finder = m_suggestions->finder();
     finder->startOrStop();
-    // What it finds makes it longer, step by step: the top is what is to be seen.
-    QTimer::singleShot(0, finder, [this, finder] { verticalScrollBar()->setValue(finder->mapTo(widget(), QPoint()).y()); });
+    m_following = finder->finding();
+    QTimer::singleShot(0, this, &TuningPanel::follow);
+}
+
+/// The search stands last in the panel and grows with what it finds: its top goes as high as there is room below.
+void TuningPanel::follow() {
+    if (!m_following) return;
+    const int top = m_suggestions->finder()->mapTo(widget(), QPoint()).y();
+    verticalScrollBar()->setValue(top);
+    m_following = m_suggestions->finder()->finding() && verticalScrollBar()->value() < top;
 }
 
 QSize TuningPanel::minimumSizeHint() const {

@@ -31,8 +31,10 @@ class TuningPanel : public QScrollArea {
 
   private:
     QWidget* quantizedBanner(int unit);
+    void follow();
 
     SuggestionSection* m_suggestions = nullptr;
+    bool m_following = false;  ///< a search that was begun from the menu is brought into view
     QFrame* m_quantized = nullptr;
     QWidget* m_sections = nullptr;  ///< what tunes
 };
