@@ -72,26 +72,52 @@ class TuneRun {
         // Out of reach: then as close as it gets.
         m_goal = std::max(m_options.maxDrop, least);
         rankAlone();
+        const TuneSet shortcut = straight();
         std::vector<TuneSet> found = forward();
+        if (!shortcut.empty()) found.push_back(shortcut);
         for (TuneSet& one : found) takeOut(one);
         TuneSet set = *std::ranges::min_element(found, {}, [&](const TuneSet& one) { return m_measured.weightOf(one); });
         if (!withinDrop(least, m_options.maxDrop)) return;
-        exchange(set);
-        if (count <= kFew) fromTheOtherEnd(set);
+        if (count > kFew) return exchange(set);
+        for (TuneSet& one : found) exchange(one);
+        fromTheOtherEnd(set);
     }
 
     void rankAlone() {
         const std::size_t count = m_measured.candidates().size();
         m_gains.assign(count, {});
+        std::vector<std::size_t> order;
         for (std::size_t c = 0; c < count; ++c) {
             tell(TuneStage::Alone, c, count);
-            if (m_measured.knownAlone(c)) {
-                const TuneNumbers alone = m_measured.measure({c});
-                m_gains[c] = {m_here.drop - alone.drop, m_here.noise - alone.noise};
-            } else {
-                m_gains[c].noise = roughNoiseGain({}, c, m_here);
-            }
+            if (!m_measured.knownAlone(c)) m_gains[c].noise = roughNoiseGain({}, c, m_here);
+            order.push_back(c);
         }
+        sortByWorth(order, m_here);
+        const std::size_t promising = (count + 1) / 2;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i >= promising && !m_measured.knownAlone(order[i])) continue;
+            tell(TuneStage::Alone, i, count);
+            const TuneNumbers alone = m_measured.measure({order[i]});
+            m_gains[order[i]] = {m_here.drop - alone.drop, m_here.noise - alone.noise};
+        }
+    }
+
+    /// The first layers in the order of what each alone regains of the drop per cost, as many as it takes; empty if that does not do.
+    TuneSet straight() {
+        std::vector<std::size_t> order;
+        for (std::size_t c = 0; c < m_gains.size(); ++c)
+            if (m_gains[c].drop > 0) order.push_back(c);
+        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_gains[c].drop / weightOf(c); });
+        const auto first = [&](std::size_t count) { return TuneSet(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)); };
+        const auto enough = [&](std::size_t count) { return withinDrop(m_measured.measure(first(count)).drop, m_goal); };
+        std::size_t few = 0, many = 1;  // few are not enough
+        while (many < order.size() && !enough(many)) {
+            few = many;
+            many = std::min(order.size(), many * 2);
+        }
+        if (order.empty() || !enough(many)) return {};
+        while (many - few > 1) (enough((few + many) / 2) ? many : few) = (few + many) / 2;
+        return first(many);
     }
 
     /// On the rough samples, scaled to all.
@@ -214,7 +240,9 @@ class TuneRun {
                 if (c != out && !trial.contains(c) && weightOf(c) < room) lighter.push_back(c);
             if (lighter.empty()) return false;
             sortByWorth(lighter, here);
-            lighter.resize(std::min(kTriedWholly, lighter.size()));
+            std::stable_sort(lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())), lighter.end(),
+                             [&](std::size_t a, std::size_t b) { return m_gains[a].noise > m_gains[b].noise; });
+            lighter.resize(std::min(2 * kTriedWholly, lighter.size()));  // and as many that take most noise away, whatever they weigh
             for (const std::size_t c : lighter) {
                 TuneSet with = trial;
                 with.insert(c);

@@ -5,13 +5,14 @@
 // The drop: with labels of top-1; without, of the agreement with the float network; where the outputs are no classes, their
 // relative error (10^(-SQNR/20)), so that 1 point is 1 % of error or 40 dB.
 //
-// Greedy, gain per cost, with steps back: (1) every layer alone in float, on the rough samples or, where the session has studied
-// the network, on all; (2) step by step the layer with the most gain per cost: those that promise most are tried on the rough samples,
-// the three best of these on all, and of a large set up to an eighth is added at a time; half of a gain is the share of the drop
-// that it takes away, half the share of the outputs' noise, which single samples do not decide; (3) backwards: layers that are not
-// needed any more are taken out, the most expensive first; (4) expensive layers are exchanged for up to four that together cost less. (5) Networks of up to 24
-// layers also from the other end: beginning with all in float, whatever can be quantized is, the most cost for the least gain
-// first; where that ends cheaper, it wins. A test compares with the best of all subsets on small networks.
+// Greedy, gain per cost, with steps back: (1) every layer alone in float, on the rough samples; the more promising half, and what
+// the session has studied, on all; and the shortest row of these that is enough; (2) step by step the layer with the most gain per
+// cost: those that promise most are tried on the rough samples, the three best of these on all, and of a large set up to an eighth is
+// added at a time; half of a gain is the share of the drop that it takes away, half the share of the outputs' noise, which single
+// samples do not decide; (3) backwards: layers that are not needed any more are taken out, the most expensive first; (4) expensive
+// layers are exchanged for up to four that together cost less. (5) Networks of up to 24 layers also from the other end: beginning with
+// all in float, whatever can be quantized is, the most cost for the least gain first; where that ends cheaper, it wins. A test
+// compares with the best of all subsets on small networks.
 //
 // Weaknesses: a local optimum, no proof. What is chosen on these samples is a little better on them than on others; the
 // interval does not know of that.
