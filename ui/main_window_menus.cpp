@@ -277,6 +277,9 @@ void MainWindow::buildLayersMenu() {
     connect(m_tailAction, &QAction::triggered, this,
             [this](bool on) { runEdit([&] { return setTail(m_document.config(), on); }); });
     m_needModel << m_tailAction;
+    m_needModel << addAction(m_layersMenu, tr("&Find what to keep in float"), {},
+                             tr("The cheapest layers with which the network is within so many points of float"),
+                             [this] { m_tuning->findWhatToKeep(); });
     m_layersMenu->addSeparator();
     m_needModel << addAction(m_layersMenu, tr("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });

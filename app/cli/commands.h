@@ -16,5 +16,7 @@ void runImport(const Options& options);
 void runVerify(const Options& options);
 void runRender(const Options& options);
 void runSession(const Options& options);
+/// The exit code: 3 where the target was not reached.
+int runTune(const Options& options);
 
 }  // namespace quantloupe::cli

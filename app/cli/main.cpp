@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantloupe-cli: the engine without the window. Exit codes: 0 done, 1 a failure explained on stderr, 2 wrong
-// usage.
+// usage, 3 tune ended without reaching its target.
 
 #include <fmt/format.h>
 
@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -26,15 +28,24 @@ struct Command {
     const char* name;
     const char* what;
     CommandOptions has;
-    void (*run)(const Options&);
+    std::function<int(const Options&)> run;
     CLI::App* app = nullptr;
     std::unique_ptr<OptionReader> reader;
 };
 
 std::vector<Command> commands() {
     const auto entry = [](const char* name, const char* what, CommandOptions has,
-                          void (*run)(const Options&)) {
-        return Command{name, what, has, run, nullptr, nullptr};
+                          auto run) {
+        std::function<int(const Options&)> act;
+        if constexpr (std::is_void_v<decltype(run(Options{}))>) {
+            act = [run](const Options& options) {
+                run(options);
+                return 0;
+            };
+        } else {
+            act = run;
+        }
+        return Command{name, what, has, std::move(act), nullptr, nullptr};
     };
     std::vector<Command> list;
     list.push_back(entry("inspect", "Show the structure: inputs, outputs, layers, totals", {}, runInspect));
@@ -47,6 +58,8 @@ std::vector<Command> commands() {
                          {.output = Need::Required}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Required, .output = Need::Required}, runQuantize));
+    list.push_back(entry("tune", "Find what to keep in float; exit code 3 if the target is not reached",
+                         {.data = Need::Required, .tuning = true}, runTune));
     list.push_back(entry("export", "Write the configuration for another tool",
                          {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
     list.push_back(entry("import", "Read the configuration of another tool",
@@ -90,9 +103,9 @@ int runCommandLine(int argc, char** argv) {
         }
         app.parse(argc, argv);
         if (asked == list.end() || !asked->app->parsed()) throw UsageError("the command must come first");
-        asked->run(asked->reader->finish());
+        const int code = asked->run(asked->reader->finish());
         if (std::fflush(stdout) != 0) return exitWith("the output could not be written");
-        return 0;
+        return code;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
         return wrongUsage(error.what(), used);

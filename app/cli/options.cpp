@@ -185,6 +185,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         count("--worst", m_options.worst, "Print so many of the worst layers (10)");
         addAnalysis();
     }
+    if (has.tuning) addTuning();
 }
 
 void OptionReader::addConfiguration() {
@@ -385,7 +386,7 @@ Options OptionReader::finish() {
     }
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
-    if (!m_options.saveConfig.empty()) saveConfig(m_options.config, m_options.saveConfig);
+    if (!m_options.saveConfig.empty() && !m_has.tuning) saveConfig(m_options.config, m_options.saveConfig);
     return m_options;
 }
 

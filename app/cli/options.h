@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "config/quantization_config.h"
+#include "search/tune.h"
 #include "session/layer_metrics.h"
 
 namespace quantloupe::cli {
@@ -41,6 +42,7 @@ struct Options {
     std::string dialect;     ///< export, import
     std::filesystem::path foreign;  ///< import
     bool progress = false;   ///< session
+    TuneOptions tune;        ///< tune
     QuantizationConfig config;
 };
 
@@ -54,6 +56,7 @@ struct CommandOptions {
     bool quantized = false;
     bool layerTable = false;
     bool progress = false;  ///< progress is shown only when it is asked for
+    bool tuning = false;    ///< --max-drop and what goes with it; --save-config is of what is found, and the command writes it
 };
 
 /// Throws UsageError naming the option unless the value is a whole number in the range.
@@ -85,6 +88,7 @@ class OptionReader {
 
     void addPlaces(const CommandOptions& has);
     void addAnalysis();
+    void addTuning();
     void addConfiguration();
     void addSkips();
     void addTo(bool dialect);

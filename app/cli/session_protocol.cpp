@@ -9,6 +9,7 @@
 #include "config/config_json.h"
 #include "config/layer_choices.h"
 #include "session/leave_one_out.h"
+#include "tune_json.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -86,8 +87,6 @@ Json SessionProtocol::perform(const SessionRequest& request) {
         case Kind::Quit:
             m_ended = true;
             return reply;
-        case Kind::Tune:
-            fail(ErrorKind::Unsupported, "tuning is not available in this version");
         case Kind::Config:
             if (!request.value) {
                 reply["value"] = Json::parse(configToJson(config()));
@@ -118,9 +117,23 @@ Json SessionProtocol::perform(const SessionRequest& request) {
             table = true;
             break;
         case Kind::LeaveOneOut:
+        case Kind::Tune:
             break;
     }
     if (request.cold) m_session.clearCache();
+    if (request.kind == Kind::Tune) {
+        TuneOptions options = request.tune;
+        if (m_observer.progress)
+            options.progress = [this](const TuneProgress& told) { m_observer.progress({quantloupe::describe(told.stage), told.done, told.total}); };
+        const TuneResult result = tune(m_session, history[current], options);
+        reply["tune"] = toJson(result);
+        const QuantizationConfig& found = result.curve[result.chosen].config;
+        if (result.reached && found != history[current]) {
+            history.resize(current + 1);
+            history.push_back(found);
+            ++current;
+        }
+    }
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
         reply["leave_one_out"] = sweepJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());  // exact: all samples

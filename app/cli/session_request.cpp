@@ -32,6 +32,24 @@ Kind kindOf(const PlainJson& request) {
               didYouMean(nearNames(names, wanted->get<std::string>(), 2)), fmt::join(names, ", "));
 }
 
+void readTune(ObjectReader& reader, TuneOptions& tune) {
+    constexpr int kMostSteps = 1'000'000;
+    constexpr double kMostSeconds = 1e6;
+    static const Choices<TuneCost> kCosts = {
+        {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}, {}};
+    if (reader.find("max_drop") == nullptr)
+        failInput("max_drop: is missing; in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
+    double points = 0;
+    reader.number("max_drop", points, 0, 100);
+    tune.maxDrop = points / 100;
+    reader.choice("cost", tune.cost, kCosts);
+    int steps = 0;
+    reader.integer("max_steps", steps, 1, kMostSteps);
+    tune.mostSteps = static_cast<std::size_t>(steps);
+    reader.number("max_seconds", tune.mostSeconds, 0.001, kMostSeconds);
+    reader.boolean("with_transforms", tune.transforms);
+}
+
 }  // namespace
 
 SessionRequest parseSessionRequest(std::string_view line) {
@@ -45,8 +63,11 @@ SessionRequest parseSessionRequest(std::string_view line) {
     switch (request.kind) {
         case Kind::Quit:
             break;
-        case Kind::Tune:  // refused by whoever answers, whatever is asked
-            return request;
+        case Kind::Tune:
+            readTune(reader, request.tune);
+            reader.boolean("layers", request.table);
+            reader.boolean("cold", request.cold);
+            break;
         case Kind::Skip:
         case Kind::Quantize:
             reader.texts("layers", request.names);

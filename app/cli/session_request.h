@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "search/tune.h"
+
 namespace quantloupe::cli {
 
 struct SessionRequest {
@@ -15,6 +17,7 @@ struct SessionRequest {
     std::vector<std::string> names;    ///< Skip, Quantize
     std::string key;                   ///< Set
     std::optional<std::string> value;  ///< Set, Config: the JSON of the value
+    TuneOptions tune;                  ///< Tune
     bool table = false;                ///< the reply has the per-layer table, too
     bool cold = false;                 ///< every result is forgotten first
 };

@@ -31,7 +31,12 @@ class EvaluationRun {
     }
 
     /// Keeps no activations and learns nothing.
-    void asExperiment() { m_keep = false; }
+    void asExperiment() { m_keep = m_learn = false; }
+    /// Keeps activations, of outputs that are known too, and learns nothing.
+    void asWaypoint() {
+        m_learn = false;
+        m_rerun = true;
+    }
 
     std::optional<ExpectedEffect> forecast() {
         states();
@@ -112,7 +117,7 @@ class EvaluationRun {
         m_state.context = contextOf(m_result.config);
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
-        if (m_keep) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
+        if (m_learn) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
         m_result.seconds.transform = watch.seconds();
     }
 
@@ -238,7 +243,7 @@ class EvaluationRun {
 
         fillKnownMetrics();
 
-        m_quantized = outputsFor(m_plan->version);
+        m_quantized = m_rerun ? m_session.outputs.store(m_plan->version, std::make_shared<NetworkOutputs>()) : outputsFor(m_plan->version);
         const std::vector<TensorId> ends(graph->graph->outputs().begin(), graph->graph->outputs().end());
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
         const auto judgeFirst = [&](std::size_t samples) {
@@ -265,14 +270,15 @@ class EvaluationRun {
         }
         if (!m_result.rough) {
             m_state.measure(*m_result.quantized);
-            if (m_keep) {
+            if (m_learn) {
                 m_session.effects.observe(m_session.measured, m_state);
                 m_session.measured = m_state;
             }
         }
         const std::size_t judged = m_result.quantized->samples;
         m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
-        std::vector<std::int32_t> wanted = classesOf(*m_floating, judged);
+        m_result.floatClasses = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
+        std::vector<std::int32_t> wanted = *m_result.floatClasses;
         for (std::size_t sample = 0; data.hasLabels() && sample < wanted.size(); ++sample)
             wanted[sample] = data.label(sample).value_or(-1);
         m_result.wanted = std::make_shared<const std::vector<std::int32_t>>(std::move(wanted));
@@ -371,7 +377,7 @@ class EvaluationRun {
     Session::Impl& m_session;
     const EvaluationObserver& m_observer;
     const CancelToken& m_cancel;
-    bool m_keep = true;
+    bool m_keep = true, m_learn = true, m_rerun = false;
     Stopwatch m_total;
     MeasuredState m_state;
     Evaluation m_result;
@@ -393,6 +399,13 @@ EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asExperiment();
+    return run.run(depth);
+}
+
+EvaluationPtr Session::waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) {
+    const EvaluationObserver silent;
+    EvaluationRun run(*m_impl, config, silent, cancel);
+    run.asWaypoint();
     return run.run(depth);
 }
 

@@ -111,6 +111,7 @@ struct Evaluation {
     /// Where the outputs are classes, one a sample that `quantized` is of, in the session's order of work: the quantized
     /// network's class, and the wanted one (the label, or without labels the float model's class).
     std::shared_ptr<const std::vector<std::int32_t>> classes, wanted;
+    std::shared_ptr<const std::vector<std::int32_t>> floatClasses;  ///< the float model's, of the same samples
     /// What this edit was expected to do, from the sensitivities; empty unless it may be believed: of the task's metric, or, where
     /// only that is predictable, of the outputs' SQNR.
     std::optional<ExpectedEffect> expected;

@@ -6,9 +6,8 @@
 
 #include "base/error.h"
 #include "config/layer_choices.h"
-#include "session/session_impl.h"
+#include "session/skip_groups.h"
 #include "session/stopwatch.h"
-#include "session/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -27,8 +26,7 @@ class Sweep {
     Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options,
           const CancelToken& cancel, bool in)
         : m_session(session),
-          m_config(withThresholdsFixed(
-              withThresholdsMeasured(session.internal(), config, {session.internal().workers, cancel, {}}))),
+          m_config(withRulesFixed(session, config, cancel)),
           m_options(options), m_cancel(cancel), m_in(in) {}
 
     LayerSweep run() {
@@ -66,19 +64,14 @@ class Sweep {
 
   private:
     void findGroups() {
-        const auto plan = m_session.internal().plan(m_config, {m_session.internal().workers, m_cancel, {}});
-        const std::vector<std::size_t> owners = scaleOwners(plan->units);
-        const auto sourceOf = [&](std::size_t unit) {
-            return plan->prepared->sourceOf[plan->units.units[unit].layer.index()];
-        };
-        for (std::size_t u = 0; u < owners.size(); ++u) {
-            if (!plan->units.units[u].quantized) continue;
-            m_groups[sourceOf(owners[u])].push_back(m_session.graph().node(sourceOf(u)).name);
-            if (owners[u] == u) continue;
-            const auto moved =
-                std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
-                             [&](const LayerEffect& layer) { return layer.node == sourceOf(u); });
-            if (moved != m_sweep.layers.end()) moved->movedWith = sourceOf(owners[u]);
+        for (SkipGroup& group : skipGroups(m_session, m_config, m_cancel)) {
+            for (const NodeId node : group.nodes) {
+                if (node == group.owner) continue;
+                const auto moved = std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
+                                                [&](const LayerEffect& layer) { return layer.node == node; });
+                if (moved != m_sweep.layers.end()) moved->movedWith = group.owner;
+            }
+            m_groups.emplace(group.owner, std::move(group.layers));
         }
     }
 
@@ -163,7 +156,7 @@ double taskMetric(const Accuracy& accuracy, std::string* name) {
 }
 
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
-    if (!before.classes || !after.classes || !before.wanted ||
+    if (!before.classes || !after.classes || !before.wanted || before.classes->empty() ||
         before.classes->size() != after.classes->size() || before.wanted->size() != before.classes->size())
         return std::nullopt;
     return comparePaired(findFlips(*before.classes, *after.classes, *before.wanted));

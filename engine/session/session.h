@@ -78,6 +78,9 @@ class Session {
 
     /// An evaluation that nothing will build on: uses what is kept, keeps no activations, teaches the prediction nothing.
     EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// An evaluation that experiments will build on: runs the quantized network in any case, so that its activations are kept, and
+    /// teaches the prediction nothing. As exact as evaluate().
+    EvaluationPtr waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
     /// Measures what each quantized layer costs (session/leave_one_out.h) and then `edits` random edits of up to three layers, so
     /// that later evaluations know both: LayerResult::leaveOneOut and Evaluation::expected. For idle time: cancel it at any point,
     /// what it has measured by then is kept.

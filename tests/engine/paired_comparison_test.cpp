@@ -7,6 +7,8 @@
 #include <random>
 
 #include "analysis/binomial.h"
+#include "analysis/paired_interval.h"
+#include "analysis/task_metrics.h"
 #include "base/error.h"
 #include "support/random_seed.h"
 
@@ -154,6 +156,36 @@ class PairedComparisonTest : public QObject {
         QCOMPARE(comparePaired(flips).difference, -0.2);
         QVERIFY_THROWS_EXCEPTION(Error, findFlips(before, after, std::vector<std::int32_t>{1}));
         QVERIFY_THROWS_EXCEPTION(Error, comparePaired(3, 3, 5));
+    }
+
+    /// Newcombe's own example, and what can be said without any formula.
+    void howMuchTwoRatesDiffer() {
+        const RateInterval published = pairedDropInterval({36, 12, 2, 0});
+        QVERIFY(near(published.low, 0.0569, 5e-5) && near(published.high, 0.3404, 5e-5));
+        const RateInterval same = pairedDropInterval({400, 0, 0, 100});
+        QVERIFY(same.low < 0 && same.high > 0 && same.high < 0.02);
+        const RateInterval turned = pairedDropInterval({36, 2, 12, 0});
+        QVERIFY(near(turned.low, -published.high, 1e-12) && near(turned.high, -published.low, 1e-12));
+        // Before is always right: what is left is the other rate's own interval, and the little that 500 of 500 leaves open.
+        const RateInterval perfect = pairedDropInterval({470, 30, 0, 0});
+        QVERIFY(perfect.low > 0.035 && perfect.high < 1 - wilsonInterval(470, 500).low + 1e-12);
+        const RateInterval none = pairedDropInterval({});
+        QVERIFY(none.low == -1 && none.high == 1);
+    }
+
+    /// 500 samples, of which quantization breaks 4 % and mends 1 %: 95 of 100 intervals hold the 3 points.
+    void theIntervalHoldsTheTruth() {
+        std::mt19937 random(7);
+        std::discrete_distribution<int> kinds({0.88, 0.04, 0.01, 0.07});
+        constexpr int kTrials = 2000;
+        int held = 0;
+        for (int trial = 0; trial < kTrials; ++trial) {
+            std::size_t count[4] = {};
+            for (int s = 0; s < 500; ++s) ++count[kinds(random)];
+            const RateInterval interval = pairedDropInterval({count[0], count[1], count[2], count[3]});
+            held += interval.low <= 0.03 && 0.03 <= interval.high;
+        }
+        QVERIFY2(held >= 0.935 * kTrials && held <= 0.985 * kTrials, qPrintable(QString::number(held)));
     }
 };
 

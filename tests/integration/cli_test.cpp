@@ -101,7 +101,14 @@ class CliTest : public QObject {
         };
         row("no command", "", "required");
         row("unknown command", "frobnicate MODEL", "frobnicate");
-        row("a command of the future", "tune MODEL --data x", "tune");
+        row("tune without a target", "tune MODEL --data x", "--max-drop");
+        row("tune without data", "tune MODEL --max-drop 1", "--data");
+        row("a drop that is none", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
+        row("a drop upwards", "tune MODEL --data x --max-drop -1", "--max-drop");
+        row("an unknown cost", "tune MODEL --data x --max-drop 1 --cost time", "macs, parameters, layers");
+        row("no steps", "tune MODEL --data x --max-drop 1 --max-steps 0", "--max-steps");
+        row("no time", "tune MODEL --data x --max-drop 1 --max-seconds 0", "--max-seconds");
+        row("a target for analyze", "analyze MODEL --max-drop 1", "--max-drop");
         row("no model", "inspect", "MODEL");
         row("two models", "inspect MODEL b.onnx", "b.onnx");
         row("unknown option", "inspect MODEL --colour red", "--colour");

@@ -72,7 +72,11 @@ class SessionProtocolTest : public QObject {
         row("a configuration with an unknown key", R"({"do":"config","value":{"colour":"red"}})", "colour");
         row("undo", R"({"do":"undo"})", "nothing to undo");
         row("redo", R"({"do":"redo"})", "nothing to redo");
-        row("tune", R"({"do":"tune","max_drop":1})", "not available in this version");
+        row("tune without data", R"({"do":"tune","max_drop":1})", "tuning needs data");
+        row("tune without a target", R"({"do":"tune"})", "max_drop: is missing");
+        row("tune upwards", R"({"do":"tune","max_drop":-1})", "max_drop: -1 is out of range");
+        row("tune for an unknown cost", R"({"do":"tune","max_drop":1,"cost":"time"})", "available: macs, parameters, layers");
+        row("tune with half a step", R"({"do":"tune","max_drop":1,"max_steps":0.5})", "max_steps: must be a whole number");
         row("leave-one-out without data", R"({"do":"leave_one_out"})", "no data");
         row("quit with more", R"({"do":"quit","now":true})", "unknown key 'now'");
     }

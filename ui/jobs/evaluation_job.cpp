@@ -78,7 +78,7 @@ EvaluationJob::EvaluationJob(QObject* parent)
     : QObject(parent), m_thread(QStringLiteral("engine")), m_state(std::make_shared<State>()) {}
 
 EvaluationJob::~EvaluationJob() {
-    blockSignals(true);  // whoever listens may look back at what is half gone
+    disconnect();  // whoever listens may be half gone
     cancel();
     m_loadToken.cancel();
     // The session is destroyed by the thread that used it.

@@ -107,6 +107,7 @@ class EvaluationJob : public QObject {
     void queriesFinished();  ///< nothing is asked any more
     void queueChanged();
     void pausedChanged(bool paused);
+    void queriesDropped();   ///< an evaluation, an export or cancel() has ended what was asked
 
   private:
     struct State;  ///< touched by the engine's thread only

@@ -39,8 +39,10 @@ void EvaluationJob::dropQuery(const QString& slot) {
 }
 
 void EvaluationJob::dropQueries() {
+    if (m_queries.empty()) return;
     for (auto& [slot, token] : m_queries) token.cancel();
     m_queries.clear();
+    Q_EMIT queriesDropped();
 }
 
 }  // namespace quantloupe::ui

@@ -29,12 +29,19 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWid
     bottom->addWidget(m_look);
     bottom->addWidget(m_text, 1);
     rows->addLayout(bottom);
+    m_finder = new TuneFinder(document);
+    rows->addSpacing(unit / 2);
+    rows->addWidget(m_finder);
     connect(m_look, &QPushButton::clicked, this, &SuggestionSection::look);
     connect(document, &Document::configChanged, this, [this] {
         m_looking = false;  // the evaluation that follows has ended the question
         refresh();
     });
     connect(document, &Document::evaluationChanged, this, &SuggestionSection::refresh);
+    connect(document->job(), &EvaluationJob::queriesDropped, this, [this] {
+        m_looking = false;
+        refresh();
+    });
     connect(document, &Document::modelChanged, this, [this] {
         m_looking = false;
         m_measured.reset();

@@ -6,6 +6,7 @@
 
 #include "document.h"
 #include "models/suggestions.h"
+#include "panels/tune_finder.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -17,6 +18,8 @@ class SuggestionSection : public QWidget {
     const std::vector<Suggestion>& suggestions() const { return m_suggestions; }
     bool looking() const { return m_looking; }
     void look();
+    TuneFinder* finder() const { return m_finder; }
+    void open() { m_heading->setOpen(true); }
 
   private:
     void refresh();
@@ -27,6 +30,7 @@ class SuggestionSection : public QWidget {
     QPushButton* m_look;
     QLabel* m_text;
     QVBoxLayout* m_list;
+    TuneFinder* m_finder;
     std::vector<Suggestion> m_suggestions;
     std::optional<QuantizationConfig> m_measured;  ///< that the suggestions are for
     bool m_looking = false;

@@ -12,6 +12,7 @@ namespace quantloupe::ui {
 
 class CalibrationSection;
 class SchemeSection;
+class SuggestionSection;
 
 class TuningPanel : public QScrollArea {
     Q_OBJECT
@@ -22,6 +23,8 @@ class TuningPanel : public QScrollArea {
     void reveal(TuningPlace place);
     /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
     QSize minimumSizeHint() const override;
+    /// Begins to search what to keep in float, or stops it, and brings that into view.
+    void findWhatToKeep();
 
   Q_SIGNALS:
     void chooseDataRequested();
@@ -34,9 +37,12 @@ class TuningPanel : public QScrollArea {
 
   private:
     QWidget* quantizedBanner(int unit);
+    void follow();
 
     SchemeSection* m_scheme = nullptr;
     CalibrationSection* m_calibration = nullptr;
+    SuggestionSection* m_suggestions = nullptr;
+    bool m_following = false;  ///< a search that was begun from the menu is brought into view
     QFrame* m_quantized = nullptr;
     QWidget* m_sections = nullptr;  ///< what tunes
 };

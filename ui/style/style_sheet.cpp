@@ -61,6 +61,7 @@ QPushButton[segment="true"][place="last"] { border-top-right-radius: 5px; border
     border-right: 1px solid @border; }
 QPushButton[segment="true"]:checked { background: @accent; color: @accentText; border-color: @accent; }
 QPushButton[segment="true"]:disabled { color: @faint; }
+QPushButton[segment="true"]:checked:disabled { background: @soft; color: @muted; border-color: @border; }
 QPushButton[link="true"] { border: none; background: transparent; color: @accent; padding: 2px 0;
     text-align: left; }
 QPushButton[link="true"]:hover { text-decoration: underline; }

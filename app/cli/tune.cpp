@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// tune: what to keep in float, and what that costs. Ctrl+C ends the search with what was found; once more ends the program.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "base/error.h"
+#include "commands.h"
+#include "config/config_json.h"
+#include "open_session.h"
+#include "output_file.h"
+#include "progress_line.h"
+#include "readable.h"
+#include "tune_json.h"
+
+namespace quantloupe::cli {
+namespace {
+
+constexpr int kTargetMissed = 3;
+
+const CancelToken* interrupted = nullptr;  // by Ctrl+C; while a search runs
+
+extern "C" void interrupt(int) {
+    interrupted->cancel();
+    std::signal(SIGINT, SIG_DFL);
+}
+
+TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& config, const TuneOptions& options) {
+    static const CancelToken token;
+    interrupted = &token;
+    std::signal(SIGINT, interrupt);
+    try {
+        TuneResult result = tune(session, config, options, token);
+        std::signal(SIGINT, SIG_DFL);
+        return result;
+    } catch (const Cancelled&) {
+        failInput("the search was stopped before anything was measured");
+    }
+}
+
+std::string share(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string metricText(const TuneResult& result, const TunePoint& point) {
+    return result.metric == "sqnr_db" ? decibels(point.metric) : percent(point.metric);
+}
+
+std::string intervalText(const TunePoint& point) {
+    if (!point.dropInterval) return "-";
+    return fmt::format("{:.2f} to {:.2f}", 100 * point.dropInterval->low, 100 * point.dropInterval->high);
+}
+
+void printCurve(const TuneResult& result) {
+    const char* metric = result.metric == "top1" ? "top-1" : result.metric == "agreement" ? "agreement" : "SQNR";
+    fmt::print("  {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n", "layers", "MACs", "parameters", "transitions", metric, "drop",
+               "95 % interval");
+    for (std::size_t i = 0; i < result.curve.size(); ++i) {
+        const TunePoint& point = result.curve[i];
+        fmt::print("{} {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n", i == result.chosen ? '>' : ' ', point.cost.layers,
+                   share(point.cost.macs, result.quantized.macs), share(point.cost.parameters, result.quantized.parameters),
+                   point.transitions, metricText(result, point), 100 * point.drop, intervalText(point),
+                   point.transforms.empty() ? "" : "  " + point.transforms);
+    }
+}
+
+void printReadable(const TuneResult& result, const Options& options) {
+    fmt::print("{}: {} samples evaluated, {} layers quantized to begin with", options.model.filename().string(), result.samples,
+               result.quantized.layers);
+    if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
+    fmt::print("\n\nleast {} in float, of all that was measured; shares are of what was quantized to begin with; drop in points{}\n",
+               result.cost == TuneCost::Macs ? "MACs" : tuneCostName(result.cost),
+               result.metric == "sqnr_db" ? " (percent of relative error)" : "");
+    printCurve(result);
+    fmt::print("\n{}\n", describe(result));
+    const TunePoint& chosen = result.curve[result.chosen];
+    if (!chosen.layers.empty()) fmt::print("{}\n", result.reached ? "in float:" : "in float at the last point:");
+    for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
+    fmt::print("\n{} steps, {} evaluations, {:.1f} seconds\n", result.steps, result.evaluations, result.seconds);
+}
+
+}  // namespace
+
+int runTune(const Options& options) {
+    if (!options.saveConfig.empty()) requireWritable(options.saveConfig);
+    OpenedSession opened = openSession(options);
+    ProgressLine line;
+    TuneOptions wanted = options.tune;
+    wanted.progress = [&line](const TuneProgress& progress) {
+        const std::string stage = describe(progress.stage);
+        line.show({stage, progress.done, progress.total});
+    };
+    const TuneResult result = tuneUntilInterrupted(*opened.session, options.config, wanted);
+    line.clear();
+    for (const std::string& text : result.notices)
+        if (text != opened.session->dataNotice()) notice(text);
+    if (!options.saveConfig.empty()) saveConfig(result.curve[result.chosen].config, options.saveConfig);
+    if (options.json) {
+        Json json = {{"model", options.model.string()}};
+        json["float"] = toJson(std::optional(result.floating), Role::Floating);
+        json.update(toJson(result));
+        json["samples"] = result.samples;
+        json["notices"] = result.notices;
+        json["seconds"] = {{"load", opened.loadSeconds}, {"total", opened.loadSeconds + result.seconds}};
+        printJson(json);
+    } else {
+        printReadable(result, options);
+    }
+    return result.reached ? 0 : kTargetMissed;
+}
+
+}  // namespace quantloupe::cli

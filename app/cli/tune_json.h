@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What tuning found, as tune and the session protocol tell it. docs/command_line.md describes the keys.
+
+#include "json_output.h"
+#include "search/tune.h"
+
+namespace quantloupe::cli {
+
+Json toJson(const TuneResult& result);
+
+}  // namespace quantloupe::cli

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/tune.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/quantized_model.h"
+#include "search/tune_measurements.h"
+#include "search/tune_numbers.h"
+#include "search/tune_transforms.h"
+#include "session/skip_groups.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // of the layers that could come next
+constexpr std::size_t kBigOnes = 2;    // of these, chosen by gain whatever they cost
+constexpr std::size_t kExchanged = 4;   // lighter layers for a heavy one
+constexpr double kLeastExchanged = 0.1;  // of the set's weight: a layer that is worth exchanging
+constexpr std::size_t kAtOnce = 8;     // see nextLayers()
+constexpr std::size_t kFew = 24;       // candidates: whole float networks, which the other end runs, are slow
+
+class TuneRun {
+  public:
+    TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel)
+        : m_session(session), m_options(options), m_cancel(cancel), m_measured(session, m_options, cancel),
+          m_config(withRulesFixed(session, config, cancel)), m_rulesFixed(m_config != config) {
+        m_options.improved = [this, told = options.improved](const TuneResult& found) {
+            if (told) told(completed(found));
+        };
+    }
+
+    TuneResult run() {
+        m_measured.start(m_config, {});
+        try {
+            search();
+        } catch (const TuneLimit& limit) {
+            m_end = limit.end;
+        } catch (const Cancelled&) {
+            m_end = TuneEnd::Cancelled;
+        }
+        return completed(m_measured.result());
+    }
+
+  private:
+    TuneResult completed(TuneResult result) const {
+        result.ended = m_end;
+        result.steps = m_steps;
+        if (m_rulesFixed)
+            result.notices.emplace_back(
+                "threshold rules became the layers that they cover, so that what was found stays as it was measured");
+        return result;
+    }
+
+    void tell(TuneStage stage, std::size_t done = 0, std::size_t total = 0) const {
+        if (m_options.progress) m_options.progress({stage, done, total, m_steps, m_here.metric});
+    }
+
+    void search() {
+        m_here = m_measured.measure({});
+        if (m_options.transforms && !withinDrop(m_here.drop, m_options.maxDrop)) {
+            tell(TuneStage::Transforms);
+            const TunedTransforms better = withHelpfulTransforms(m_session, m_config, m_cancel);
+            if (!better.text.empty()) m_measured.start(better.config, better.text);
+            m_here = m_measured.measure({});
+        }
+        const std::size_t count = m_measured.candidates().size();
+        if (withinDrop(m_here.drop, m_options.maxDrop) || count == 0) return;
+        const double least = m_measured.everythingInFloat().drop;
+        // Out of reach: then as close as it gets.
+        m_goal = std::max(m_options.maxDrop, least);
+        rankAlone();
+        const TuneSet shortcut = straight();
+        std::vector<TuneSet> found = forward();
+        if (!shortcut.empty()) found.push_back(shortcut);
+        for (TuneSet& one : found) takeOut(one);
+        TuneSet set = *std::ranges::min_element(found, {}, [&](const TuneSet& one) { return m_measured.weightOf(one); });
+        if (!withinDrop(least, m_options.maxDrop)) return;
+        if (count > kFew) return exchange(set);
+        for (TuneSet& one : found) exchange(one);
+        fromTheOtherEnd(set);
+    }
+
+    void rankAlone() {
+        const std::size_t count = m_measured.candidates().size();
+        m_gains.assign(count, {});
+        std::vector<std::size_t> order;
+        for (std::size_t c = 0; c < count; ++c) {
+            tell(TuneStage::Alone, c, count);
+            if (!m_measured.knownAlone(c)) m_gains[c].noise = roughNoiseGain({}, c, m_here);
+            order.push_back(c);
+        }
+        sortByWorth(order, m_here);
+        const std::size_t promising = (count + 1) / 2;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (i >= promising && !m_measured.knownAlone(order[i])) continue;
+            tell(TuneStage::Alone, i, count);
+            const TuneNumbers alone = m_measured.measure({order[i]});
+            m_gains[order[i]] = {m_here.drop - alone.drop, m_here.noise - alone.noise};
+        }
+    }
+
+    /// The first layers in the order of what each alone regains of the drop per cost, as many as it takes; empty if that does not do.
+    TuneSet straight() {
+        std::vector<std::size_t> order;
+        for (std::size_t c = 0; c < m_gains.size(); ++c)
+            if (m_gains[c].drop > 0) order.push_back(c);
+        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_gains[c].drop / weightOf(c); });
+        const auto first = [&](std::size_t count) { return TuneSet(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)); };
+        const auto enough = [&](std::size_t count) { return withinDrop(m_measured.measure(first(count)).drop, m_goal); };
+        std::size_t few = 0, many = 1;  // few are not enough
+        while (many < order.size() && !enough(many)) {
+            few = many;
+            many = std::min(order.size(), many * 2);
+        }
+        if (order.empty() || !enough(many)) return {};
+        while (many - few > 1) (enough((few + many) / 2) ? many : few) = (few + many) / 2;
+        return first(many);
+    }
+
+    /// On the rough samples, scaled to all.
+    double roughNoiseGain(TuneSet set, std::size_t candidate, const TuneNumbers& here) {
+        const double before = m_measured.roughly(set).noise;
+        set.insert(candidate);
+        return before > 0 ? (before - m_measured.roughly(set).noise) / before * here.noise : 0;
+    }
+
+    /// Half the share of the drop that the layer takes away, half that of the noise.
+    double gainOf(std::size_t candidate, const TuneNumbers& here) const {
+        const Gain& gain = m_gains[candidate];
+        return (here.drop > 0 ? gain.drop / here.drop : 0) / 2 + (here.noise > 0 ? gain.noise / here.noise : 0) / 2;
+    }
+    double worthOf(std::size_t candidate, const TuneNumbers& here) const {
+        const double gain = gainOf(candidate, here), weight = m_measured.candidates()[candidate].weight;
+        return gain > 0 ? gain / weight : gain * weight;
+    }
+    /// The best first.
+    void sortByWorth(std::vector<std::size_t>& candidates, const TuneNumbers& here) const {
+        std::ranges::stable_sort(candidates, std::greater<>(), [&](std::size_t c) { return worthOf(c, here); });
+    }
+
+    /// Where gain per cost leads, and, if an expensive layer gets there at once, that shorter way.
+    std::vector<TuneSet> forward() {
+        TuneSet set;
+        std::vector<TuneSet> found;
+        while (!withinDrop(m_here.drop, m_goal)) {
+            if (!found.empty() && m_measured.weightOf(set) >= m_measured.weightOf(found.front())) return found;
+            if (m_options.mostSteps > 0 && m_steps == m_options.mostSteps) throw TuneLimit{TuneEnd::Steps};
+            ++m_steps;
+            tell(TuneStage::Adding, set.size(), m_measured.candidates().size());
+            const std::vector<std::size_t> tried = tryNext(set);
+            for (const std::size_t c : tried) {
+                TuneSet with = set;
+                with.insert(c);
+                if (withinDrop(m_measured.measure(with).drop, m_goal) &&
+                    (found.empty() || m_measured.weightOf(with) < m_measured.weightOf(found.front())))
+                    found = {with};
+            }
+            // One, and of a large set an eighth more at a time: what is not needed is taken out again.
+            const std::size_t most = 1 + set.size() / kAtOnce;
+            set.insert(tried.front());
+            for (std::size_t i = 1; i < std::min(tried.size(), most); ++i)
+                if (gainOf(tried[i], m_here) > 0) set.insert(tried[i]);
+            m_here = m_measured.settle(set);
+        }
+        found.push_back(std::move(set));
+        return found;
+    }
+
+    /// The layers that promise most, measured on all samples, the best first.
+    std::vector<std::size_t> tryNext(const TuneSet& set) {
+        std::vector<std::size_t> left;
+        for (std::size_t c = 0; c < m_gains.size(); ++c)
+            if (!set.contains(c)) left.push_back(c);
+        sortByWorth(left, m_here);
+        std::vector<std::size_t> tried(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedRoughly, left.size())));
+        std::ranges::stable_sort(left, std::greater<>(), [&](std::size_t c) { return gainOf(c, m_here); });
+        for (std::size_t i = 0; i < std::min(kBigOnes, left.size()); ++i)
+            if (std::ranges::count(tried, left[i]) == 0) tried.push_back(left[i]);
+        if (tried.size() > kTriedWholly) {
+            for (const std::size_t c : tried) m_gains[c].noise = roughNoiseGain(set, c, m_here);
+            sortByWorth(tried, m_here);
+            tried.resize(kTriedWholly);
+        }
+        for (const std::size_t c : tried) {
+            TuneSet with = set;
+            with.insert(c);
+            const TuneNumbers measured = m_measured.measure(with);
+            m_gains[c] = {m_here.drop - measured.drop, m_here.noise - measured.noise};
+        }
+        sortByWorth(tried, m_here);
+        return tried;
+    }
+
+    bool holds(const TuneSet& set) {
+        const TuneNumbers measured = m_measured.measure(set);
+        return withinDrop(measured.drop, m_goal) && withinDrop(m_measured.settle(set).drop, m_goal);
+    }
+
+    double weightOf(std::size_t candidate) const { return m_measured.candidates()[candidate].weight; }
+    std::vector<std::size_t> heaviestFirst(const TuneSet& set) const {
+        std::vector<std::size_t> order(set.begin(), set.end());
+        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_measured.candidates()[c].weight; });
+        return order;
+    }
+
+    void takeOut(TuneSet& set) {
+        const std::vector<std::size_t> order = heaviestFirst(set);
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            tell(TuneStage::TakingOut, i, order.size());
+            TuneSet without = set;
+            without.erase(order[i]);
+            if (holds(without)) set = std::move(without);
+        }
+    }
+
+    void exchange(TuneSet& set) {
+        bool changed = false;
+        const std::vector<std::size_t> order = heaviestFirst(set);
+        const double worthwhile = m_measured.weightOf(set) * kLeastExchanged;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            if (weightOf(order[i]) < worthwhile) break;
+            tell(TuneStage::Exchanging, i, order.size());
+            changed = exchangeOne(set, order[i]) || changed;
+        }
+        if (changed) takeOut(set);
+    }
+
+    /// Takes the layer out and adds up to four that together weigh less.
+    bool exchangeOne(TuneSet& set, std::size_t out) {
+        TuneSet trial = set;
+        trial.erase(out);
+        double room = weightOf(out);
+        for (std::size_t added = 0; added < kExchanged; ++added) {
+            const TuneNumbers here = added == 0 ? m_measured.settle(trial) : m_measured.measure(trial);
+            std::vector<std::size_t> lighter;
+            for (std::size_t c = 0; c < m_gains.size(); ++c)
+                if (c != out && !trial.contains(c) && weightOf(c) < room) lighter.push_back(c);
+            if (lighter.empty()) return false;
+            sortByWorth(lighter, here);
+            std::stable_sort(lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())), lighter.end(),
+                             [&](std::size_t a, std::size_t b) { return m_gains[a].noise > m_gains[b].noise; });
+            lighter.resize(std::min(2 * kTriedWholly, lighter.size()));  // and as many that take most noise away, whatever they weigh
+            for (const std::size_t c : lighter) {
+                TuneSet with = trial;
+                with.insert(c);
+                const TuneNumbers measured = m_measured.measure(with);
+                m_gains[c] = {here.drop - measured.drop, here.noise - measured.noise};
+                if (!withinDrop(measured.drop, m_goal) || !holds(with)) continue;
+                set = std::move(with);
+                return true;
+            }
+            sortByWorth(lighter, here);
+            trial.insert(lighter.front());
+            room -= weightOf(lighter.front());
+        }
+        return false;
+    }
+
+    /// From all layers in float, quantizes one after the other what the goal allows; heavy layers of little gain first.
+    void fromTheOtherEnd(TuneSet& set) {
+        std::vector<std::size_t> order(m_gains.size());
+        std::iota(order.begin(), order.end(), std::size_t(0));
+        const TuneNumbers start = m_measured.measure({});
+        sortByWorth(order, start);
+        std::ranges::reverse(order);
+        TuneSet kept(order.begin(), order.end());
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            tell(TuneStage::OtherEnd, i, order.size());
+            TuneSet without = kept;
+            without.erase(order[i]);
+            if (withinDrop(m_measured.measure(without).drop, m_goal)) kept = std::move(without);
+        }
+        if (m_measured.weightOf(kept) >= m_measured.weightOf(set) || !holds(kept)) return;
+        set = std::move(kept);
+        exchange(set);
+    }
+
+    struct Gain {
+        double drop = 0, noise = 0;  ///< that a layer takes away, as measured last
+    };
+
+    Session& m_session;
+    TuneOptions m_options;
+    const CancelToken& m_cancel;
+    TuneMeasurements m_measured;
+    const QuantizationConfig m_config;
+    const bool m_rulesFixed;
+    TuneNumbers m_here;  ///< of the set that the search stands at
+    std::vector<Gain> m_gains;
+    double m_goal = 0;
+    std::size_t m_steps = 0;
+    TuneEnd m_end = TuneEnd::Finished;
+};
+
+}  // namespace
+
+TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel) {
+    if (!session.hasData()) failInput("tuning needs data: choose a data folder first");
+    if (session.randomInputs()) failInput("tuning needs real data: on random inputs the accuracy says nothing");
+    if (quantizationOperators(session.graph()) > 0)
+        failInput("the model is quantized already; to tune, open the float model that it was made from");
+    if (!(options.maxDrop >= 0)) failInput("the largest drop must be 0 or more points");
+    return TuneRun(session, config, options, cancel).run();
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/tune_numbers.h"
+
+#include <cmath>
+
+#include "analysis/paired_interval.h"
+#include "analysis/task_metrics.h"
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+/// One entry a node: whether it computes with integers.
+std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult>& layers) {
+    enum class Known : char { No, Asked, Integer, Float };
+    std::vector<Known> known(layers.size(), Known::No);
+    const std::function<bool(std::size_t)> ask = [&](std::size_t n) {
+        if (known[n] == Known::Integer || known[n] == Known::Float) return known[n] == Known::Integer;
+        if (known[n] == Known::Asked) return false;  // hosts that name each other
+        known[n] = Known::Asked;
+        const LayerResult& layer = layers[n];
+        bool integer = layer.state == LayerState::Quantized;
+        if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) {
+            auto host = graph.findNode(layer.host);
+            // What was only taken out passes on what it gets.
+            const TensorId read = graph.node(layer.node).input(0);
+            if (!host && read.valid() && graph.tensor(read).producer.valid()) host = graph.tensor(read).producer;
+            integer = host && ask(host->index());
+        }
+        known[n] = integer ? Known::Integer : Known::Float;
+        return integer;
+    };
+    std::vector<bool> integer(layers.size(), false);
+    for (std::size_t n = 0; n < layers.size(); ++n) integer[n] = ask(n);
+    return integer;
+}
+
+std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std::int32_t>& wanted) {
+    std::size_t count = 0;
+    for (std::size_t s = 0; s < classes.size(); ++s) count += classes[s] == wanted[s];
+    return count;
+}
+
+}  // namespace
+
+double dropOf(const Accuracy& floating, const Accuracy& quantized) {
+    if (quantized.top1) return floating.top1.value_or(1.0) - *quantized.top1;
+    if (quantized.agreement) return 1 - *quantized.agreement;
+    if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb)) failInput("the network's outputs cannot be compared with the float network's");
+    return std::pow(10.0, -*quantized.sqnrDb / 20);
+}
+
+std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
+    if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes || !evaluation.floatClasses) return std::nullopt;
+    const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes, &wanted = *evaluation.wanted;
+    if (!evaluation.quantized->top1) {
+        const RateInterval agreement = wilsonInterval(hits(quantized, floating), floating.size());
+        return RateInterval{1 - agreement.high, 1 - agreement.low};
+    }
+    PairedCounts counts;
+    for (std::size_t s = 0; s < wanted.size(); ++s) {
+        const bool before = floating[s] == wanted[s], after = quantized[s] == wanted[s];
+        ++(before ? after ? counts.both : counts.onlyBefore : after ? counts.onlyAfter : counts.neither);
+    }
+    return pairedDropInterval(counts);
+}
+
+double noiseOf(const Accuracy& accuracy) {
+    if (!accuracy.sqnrDb || std::isnan(*accuracy.sqnrDb)) return 0;
+    return std::pow(10.0, -*accuracy.sqnrDb / 10);  // 0 where nothing differs
+}
+
+std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers) {
+    const std::vector<bool> integer = integerNodes(graph, layers);
+    std::size_t count = 0;
+    for (const TensorInfo& tensor : graph.tensors()) {
+        if (tensor.constant || (tensor.type != DataType::Float32 && tensor.type != DataType::Undefined)) continue;
+        const bool from = tensor.producer.valid() && integer[tensor.producer.index()];
+        bool changes = from && tensor.graphOutput;
+        for (const NodeId reader : tensor.consumers) changes = changes || integer[reader.index()] != from;
+        count += changes;
+    }
+    return count;
+}
+
+std::uint64_t amountOf(const FloatShare& share, TuneCost cost) {
+    switch (cost) {
+        case TuneCost::Macs: return share.macs;
+        case TuneCost::Parameters: return share.parameters;
+        case TuneCost::Layers: return share.layers;
+    }
+    return 0;
+}
+
+FloatShare& operator+=(FloatShare& sum, const FloatShare& more) {
+    sum.layers += more.layers;
+    sum.macs += more.macs;
+    sum.parameters += more.parameters;
+    return sum;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/tune_transforms.h"
+
+#include <algorithm>
+
+#include "session/leave_one_out.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr double kLeastDecibels = 0.1;
+
+/// Of the task's metric; without classes in dB, as a fraction of no meaning but its order.
+double realGain(const Evaluation& before, const Evaluation& after) {
+    if (const auto paired = compareEvaluations(before, after))
+        return paired->verdict == ChangeVerdict::Gain ? paired->difference : 0;
+    const double gain = after.quantized->sqnrDb.value_or(0) - before.quantized->sqnrDb.value_or(0);
+    return gain >= kLeastDecibels ? gain : 0;
+}
+
+class TransformTrial {
+  public:
+    TransformTrial(Session& session, const QuantizationConfig& config, const CancelToken& cancel)
+        : m_session(session), m_cancel(cancel), m_best{config, {}}, m_measured(session.experiment(config, Depth::Accuracy, cancel)) {}
+
+    /// Keeps the one that gains most, if any does.
+    void oneOf(const std::vector<TunedTransforms>& variants) {
+        const EvaluationPtr before = m_measured;
+        const std::string texts = m_best.text;
+        double most = 0;
+        for (const TunedTransforms& variant : variants) {
+            EvaluationPtr after;
+            try {
+                after = m_session.experiment(variant.config, Depth::Accuracy, m_cancel);
+            } catch (const Error&) {
+                continue;
+            }
+            const double gain = realGain(*before, *after);
+            if (gain <= most) continue;
+            most = gain;
+            m_measured = after;
+            m_best = {variant.config, texts.empty() ? variant.text : texts + ", " + variant.text};
+        }
+    }
+    const TunedTransforms& best() const { return m_best; }
+
+  private:
+    Session& m_session;
+    const CancelToken& m_cancel;
+    TunedTransforms m_best;
+    EvaluationPtr m_measured;
+};
+
+}  // namespace
+
+TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
+    TransformTrial trial(session, config, cancel);
+    if (config.transforms.equalization.profile == EqualizationProfile::Off) {
+        TunedTransforms equalized{config, "equalized as AIMET does"};
+        equalized.config.transforms.equalization.profile = EqualizationProfile::Aimet;
+        std::vector<TunedTransforms> variants{equalized};
+        const bool clips = std::ranges::any_of(session.graph().nodes(), [](const Node& node) { return node.op == "Clip"; });
+        if (clips && config.transforms.replaceRelu6 == ReplaceRelu6::None) {
+            equalized.config.transforms.replaceRelu6 = ReplaceRelu6::Between;
+            equalized.text = "equalized as AIMET does with ReLU6 replaced between";
+            variants.push_back(equalized);
+        }
+        trial.oneOf(variants);
+    }
+    if (config.refine.biasCorrection == BiasCorrection::Off) {
+        TunedTransforms corrected{trial.best().config, "biases corrected"};
+        corrected.config.refine.biasCorrection = BiasCorrection::Empirical;
+        trial.oneOf({corrected});
+    }
+    return trial.best();
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuning as another program calls it: the command with its exit codes, its document and the configuration that it saves, and the
+// session protocol's request, on some of the demo's images.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+QString demo(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name); }
+
+QStringList arguments(const char* command, const QStringList& more) {
+    return QStringList{QLatin1String(command), demo("mobilenetv2_cifar10.onnx"), "--data", demo("val"), "--calibration-data",
+                       demo("calibration"),    "--samples", "80", "--threads", "2"} + more;
+}
+
+struct Outcome {
+    int code = -1;
+    QByteArray out, err;
+    QJsonObject document() const { return QJsonDocument::fromJson(out).object(); }
+};
+
+Outcome runCli(const QStringList& arguments) {
+    QProcess process;
+    process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
+    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString().toUtf8()};
+    return {process.exitCode(), process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+}  // namespace
+
+class TuneProcessTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void whatItSavesReplays() {
+        const QString saved = m_folder.filePath("found.json");
+        const Outcome found = runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "5", "--json", "--save-config", saved}));
+        QVERIFY2(found.code == 0, found.err);
+        const QJsonObject tuned = found.document();
+        QCOMPARE(tuned["metric"].toString(), QStringLiteral("top1"));
+        QCOMPARE(tuned["max_drop"].toDouble(), 0.05);
+        QCOMPARE(tuned["cost"].toString(), QStringLiteral("macs"));
+        QVERIFY(tuned["reached"].toBool());
+        QCOMPARE(tuned["ended"].toString(), QStringLiteral("finished"));
+        const QJsonArray curve = tuned["curve"].toArray();
+        QVERIFY(curve.size() >= 3);
+        const QJsonObject chosen = curve[tuned["chosen"].toInt()].toObject();
+        QVERIFY(chosen["drop"].toDouble() <= 0.05 + 1e-9);
+        QCOMPARE(chosen["drop_interval"].toArray().size(), 2);
+        QCOMPARE(chosen["layers"].toArray().size(), chosen["cost"].toObject()["layers"].toInt());
+        QVERIFY(!chosen["layers"].toArray().isEmpty());
+        QVERIFY(chosen["transitions"].toInt() > 2);
+        QVERIFY(tuned["total"].toObject()["macs"].toDouble() > chosen["cost"].toObject()["macs"].toDouble());
+        QCOMPARE(tuned["samples"].toInt(), 80);
+
+        const Outcome replayed = runCli(arguments("analyze", {"--config", saved, "--json"}));
+        QVERIFY2(replayed.code == 0, replayed.err);
+        QCOMPARE(replayed.document()["quantized"].toObject(), chosen["quantized"].toObject());
+        QCOMPARE(replayed.document()["float"].toObject(), tuned["float"].toObject());
+    }
+
+    void aTargetThatIsMissedExitsWithThree() {
+        const QString saved = m_folder.filePath("best.json");
+        const Outcome found =
+            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5", "--max-steps", "1", "--save-config", saved}));
+        QVERIFY2(found.code == 3, found.err);
+        QVERIFY2(found.out.contains("not reached, the limit of steps ended it"), found.out);
+        QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
+        QVERIFY(QFile::exists(saved));  // the best of what there is
+        const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
+        QCOMPARE(broken.code, 1);
+    }
+
+    void nothingIsSavedWhereItCannotBeWritten() {
+        const Outcome found = runCli(arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));
+        QCOMPARE(found.code, 1);
+        QVERIFY2(found.err.contains("nowhere"), found.err);
+        QVERIFY(found.out.isEmpty());
+    }
+
+    void inTheSessionItIsOneStep() {
+        QProcess process;
+        process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments("session", {"--config", demo("demo.config.json")}));
+        const auto ask = [&](const QByteArray& request) {
+            process.write(request + "\n");
+            while (!process.canReadLine())
+                if (!process.waitForReadyRead(300'000)) return QJsonObject{{"error", process.errorString()}};
+            return QJsonDocument::fromJson(process.readLine()).object();
+        };
+        const QJsonValue before = ask(R"({"do":"config"})")["value"];
+        const QJsonObject missed = ask(R"({"do":"tune","max_drop":0.1,"max_steps":1})");
+        QVERIFY2(missed["ok"].toBool(), qPrintable(missed["error"].toString()));
+        QVERIFY(!missed["tune"].toObject()["reached"].toBool());
+        QVERIFY(ask(R"({"do":"config"})")["value"] == before);  // as it was
+        QVERIFY(!ask(R"({"do":"undo"})")["ok"].toBool());
+
+        const QJsonObject reply = ask(R"({"do":"tune","max_drop":8,"cost":"layers"})");
+        QVERIFY2(reply["ok"].toBool(), qPrintable(reply["error"].toString()));
+        const QJsonObject tuned = reply["tune"].toObject();
+        QVERIFY(tuned["reached"].toBool());
+        QCOMPARE(reply["quantized"].toObject(), tuned["curve"].toArray()[tuned["chosen"].toInt()].toObject()["quantized"].toObject());
+        QVERIFY(ask(R"({"do":"config"})")["value"] != before);
+        QVERIFY(ask(R"({"do":"undo"})")["ok"].toBool());
+        QVERIFY(ask(R"({"do":"config"})")["value"] == before);
+        QVERIFY(!ask(R"({"do":"undo"})")["ok"].toBool());
+        const QJsonObject again = ask(R"({"do":"redo"})");
+        QCOMPARE(again["quantized"].toObject(), reply["quantized"].toObject());
+        process.closeWriteChannel();
+        QVERIFY(process.waitForFinished(60'000));
+        QCOMPARE(process.exitCode(), 0);
+    }
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+QTEST_GUILESS_MAIN(TuneProcessTest)
+#include "tune_process_test.moc"

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tuning against the best of all subsets on small random networks, and what it does with locks, limits and targets out of reach.
+#include "search/tune.h"
+
+#include <QtTest>
+#include <cmath>
+#include <random>
+
+#include "config/layer_choices.h"
+#include "config/presets.h"
+#include "data/random_dataset.h"
+#include "search/tune_numbers.h"
+#include "session/leave_one_out.h"
+#include "session/session_impl.h"
+#include "session/skip_groups.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+std::string weights(std::mt19937& random, const std::string& name, const std::string& dims, int count, double spread) {
+    std::normal_distribution<float> normal;
+    // One large weight sets the scale: the smaller ones suffer, in some layers more than in others.
+    std::string text = "float[" + dims + "] " + name + " = {";
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random) * (i == 0 ? spread : 1));
+    return text + "}";
+}
+
+/// Seven layers with weights, an Add around two of them, five classes; or, without classes, an image.
+LoadedModel network(unsigned seed, bool classes) {
+    std::mt19937 random(seed);
+    std::uniform_int_distribution<int> channels(2, 6);
+    std::uniform_real_distribution<double> spread(1, 5);
+    const int a = channels(random), b = channels(random), c = channels(random), d = channels(random);
+    std::string constants, body;
+    const auto conv = [&](const char* out, const char* in, const char* name, int to, int from, int kernel) {
+        constants += (constants.empty() ? "" : ", ") +
+                     weights(random, name, fmt::format("{},{},{},{}", to, from, kernel, kernel), to * from * kernel * kernel, spread(random));
+        body += fmt::format("{} = Conv<kernel_shape = [{}, {}], pads = [{}, {}, {}, {}]>({}, {}) ", out, kernel, kernel, kernel / 2,
+                            kernel / 2, kernel / 2, kernel / 2, in, name);
+    };
+    conv("c0", "X", "W0", a, 2, 3);
+    body += "r0 = Relu(c0) ";
+    conv("c1", "r0", "W1", b, a, 1);
+    body += "r1 = Relu(c1) ";
+    conv("c2", "r1", "W2", b, b, 3);
+    body += "s = Add(c2, r1) r2 = Relu(s) ";
+    conv("c3", "r2", "W3", c, b, 3);
+    body += "r3 = Relu(c3) ";
+    conv("c4", "r3", "W4", d, c, 1);
+    std::string output = "float[N," + std::to_string(d) + ",6,6] c4";
+    if (classes) {
+        body += "f = Flatten(c4) Y = MatMul(f, F) ";
+        constants += ", " + weights(random, "F", std::to_string(d * 36) + ",5", d * 36 * 5, spread(random));
+        output = "float[N,5] Y";
+    }
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (" + output + ") <" + constants + "> { " +
+                           body + "}");
+}
+
+/// Another dataset's samples with labels.
+class Labelled final : public Dataset {
+  public:
+    Labelled(DatasetPtr data, std::vector<int> labels) : m_data(std::move(data)), m_labels(std::move(labels)) {}
+    std::size_t size() const override { return m_data->size(); }
+    std::vector<SampleTensor> sample(std::size_t index) const override { return m_data->sample(index); }
+    std::string sampleName(std::size_t index) const override { return m_data->sampleName(index); }
+    std::optional<int> label(std::size_t index) const override { return m_labels[index]; }
+    const std::vector<std::string>& classNames() const override { return m_data->classNames(); }
+    std::string description() const override { return m_data->description(); }
+    Version version() const override { return VersionBuilder().add(m_data->version()).add(std::string_view("labelled")).finish(); }
+
+  private:
+    DatasetPtr m_data;
+    std::vector<int> m_labels;
+};
+
+std::unique_ptr<Session> sessionOf(LoadedModel model, bool labels = false) {
+    SessionOptions options;
+    options.threads = 2;
+    auto session = std::make_unique<Session>(std::move(model), options);
+    DatasetPtr data = randomDataset(session->graph(), 200, 3);
+    const DatasetPtr calibration = randomDataset(session->graph(), 32, 4);
+    session->setData(data, calibration);
+    if (!labels) return session;
+    // What the float network says, but for every seventh sample.
+    const ConstantPtr outputs = session->outputs(std::nullopt)[0];
+    std::vector<int> wanted;
+    for (std::size_t s = 0; s < data->size(); ++s) {
+        const float* row = outputs->floats().data() + s * 5;
+        wanted.push_back(static_cast<int>((std::max_element(row, row + 5) - row + (s % 7 == 0 ? 1 : 0)) % 5));
+    }
+    session->setData(std::make_shared<Labelled>(data, wanted), calibration);
+    return session;
+}
+
+QuantizationConfig coarse(int bits = 3) {
+    QuantizationConfig config = presetConfig("default");
+    config.skipTail = false;
+    config.quantization.weight.bits = bits;
+    return config;
+}
+
+struct Subset {
+    std::vector<std::string> layers;
+    FloatShare cost;
+    double drop = 0;
+};
+
+std::vector<Subset> allSubsets(Session& session, const QuantizationConfig& config) {
+    const std::vector<SkipGroup> groups = skipGroups(session, config);
+    const EvaluationPtr base = session.evaluate(config, Depth::States);
+    std::vector<Subset> subsets;
+    for (unsigned mask = 0; mask < 1U << groups.size(); ++mask) {
+        Subset subset;
+        for (std::size_t g = 0; g < groups.size(); ++g) {
+            if ((mask >> g & 1) == 0) continue;
+            subset.layers.insert(subset.layers.end(), groups[g].layers.begin(), groups[g].layers.end());
+            for (const NodeId node : groups[g].nodes)
+                subset.cost += {1, base->layers[node.index()].macs, base->layers[node.index()].parameters};
+        }
+        const EvaluationPtr measured = session.experiment(withLayersSkipped(config, subset.layers), Depth::Accuracy);
+        subset.drop = dropOf(*measured->floating, *measured->quantized);
+        subsets.push_back(std::move(subset));
+    }
+    return subsets;
+}
+
+std::string curveText(const TuneResult& result) {
+    std::string text;
+    for (const TunePoint& point : result.curve)
+        text += fmt::format("{} | {:.6f} | {}\n", fmt::join(point.layers, " "), point.drop, point.transitions);
+    return text;
+}
+
+}  // namespace
+
+class TuneTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void asCheapAsTheBestOfAllSubsets_data() {
+        QTest::addColumn<QString>("metric");
+        for (const char* metric : {"top1", "agreement", "sqnr_db"}) QTest::newRow(metric) << QString::fromLatin1(metric);
+    }
+    /// Six networks a metric, three targets and three costs each: four of five are the best, and none costs a quarter more.
+    void asCheapAsTheBestOfAllSubsets() {
+        QFETCH(QString, metric);
+        const bool classes = metric != QLatin1String("sqnr_db");
+        int searches = 0, best = 0;
+        double worst = 1;
+        for (unsigned seed = 1; seed <= 6; ++seed) {
+            const auto session = sessionOf(network(seed, classes), metric == QLatin1String("top1"));
+            const std::vector<Subset> subsets = allSubsets(*session, coarse());
+            for (const TuneCost cost : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
+                for (const double share : {0.6, 0.3, 0.12}) {
+                    TuneOptions options;
+                    options.maxDrop = share * subsets.front().drop;
+                    options.cost = cost;
+                    std::optional<std::uint64_t> least;
+                    for (const Subset& subset : subsets)
+                        if (withinDrop(subset.drop, options.maxDrop) && (!least || amountOf(subset.cost, cost) < *least))
+                            least = amountOf(subset.cost, cost);
+                    const TuneResult found = tune(*session, coarse(), options);
+                    QCOMPARE(QString::fromStdString(found.metric), metric);
+                    QCOMPARE(found.reached, least.has_value());
+                    if (!least || *least == 0) continue;
+                    const double ratio = double(amountOf(found.curve[found.chosen].cost, cost)) / double(*least);
+                    ++searches;
+                    best += ratio <= 1;
+                    worst = std::max(worst, ratio);
+                }
+        }
+        qInfo("%d searches, %d found the best of all subsets, the worst costs %.2f times as much", searches, best, worst);
+        QVERIFY(searches >= 30);
+        QVERIFY2(worst <= 1.25, qPrintable(QString::number(worst)));
+        QVERIFY2(best >= 0.8 * searches, qPrintable(QString::number(best)));
+    }
+
+    void theCurveIsWhatTheSessionMeasures() {
+        const auto session = sessionOf(network(2, true), true);
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        const TuneResult found = tune(*session, coarse(), options);
+        QVERIFY(found.reached && found.curve.size() >= 3);
+        session->clearCache();
+        const TunePoint* before = nullptr;
+        for (const TunePoint& point : found.curve) {
+            const EvaluationPtr measured = session->evaluate(point.config, Depth::Accuracy);
+            QCOMPARE(measured->quantized->top1, point.accuracy.top1);
+            QCOMPARE(measured->quantized->sqnrDb, point.accuracy.sqnrDb);
+            QVERIFY(point.config == withLayersSkipped(coarse(), point.layers));
+            QCOMPARE(point.cost.layers, point.layers.size());
+            QVERIFY(point.dropInterval && point.dropInterval->low <= point.drop && point.drop <= point.dropInterval->high);
+            std::size_t skipped = 0;
+            for (const LayerResult& layer : measured->layers) skipped += layer.state == LayerState::Skipped;
+            QCOMPARE(skipped, point.layers.size());
+            if (before != nullptr) QVERIFY(before->drop > point.drop && before->cost.macs <= point.cost.macs);
+            before = &point;
+        }
+        QVERIFY(found.curve.front().layers.empty());
+        QVERIFY(found.chosen == 0 || found.curve[found.chosen - 1].drop > options.maxDrop);
+    }
+
+    void lockedLayersStayQuantized() {
+        const auto session = sessionOf(network(1, true));
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        const TuneResult free = tune(*session, coarse(), options);
+        QVERIFY(free.reached && !free.curve[free.chosen].layers.empty());
+        const std::string locked = free.curve[free.chosen].layers.front();
+        QuantizationConfig config = coarse();
+        config.layers[locked].quantize = true;
+        const TuneResult found = tune(*session, config, options);
+        for (const TunePoint& point : found.curve) {
+            QVERIFY(std::ranges::count(point.layers, locked) == 0);
+            QVERIFY(point.config.layers.at(locked).quantize == true);
+        }
+        QVERIFY(found.locked == std::vector<std::string>{locked});
+    }
+
+    void outOfReachItComesAsCloseAsItGets() {
+        const auto session = sessionOf(network(1, false));
+        QuantizationConfig config = coarse();
+        config.layers["Conv_0"].quantize = true;
+        TuneOptions options;
+        options.maxDrop = 0.001;
+        const TuneResult found = tune(*session, config, options);
+        QVERIFY(!found.reached);
+        QCOMPARE(found.ended, TuneEnd::Finished);
+        QCOMPARE(found.chosen, found.curve.size() - 1);
+        double least = 1e9;
+        for (const Subset& subset : allSubsets(*session, config))
+            if (std::ranges::count(subset.layers, "Conv_0") == 0) least = std::min(least, subset.drop);
+        QCOMPARE(found.curve.back().drop, least);
+        const std::string text = describe(found);
+        QVERIFY2(text.starts_with("not reached") && text.find("Conv_0 is set to be always quantized") != std::string::npos, text.c_str());
+    }
+
+    void whatIsGoodEnoughStaysAsItIs() {
+        const auto session = sessionOf(network(1, true));
+        TuneOptions options;
+        options.maxDrop = 1;
+        const TuneResult found = tune(*session, coarse(), options);
+        QVERIFY(found.reached);
+        QCOMPARE(found.evaluations, std::size_t(1));
+        QVERIFY(found.curve.front().config == coarse());
+        QVERIFY(found.certain);
+    }
+
+    void limitsEndIt() {
+        const auto session = sessionOf(network(1, false));
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        const TuneResult whole = tune(*session, coarse(), options);
+        QVERIFY(whole.steps > 1);
+        options.mostSteps = 1;
+        const TuneResult one = tune(*session, coarse(), options);
+        QCOMPARE(one.ended, TuneEnd::Steps);
+        QCOMPARE(one.steps, std::size_t(1));
+        QVERIFY(describe(one).find("the limit of steps") != std::string::npos || one.reached);
+        options.mostSeconds = 1e-9;
+        const TuneResult none = tune(*session, coarse(), options);
+        QCOMPARE(none.ended, TuneEnd::Seconds);
+        QVERIFY(!none.reached);
+        QCOMPARE(none.curve.size(), std::size_t(1));
+    }
+
+    void cancelledItReturnsWhatItHas() {
+        const auto session = sessionOf(network(2, true));
+        const CancelToken cancel;
+        TuneOptions options;
+        options.maxDrop = 0;
+        std::size_t steps = 0;
+        options.progress = [&](const TuneProgress& progress) {
+            steps = progress.step;
+            if (progress.step == 2) cancel.cancel();
+        };
+        TuneResult last;
+        options.improved = [&](const TuneResult& found) { last = found; };
+        const TuneResult found = tune(*session, coarse(), options, cancel);
+        QCOMPARE(found.ended, TuneEnd::Cancelled);
+        QCOMPARE(steps, std::size_t(2));
+        QVERIFY(found.curve.size() > 1);
+        QCOMPARE(QString::fromStdString(curveText(found)), QString::fromStdString(curveText(last)));
+        QVERIFY_EXCEPTION_THROWN(tune(*session, coarse(), options, cancel), Cancelled);
+    }
+
+    void theSameTwice() {
+        TuneOptions options;
+        options.maxDrop = 0.03;
+        QStringList curves;
+        for (int i = 0; i < 2; ++i)
+            curves << QString::fromStdString(curveText(tune(*sessionOf(network(5, true)), coarse(), options)));
+        QVERIFY(curves[0].count(QLatin1Char('\n')) > 2);
+        QCOMPARE(curves[0], curves[1]);
+    }
+
+    /// What the window expects of an edit starts from the person's configuration, not from where a search was.
+    void predictionsStartWhereTheyDid() {
+        const auto session = sessionOf(network(2, true));
+        session->evaluate(coarse(), Depth::Accuracy);
+        const MeasuredState before = session->internal().measured;
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        QVERIFY(tune(*session, coarse(), options).steps > 0);
+        QVERIFY(session->internal().measured.quantized == before.quantized);
+        QCOMPARE(session->internal().effects.observations(before.context), std::size_t(0));
+    }
+
+    void thresholdRulesStandStill() {
+        const auto session = sessionOf(network(4, true));
+        QuantizationConfig config = coarse();
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        rule.metric = SkipMetric::CumulativeQs;
+        const EvaluationPtr measured = session->evaluate(config, Depth::Metrics);
+        double worst = 0;
+        for (const LayerResult& layer : measured->layers)
+            if (layer.cumulative) worst = std::max(worst, layer.cumulative->qs);
+        rule.threshold = 0.999 * worst;
+        config.rules.push_back(rule);
+        TuneOptions options;
+        options.maxDrop = 0.02;
+        const TuneResult found = tune(*session, config, options);
+        QVERIFY(found.notices.back().find("threshold rules") == 0);
+        const TunePoint& point = found.curve[found.chosen];
+        for (const SkipRule& one : point.config.rules) QVERIFY(one.kind == SkipKind::Node);
+        QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->agreement, point.accuracy.agreement);
+    }
+
+    /// Channels of very different ranges, which equalization makes alike: nothing need stay in float.
+    void transformsMayBeEnough() {
+        const auto session = sessionOf(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "
+            "0.011, 0.008}, float[2,3,1,1] W = {0.01, 0.9, 80, -0.009, 1.1, -95}> { A = Conv(X, V) B = Relu(A) Y = Conv(B, W) }"));
+        TuneOptions options;
+        options.maxDrop = 0.05;
+        const TuneResult plain = tune(*session, coarse(8), options);
+        QVERIFY(!plain.curve[plain.chosen].layers.empty());
+        options.transforms = true;
+        const TuneResult found = tune(*session, coarse(8), options);
+        const TunePoint& point = found.curve[found.chosen];
+        QVERIFY(found.reached);
+        QVERIFY2(point.layers.empty() && point.transforms.starts_with("equalized"), point.transforms.c_str());
+        QVERIFY(point.config.transforms.equalization.profile == EqualizationProfile::Aimet);
+        QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->sqnrDb, point.accuracy.sqnrDb);
+    }
+
+    void changesBetweenFloatAndIntegersAreCounted() {
+        const auto session = sessionOf(test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[2,2,1,1] U = {1, 2, 3, 4}, "
+            "float[2,2,1,1] V = {1, 3, 2, 4}, float[2,2,1,1] W = {4, 3, 2, 1}> { A = Conv(X, U) B = Relu(A) C = Conv(B, V) D = Conv(C, W) E = Relu(D) Y = Add(E, B) }"));
+        const auto count = [&](const std::vector<std::string>& skipped) {
+            return transitionsOf(session->graph(), session->evaluate(withLayersSkipped(coarse(), skipped), Depth::States)->layers);
+        };
+        QCOMPARE(count({}), std::size_t(2));                      // in and out
+        QCOMPARE(count({"Conv_0"}), std::size_t(2));              // in later
+        QCOMPARE(count({"Conv_2"}), std::size_t(4));              // B and C
+        QCOMPARE(count({"Conv_3", "Add_5"}), std::size_t(3));     // X, B once for two readers, C
+        QCOMPARE(count({"Conv_0", "Conv_2", "Conv_3", "Add_5"}), std::size_t(0));
+    }
+
+    void withoutRealDataItSaysSo() {
+        Session bare(network(1, true));
+        try {
+            tune(bare, coarse(), {});
+            QFAIL("there is no data");
+        } catch (const Error& error) {
+            QVERIFY(error.message().find("needs data") != std::string::npos);
+        }
+        bare.useRandomInputs(8);
+        try {
+            tune(bare, coarse(), {});
+            QFAIL("the data is noise");
+        } catch (const Error& error) {
+            QVERIFY(error.message().find("random inputs") != std::string::npos);
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TuneTest)
+#include "tune_test.moc"
