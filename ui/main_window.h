@@ -94,7 +94,12 @@ class MainWindow : public QMainWindow {
     void buildFileMenu();
     void buildExportMenu();
     void buildEditMenu();
+    // main_window_view_menu.cpp
     void buildViewMenu();
+    void buildMetricMenu(QMenu* menu);
+    void buildBlocksMenu(QMenu* menu);
+    void buildPanelsMenu(QMenu* menu);
+    void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();
     void buildHelpMenu();
     // main_window_gestures.cpp

@@ -52,27 +52,6 @@ void MainWindow::buildNavigation(QMenu* view) {
                              tr("The next row of the layer table as it is filtered and sorted"),
                              [this] { nextMatch(1); });
     m_needModel << addAction(view, tr("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
-    view->addSeparator();
-    const auto option = [&](const QString& text, const char* shortcut, const QString& tip, bool LayoutOptions::*value) {
-        QAction* action = view->addAction(text);
-        action->setCheckable(true);
-        action->setShortcut(keys(shortcut));
-        action->setToolTip(tip);
-        action->setChecked(m_document.layoutOptions().*value);
-        connect(action, &QAction::triggered, this, [this, value](bool on) {
-            LayoutOptions options = m_document.layoutOptions();
-            options.*value = on;
-            m_graph->canvas()->holdStill(m_document.current());
-            m_document.setLayoutOptions(options);
-        });
-        m_needModel << action;
-    };
-    option(tr("Wrap into &columns"), "W",
-           tr("Columns beside each other, so that the whole network fits the window"),
-           &LayoutOptions::wrapped);
-    option(tr("Fold shape arithmetic and far tensors"), "",
-           tr("Shape arithmetic as one box; masks and embeddings that are read everywhere as references"),
-           &LayoutOptions::tidy);
 }
 
 /// Of the selected layers; the current one stays.

@@ -2,7 +2,6 @@
 // Menus, their shortcuts, and when they are enabled.
 #include <QApplication>
 #include <QClipboard>
-#include <QSettings>
 #include <QMenuBar>
 #include <QMessageBox>
 
@@ -152,110 +151,6 @@ void MainWindow::buildEditMenu() {
     };
     mirror(m_summary->undoButton(), undo);
     mirror(m_summary->redoButton(), redo);
-}
-
-void MainWindow::buildViewMenu() {
-    QMenu* view = menuBar()->addMenu(tr("&View"));
-    GraphCanvas* canvas = m_graph->canvas();
-    const auto key = [](const char* keys) { return QKeySequence(QString::fromLatin1(keys)); };
-    m_needModel << addAction(view, tr("&Fit graph"), key("F"), {}, [canvas] { canvas->fitAll(); });
-    m_needModel << addAction(view, tr("Zoom to &selection"), key("Shift+F"), {},
-                             [canvas] { canvas->fitSelection(); });
-    m_needModel << addAction(view, tr("&Actual size"), key("Ctrl+0"), {}, [canvas] { canvas->actualSize(); });
-    QAction* in = addAction(view, tr("Zoom &in"), {}, {}, [canvas] { canvas->zoomStep(1.25); });
-    in->setShortcuts({QKeySequence(QKeySequence::ZoomIn), key("Ctrl+=")});
-    m_needModel << in << addAction(view, tr("Zoom &out"), QKeySequence::ZoomOut, {}, [canvas] {
-        canvas->zoomStep(0.8);
-    });
-    m_needModel << addAction(view, tr("&Centre the layer"), key("C"), {},
-                             [this, canvas] { canvas->centerOn(m_document.current()); });
-    view->addSeparator();
-    m_folding = new GroupFolding(&m_document, canvas, this);
-    m_folding->addTo(view);
-    m_needModel << m_folding->actions();
-    view->addSeparator();
-    QAction* sides = addAction(view, tr("Side b&y side"), key("Ctrl+\\"), tr("The graph as it was with the baseline, or before the last change, beside the graph now"),
-                               [this] { m_graph->sideBySide()->setShown(!m_graph->sideBySide()->shown()); });
-    sides->setCheckable(true);
-    connect(m_graph->sideBySide(), &SideBySide::shownChanged, sides, &QAction::setChecked);
-    m_needModel << sides;
-    m_bookmarks = new Bookmarks(&m_document, canvas, this);
-    m_bookmarks->addTo(view);
-    view->addSeparator();
-    auto* group = new QActionGroup(this);
-    for (int i = 0; i < static_cast<int>(kMetrics.size()); ++i) {
-        const Metric metric = kMetrics[static_cast<std::size_t>(i)];
-        QAction* action =
-            addAction(view, tr("Show ") + metricName(metric),
-                      i < static_cast<int>(kMetricsWithKey) ? QKeySequence(Qt::Key_1 + i) : QKeySequence(),
-                      metricMeaning(metric), [canvas, metric] { canvas->setMetric(metric); });
-        action->setCheckable(true);
-        action->setChecked(metric == canvas->metric());
-        group->addAction(action);
-        connect(canvas, &GraphCanvas::metricChanged, action, [action, metric](Metric shown) {
-            if (shown == metric) action->setChecked(true);
-        });
-        m_needModel << action;
-    }
-    view->addSeparator();
-    m_needModel << addAction(view, tr("&Next worse layer"), key("]"),
-                             tr("Walks the layers in the order of the metric, worst first"),
-                             [this] { walkWorst(1); });
-    m_needModel << addAction(view, tr("&Previous worse layer"), key("["), {}, [this] { walkWorst(-1); });
-    buildNavigation(view);
-    view->addSeparator();
-    const std::pair<const char*, QWidget*> panels[] = {{QT_TR_NOOP("&Tuning panel"), m_tuning},
-                                                       {QT_TR_NOOP("&Inspector"), m_inspector},
-                                                       {QT_TR_NOOP("&Layers and results"), m_work}};
-    for (const auto& [name, panel] : panels) {
-        QAction* action = view->addAction(tr(name));
-        action->setCheckable(true);
-        action->setChecked(true);
-        connect(action, &QAction::triggered, panel, &QWidget::setVisible);
-        // Restoring the layout shows and hides panels, too.
-        connect(view, &QMenu::aboutToShow, action, [action, panel] { action->setChecked(!panel->isHidden()); });
-    }
-    static constexpr const char* kTabs[] = {
-        QT_TR_NOOP("Show la&yers"), QT_TR_NOOP("Show w&here the accuracy went"),
-        QT_TR_NOOP("Show the flipped i&mages"), QT_TR_NOOP("Show the lo&g")};
-    for (int i = 0; i < WorkTabs::Count; ++i)
-        addAction(view, tr(kTabs[i]), QKeySequence(QStringLiteral("Alt+%1").arg(i + 1)), {}, [this, i] {
-            m_work->show();
-            m_work->showTab(i);
-        });
-    view->addMenu(m_table->views());
-    connect(m_table->views(), &LayerViewMenu::chosen, this, [this] {
-        m_work->show();
-        m_work->showTab(WorkTabs::Layers);
-    });
-    view->addSeparator();
-    QAction* study = view->addAction(tr("&Measure leave-one-out while idle"));
-    study->setCheckable(true);
-    connect(study, &QAction::toggled, this, [this](bool on) {
-        m_document.setStudies(on);
-        QSettings().setValue(QStringLiteral("measureWhileIdle"), on);
-    });
-    study->setChecked(QSettings().value(QStringLiteral("measureWhileIdle"), true).toBool());
-    QAction* reopen = view->addAction(tr("Go on with the last work at the &start"));
-    reopen->setToolTip(tr("Otherwise it is offered"));
-    reopen->setCheckable(true);
-    reopen->setChecked(QSettings().value(QStringLiteral("session/reopen"), false).toBool());
-    connect(reopen, &QAction::toggled, this, [](bool on) { QSettings().setValue(QStringLiteral("session/reopen"), on); });
-    QAction* notify = view->addAction(tr("Tell on the desktop when something l&ong has ended"));
-    notify->setCheckable(true);
-    notify->setChecked(QSettings().value(QStringLiteral("notify"), true).toBool());
-    connect(notify, &QAction::toggled, this, [](bool on) { QSettings().setValue(QStringLiteral("notify"), on); });
-    QAction* history = m_historyDock->toggleViewAction();
-    history->setText(tr("&History"));
-    history->setShortcut(QKeySequence(QStringLiteral("Ctrl+H")));
-    view->addAction(history);
-    QAction* amct = m_amctDock->toggleViewAction();
-    amct->setText(tr("AMCT wor&kflow"));
-    amct->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
-    amct->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+A")));
-    view->addAction(amct);
-    addAction(view, tr("&Reset the window's layout"), {}, tr("All panels where and as large as at first"),
-              [this] { m_layout->reset(); });
 }
 
 void MainWindow::buildLayersMenu() {

@@ -63,7 +63,7 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             if (layer->leaveOneOut) return {};
             if (layer->state == LayerState::Skipped) return Words::tr("it is in float already");
             if (layer->state == LayerState::Quantized && document.data())
-                return Words::tr("it is measured while nothing else is to be done (View menu)");
+                return Words::tr("it is measured while nothing else is to be done (View, Settings)");
             return whyNotMeasured(document, *layer);
         case Metric::WeightQs:
             if (layer->weight) return {};

@@ -23,6 +23,7 @@ const QString kDot = QStringLiteral(" \u00b7 ");
 
 QString questionWords(const QString& slot) {
     if (slot == QLatin1String("suggestions")) return Words::tr("looking for suggestions");
+    if (slot == QLatin1String("tune")) return Words::tr("looking for what to keep in float");
     if (slot == QLatin1String("amct variants")) return Words::tr("trying variants of the parameters");
     if (slot == QLatin1String("accuracy path")) return Words::tr("measuring where the accuracy went");
     if (slot == QLatin1String("flipped samples")) return Words::tr("looking for flipped images");
