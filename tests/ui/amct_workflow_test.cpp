@@ -35,7 +35,8 @@ class AmctWorkflowTest : public QObject {
     void cleanup() { m_window.reset(); }
 
     void theStepFollowsFromWhatWasMeasured() {
-        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}), both = tuned(skipped);
+        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}),
+                                 both = tuned(skipped);
         AmctFacts facts;
         facts.candidates = 3;
         facts.quantizedLayers = 5;
@@ -58,11 +59,13 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(at(both, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Verdict, AmctVerdict::Good));
         // Undone, it is where it was, though more is known.
         QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
-        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that one would do
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}),
+                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that one would do
         QCOMPARE(at(both, {second[0], second[1], points(both, 3)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         // All that could be tried is no better, or cannot be measured at all.
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
-        QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}),
+                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         // Better, if not enough: it is worth going on from there.
         facts.target.points = 0.5;
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
@@ -97,6 +100,13 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(state.numbers[4]->value, 2.0);
         facts.config = initial;
         QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, false, false, false, false}));
+        // All variants were tried, though none was taken over.
+        facts.config = skipped;
+        facts.variants = {tuned(skipped)};
+        QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, true, true, true, false}));
+        facts.variants.push_back(initial);
+        facts.variants.back().quantization.activation.symmetric = true;
+        QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, true, true, false, false}));
     }
 
     void anyPresetHasAnInitialConfiguration() {
@@ -178,9 +188,13 @@ class AmctWorkflowTest : public QObject {
 
     void severalInputsHaveAFirstLayerEach() {
         Document document;
-        const auto path = test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]> two (float[N,2,4,4] X, float[N,2,4,4] Z) => (float[N,2,4,4] Y, float[N,2,4,4] B)
+        const auto path = test::writeModel(
+            m_folder,
+            QStringLiteral(
+                R"(<ir_version: 8, opset_import: ["" : 13]> two (float[N,2,4,4] X, float[N,2,4,4] Z) => (float[N,2,4,4] Y, float[N,2,4,4] B)
             <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2,2,1,1] W = {1, 2, -1, 3}, float[2,2,1,1] U = {1, 0, -1, 1}>
-            { R = Relu(X) A = Conv(R, V) B = Conv(Z, W) S = Add(A, B) Y = Conv(S, U) })"), QStringLiteral("two.onnx"));
+            { R = Relu(X) A = Conv(R, V) B = Conv(Z, W) S = Add(A, B) Y = Conv(S, U) })"),
+            QStringLiteral("two.onnx"));
         QVERIFY(test::openAndWait(document, path));
         std::vector<LayerResult> layers = document.layers();
         for (LayerResult& layer : layers)
@@ -188,7 +202,8 @@ class AmctWorkflowTest : public QObject {
         const auto found = skipCandidates(*document.graph(), layers);
         const auto names = [&](std::size_t reason) {
             QStringList list;
-            for (const NodeId node : found[reason].quantized) list << QString::fromStdString(document.graph()->node(node).op + std::to_string(node.index()));
+            for (const NodeId node : found[reason].quantized)
+                list << QString::fromStdString(document.graph()->node(node).op + std::to_string(node.index()));
             return list.join(QLatin1Char(' '));
         };
         QCOMPARE(names(0), QStringLiteral("Conv1 Conv2"));  // a Relu before the first is none
@@ -212,7 +227,8 @@ class AmctWorkflowTest : public QObject {
         int bins = 0;
         for (const AmctVariant& variant : amctVariants(hfmg)) bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
         QCOMPARE(bins, 3);  // the fourth is what it has
-        for (const AmctVariant& variant : amctVariants(presetConfig("default"))) QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
+        for (const AmctVariant& variant : amctVariants(presetConfig("default")))
+            QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
     }
 
     void theWholeWayByMouseToTheVerdictAndBack() {
@@ -226,7 +242,8 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(panel->head(AmctStep::Initial)->remark(), QStringLiteral("\u221250.0"));
         QVERIFY(panel->head(AmctStep::Initial)->done() && !panel->head(AmctStep::Skip)->done());
         QVERIFY(panel->isOpen(AmctStep::Skip) && !panel->isOpen(AmctStep::Initial));
-        QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")), qPrintable(panel->verdict()));
+        QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")),
+                 qPrintable(panel->verdict()));
         // The last layer in float mends it.
         click("Skip: Output layers");
         QVERIFY(settled(AmctStep::JudgeSkipped));
@@ -311,9 +328,15 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(document().selection(), std::vector{NodeId(4)});
         QTest::mouseClick(m_window->amctPanel()->head(AmctStep::Parameters), Qt::LeftButton);
         click("Ranges\u2026");
-        QVERIFY(waitFor([&] { return QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == QStringLiteral("Calibration method"); }));
+        QVERIFY(waitFor([&] {
+            return QApplication::focusWidget() &&
+                   QApplication::focusWidget()->accessibleName() == QStringLiteral("Calibration method");
+        }));
         click("Weight scales\u2026");
-        QVERIFY(waitFor([&] { return QApplication::focusWidget() && QApplication::focusWidget()->accessibleName() == QStringLiteral("How scales of weights are chosen"); }));
+        QVERIFY(waitFor([&] {
+            return QApplication::focusWidget() &&
+                   QApplication::focusWidget()->accessibleName() == QStringLiteral("How scales of weights are chosen");
+        }));
         QVERIFY(QApplication::focusWidget()->isVisible());
     }
 
@@ -365,13 +388,16 @@ class AmctWorkflowTest : public QObject {
     Document& document() { return *m_window->document(); }
     bool settled(AmctStep step) {
         AmctPanel* panel = m_window->amctPanel();
-        const bool there = waitFor([&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
+        const bool there = waitFor(
+            [&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
         QTest::qWait(20);  // the panel gathers what changes at once
         return there;
     }
     QAbstractButton* visibleButton(const char* name) {
         for (auto* button : m_window->findChildren<QAbstractButton*>())
-            if (button->isVisible() && (button->accessibleName() == QString::fromUtf8(name) || button->text() == QString::fromUtf8(name))) return button;
+            if (button->isVisible() &&
+                (button->accessibleName() == QString::fromUtf8(name) || button->text() == QString::fromUtf8(name)))
+                return button;
         return nullptr;
     }
     void click(const char* name) {

@@ -55,7 +55,8 @@ class LayerViewsTest : public QObject {
             QVERIFY(!table()->view()->isColumnHidden(view.column));
             // A term that is no term would be searched for as a word, and find nothing here.
             for (const QString& term : view.filter.split(QLatin1Char(' '), Qt::SkipEmptyParts))
-                QVERIFY2(term.contains(QLatin1Char(':')) || term.contains(QLatin1Char('<')) || term.contains(QLatin1Char('>')), qPrintable(term));
+                QVERIFY2(term.contains(QLatin1Char(':')) || term.contains(QLatin1Char('<')) || term.contains(QLatin1Char('>')),
+                         qPrintable(term));
         }
     }
 
@@ -73,9 +74,10 @@ class LayerViewsTest : public QObject {
         table()->view()->setColumnHidden(LayerTableModel::Sqnr, false);
 
         // Another window, another model; by a few letters.
-        m_window = test::openWindow(test::writeModel(m_folder, QString::fromLatin1(test::kChain).replace(QStringLiteral("chain ("), QStringLiteral("other (")),
-                                                     QStringLiteral("other.onnx")),
-                                    {1400, 900});
+        m_window = test::openWindow(
+            test::writeModel(m_folder, QString::fromLatin1(test::kChain).replace(QStringLiteral("chain ("), QStringLiteral("other (")),
+                             QStringLiteral("other.onnx")),
+            {1400, 900});
         QVERIFY(m_window);
         m_window->workTabs()->showTab(WorkTabs::Log);
         QTest::keyClick(m_window.get(), Qt::Key_P, Qt::ControlModifier | Qt::ShiftModifier);

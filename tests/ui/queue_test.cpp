@@ -159,7 +159,8 @@ class QueueTest : public QObject {
             job()->runExport(QStringLiteral("a file"), [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
         job()->ask(QStringLiteral("anything"), [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
-        QVERIFY2(QTest::qWaitFor([&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a question")); }, 5000), qPrintable(m_status->text()));
+        QVERIFY2(QTest::qWaitFor([&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a question")); }, 5000),
+                 qPrintable(m_status->text()));
         QCOMPARE(exported.size(), 0);
         job()->setPaused(false);
         QVERIFY(QTest::qWaitFor([&] { return exported.size() == 2 && answered == 1; }, 20000));

@@ -10,12 +10,12 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kWorthTelling = 3;        // seconds
-constexpr double kSeenOfStage = 1;         // seconds, and
-constexpr double kShareOfStage = 0.05;     // as much of it, before its own pace counts
-constexpr double kTolerance = 0.25;        // of what is left
-constexpr double kLeastTolerance = 2;      // seconds
-constexpr double kDoubtBeforeChange = 2;   // seconds
+constexpr double kWorthTelling = 3;       // seconds
+constexpr double kSeenOfStage = 1;        // seconds, and
+constexpr double kShareOfStage = 0.05;    // as much of it, before its own pace counts
+constexpr double kTolerance = 0.25;       // of what is left
+constexpr double kLeastTolerance = 2;     // seconds
+constexpr double kDoubtBeforeChange = 2;  // seconds
 
 int rounded(double seconds) {
     const int step = seconds >= 60 ? 10 : seconds >= 15 ? 5 : 1;

@@ -26,7 +26,8 @@ std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const Measure
     std::vector<AmctMeasurement> measured;
     if (!present.floating) return measured;
     for (const MeasuredConfig& entry : history.entries()) {
-        const bool sameData = entry.floating.samples == present.samples && entry.floating.top1.has_value() == present.floating->top1.has_value() &&
+        const bool sameData = entry.floating.samples == present.samples &&
+                              entry.floating.top1.has_value() == present.floating->top1.has_value() &&
                               (present.rough || entry.floating.top1 == present.floating->top1);
         if (entry.otherModel || !sameData) continue;
         measured.emplace_back(entry.config, amctNumber(entry.floating, entry.quantized, present.randomInputs));
@@ -38,7 +39,8 @@ std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const Measure
 
 AmctGuide::AmctGuide(Document* document, QObject* parent) : QObject(parent), m_document(document) {
     const QSettings settings;
-    AmctTarget kept{settings.value(kPointsKey, m_target.points).toDouble(), settings.value(kDecibelsKey, m_target.decibels).toDouble()};
+    AmctTarget kept{settings.value(kPointsKey, m_target.points).toDouble(),
+                    settings.value(kDecibelsKey, m_target.decibels).toDouble()};
     if (makesSense(kept)) m_target = kept;
     m_tell.setSingleShot(true);
     m_tell.setInterval(0);

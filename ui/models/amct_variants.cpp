@@ -23,15 +23,20 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
         c.calibration.method = method;
         c.calibration.parameters = {};  // AMCT refuses IFMR's and HFMG's beside each other
     };
-    const bool ifmr = config.calibration.method == CalibrationMethod::Ifmr, hfmg = config.calibration.method == CalibrationMethod::Hfmg;
+    const bool ifmr = config.calibration.method == CalibrationMethod::Ifmr,
+               hfmg = config.calibration.method == CalibrationMethod::Hfmg;
     if (ifmr) {
         for (const double percentile : kIfmrPercentiles)
             add(Words::tr("Percentiles %1").arg(percentile),
                 percentile == 1 ? Words::tr("max_percentile and min_percentile: no value is left out")
                                 : Words::tr("max_percentile and min_percentile: rare large values are cut off for finer steps"),
-                [&](QuantizationConfig& c) { c.calibration.parameters.maxPercentile = c.calibration.parameters.minPercentile = percentile; });
+                [&](QuantizationConfig& c) {
+                    c.calibration.parameters.maxPercentile = c.calibration.parameters.minPercentile = percentile;
+                });
         add(Words::tr("Search from 0.3 to 1.7"), Words::tr("search_range: more multiples of the bound are tried"),
-            [](QuantizationConfig& c) { c.calibration.parameters.searchRange = {0.3, 1.7}; });
+            [](QuantizationConfig& c) {
+                c.calibration.parameters.searchRange = {0.3, 1.7};
+            });
         add(Words::tr("Search step 0.002"), Words::tr("search_step: multiples of the bound lie closer together"),
             [](QuantizationConfig& c) { c.calibration.parameters.searchStep = 0.002; });
     } else {
@@ -66,7 +71,8 @@ void measureVariants(Session& session, const std::vector<QuantizationConfig>& co
         AmctMeasurement measurement(config, {});
         try {
             const EvaluationPtr result = session.experiment(config, Depth::Accuracy, cancel);
-            if (result->floating && result->quantized) measurement.number = amctNumber(*result->floating, *result->quantized, result->randomInputs);
+            if (result->floating && result->quantized)
+                measurement.number = amctNumber(*result->floating, *result->quantized, result->randomInputs);
         } catch (const Cancelled&) {
             throw;
         } catch (const Error&) {

@@ -93,8 +93,7 @@ bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& ot
 
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured, const QuantizationConfig& config) {
     const QuantizationConfig wanted = whatIsMeasured(config);
-    const auto found = std::find_if(measured.rbegin(), measured.rend(),
-                                    [&](const AmctMeasurement& m) { return m.config == wanted; });
+    const auto found = std::find_if(measured.rbegin(), measured.rend(), [&](const AmctMeasurement& m) { return m.config == wanted; });
     return found == measured.rend() ? nullptr : &*found;
 }
 
@@ -114,7 +113,6 @@ AmctState amctState(const AmctFacts& facts) {
     if (tuned) state.numbers[place(AmctStep::Verdict)] = now;
     for (std::size_t step = 0; step < kAmctSteps; ++step) state.done[step] = state.numbers[step].has_value();
     state.done[place(AmctStep::Skip)] = skipped;
-    state.done[place(AmctStep::Parameters)] = tuned;
 
     bool promising = false;  // a variant that was measured is better
     for (const QuantizationConfig& variant : facts.variants) {
@@ -123,6 +121,8 @@ AmctState amctState(const AmctFacts& facts) {
         if (measurement && measurement->number && now)
             promising = promising || facts.target.met(*measurement->number) || amctGain(*measurement->number, *now) >= kWorthwhileGain;
     }
+
+    state.done[place(AmctStep::Parameters)] = tuned || (!facts.variants.empty() && state.untried == 0);
 
     if (facts.quantizedLayers == 0u) {
         state.present = AmctStep::Verdict;

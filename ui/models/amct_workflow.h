@@ -32,7 +32,7 @@ std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& q
 double amctGain(const AmctNumber& number, const AmctNumber& than);
 
 struct AmctTarget {
-    double points = 1;    ///< largest loss
+    double points = 1;     ///< largest loss
     double decibels = 26;  ///< least SQNR; a relative error of 0.05, which AMCT's analyzer takes for good
     bool met(const AmctNumber& number) const;
 };
@@ -48,8 +48,8 @@ enum class AmctVerdict {
     NotMeasured,  ///< the present configuration has no number yet
     GoOn,         ///< not good enough; the present step is what to do next
     Good,
-    Unsuitable,   ///< layers were skipped, all variants of the parameters were tried, and nothing came of it
-    Removed,      ///< nothing is quantized
+    Unsuitable,  ///< layers were skipped, all variants of the parameters were tried, and nothing came of it
+    Removed,     ///< nothing is quantized
 };
 
 struct AmctFacts {

@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kStepTitles[kAmctSteps] = {
     QT_TRANSLATE_NOOP("Words", "Initial configuration"), QT_TRANSLATE_NOOP("Words", "Skip sensitive layers"),
-    QT_TRANSLATE_NOOP("Words", "Judge again"), QT_TRANSLATE_NOOP("Words", "Tune the parameters"), QT_TRANSLATE_NOOP("Words", "Verdict")};
+    QT_TRANSLATE_NOOP("Words", "Judge again"), QT_TRANSLATE_NOOP("Words", "Tune the parameters"),
+    QT_TRANSLATE_NOOP("Words", "Verdict")};
 
 std::size_t indexOfStep(AmctStep step) { return static_cast<std::size_t>(step); }
 
@@ -111,7 +112,9 @@ QWidget* AmctPanel::buildTarget() {
     layout->addStretch(1);
     layout->addWidget(m_target);
     layout->addWidget(m_unit);
-    row->setToolTip(tr("What is good enough: the largest loss of accuracy against the float network, or without classes the least SQNR of the outputs"));
+    row->setToolTip(
+        tr("What is good enough: the largest loss of accuracy against the float network, or without classes the least SQNR of the "
+           "outputs"));
     connect(m_target, &NumberField::entered, this, &AmctPanel::enterTarget);
     return row;
 }

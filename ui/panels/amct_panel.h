@@ -48,10 +48,11 @@ class AmctPanel : public QScrollArea {
     void buildInitial(QVBoxLayout* rows);
     void buildSkip(QVBoxLayout* rows);
     void buildParameters(QVBoxLayout* rows);
-    void buildVerdict(QVBoxLayout* rows);
     void refreshInitial();
     void refreshSkip();
     void refreshParameters();
+    // amct_panel_verdict.cpp
+    void buildVerdict(QVBoxLayout* rows);
     void refreshVerdict();
     QLabel* addText(QVBoxLayout* rows, const QString& text = {});
     void refresh();
@@ -78,5 +79,7 @@ class AmctPanel : public QScrollArea {
 QString amctNumberText(const AmctNumber& number);
 /// "loses 2.3 points".
 QString amctNumberWords(const AmctNumber& number);
+/// "1 layer", "3 layers".
+QString amctLayersWords(std::size_t count);
 
 }  // namespace quantloupe::ui

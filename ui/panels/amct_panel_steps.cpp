@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bodies of the workflow's steps, and what its verdict says.
+// The bodies of the workflow's steps.
 #include <QHBoxLayout>
 
 #include "models/metric.h"
@@ -43,14 +43,13 @@ QString candidateMeaning(const SkipCandidates& candidates) {
         case SkipReason::FewParameters:
             return Words::tr("Layers with fewer than %1 weights, a tenth of the median").arg(formatCount(candidates.detail));
         case SkipReason::LowCosine:
-            return Words::tr("Of each layer's own output with float inputs, which tells where the error is made. Cumulated, as AMCT's analyzer "
-                             "compares, %1 layers are below")
-                .arg(candidates.detail);
+            return Words::
+                tr("Of each layer's own output with float inputs, which tells where the error is made. Cumulated, as AMCT's analyzer "
+                   "compares, %1 layers are below")
+                    .arg(candidates.detail);
     }
     return {};
 }
-
-QString layersWords(std::size_t count) { return count == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(count); }
 
 std::vector<std::string> namesOf(const Graph& graph, const std::vector<NodeId>& layers) {
     std::vector<std::string> names;
@@ -68,8 +67,7 @@ void AmctPanel::buildInitial(QVBoxLayout* rows) {
     row->addWidget(m_usePreset);
     row->addStretch(1);
     rows->addLayout(row);
-    connect(m_usePreset, &QPushButton::clicked, this,
-            [this] { m_document->edit(applyPreset(m_document->config(), kAmctPreset)); });
+    connect(m_usePreset, &QPushButton::clicked, this, [this] { m_document->edit(applyPreset(m_document->config(), kAmctPreset)); });
 }
 
 void AmctPanel::refreshInitial() {
@@ -80,7 +78,8 @@ void AmctPanel::refreshInitial() {
     } else {
         text = tr("The steps are the same with any configuration. AMCT's own differs from this one:") + QLatin1Char('\n') +
                differences.mid(0, kDifferencesShown).join(QLatin1Char('\n'));
-        if (differences.size() > kDifferencesShown) text += QLatin1Char('\n') + tr("and %1 more").arg(differences.size() - kDifferencesShown);
+        if (differences.size() > kDifferencesShown)
+            text += QLatin1Char('\n') + tr("and %1 more").arg(differences.size() - kDifferencesShown);
     }
     m_initialText->setText(text);
     m_initialText->setToolTip(differences.size() > kDifferencesShown ? differences.join(QLatin1Char('\n')) : QString());
@@ -128,9 +127,9 @@ void AmctPanel::refreshSkip() {
         for (QLabel* label : {row.title, row.note}) label->setToolTip(candidateMeaning(candidates));
         const std::size_t open = candidates.quantized.size(), inFloat = candidates.inFloat;
         row.note->setText(open == 0 && inFloat == 0 ? tr("none")
-                          : open == 0               ? tr("%1, in float \u2713").arg(layersWords(inFloat))
-                          : inFloat == 0            ? layersWords(open)
-                                                    : tr("%1, and %2 in float").arg(layersWords(open)).arg(inFloat));
+                          : open == 0               ? tr("%1, in float \u2713").arg(amctLayersWords(inFloat))
+                          : inFloat == 0            ? amctLayersWords(open)
+                                                    : tr("%1, and %2 in float").arg(amctLayersWords(open)).arg(inFloat));
         row.select->setEnabled(open > 0);
         row.skip->setEnabled(open > 0);
         row.select->setAccessibleName(tr("Select: %1").arg(title));
@@ -139,7 +138,8 @@ void AmctPanel::refreshSkip() {
 }
 
 void AmctPanel::buildParameters(QVBoxLayout* rows) {
-    addText(rows, tr("How ranges of activations and scales of weights are found: activation_quant_params and weight_quant_params of AMCT's file."));
+    addText(rows, tr("How ranges of activations and scales of weights are found: activation_quant_params and weight_quant_params of "
+                     "AMCT's file."));
     auto* links = new QHBoxLayout;
     auto* ranges = linkTo(tr("Ranges\u2026"), tr("Percentiles and search of IFMR, bins of HFMG, in the section Calibration"));
     auto* scales = linkTo(tr("Weight scales\u2026"), tr("ARQ and granularity, in the section Scheme"));
@@ -167,13 +167,19 @@ void AmctPanel::refreshParameters() {
     const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
     m_try->setText(m_guide.trying() ? tr("Stop") : tr("Try them"));
     m_try->setEnabled(m_guide.trying() || (ready && untried > 0));
-    m_tryText->setText(m_guide.trying() ? tr("%1 of %2\u2026").arg(all - untried + 1).arg(all) : untried == 0 ? tr("all measured") : QString());
+    m_tryText->setText(m_guide.trying() ? tr("%1 of %2\u2026").arg(all - untried + 1).arg(all)
+                       : untried == 0   ? tr("all measured")
+                                        : QString());
 
     const auto present = m_guide.numberOf(m_document->config());
     QString shown = present ? amctNumberText(*present) : QString();
     for (const AmctVariant& variant : m_guide.variants()) {
         const auto number = m_guide.numberOf(variant.edit.next);
-        shown += variant.title + (number ? amctNumberText(*number) : m_guide.tried(variant.edit.next) ? QStringLiteral("x") : QString()) + QLatin1Char('\n');
+        shown += variant.title +
+                 (number                             ? amctNumberText(*number)
+                  : m_guide.tried(variant.edit.next) ? QStringLiteral("x")
+                                                     : QString()) +
+                 QLatin1Char('\n');
         shown += number && m_guide.target().met(*number) ? QStringLiteral("good") : QString();
     }
     if (std::exchange(m_variantsShown, shown) == shown) return;
@@ -184,7 +190,9 @@ void AmctPanel::refreshParameters() {
         row->setSpacing(fontMetrics().height() * 2 / 3);
         auto* title = new ElidedLabel(variant.title, Qt::ElideRight);
         title->setToolTip(variant.why);
-        const QString text = number ? amctNumberText(*number) : m_guide.tried(variant.edit.next) ? tr("cannot be measured") : QStringLiteral("\u2013");
+        const QString text = number                             ? amctNumberText(*number)
+                             : m_guide.tried(variant.edit.next) ? tr("cannot be measured")
+                                                                : QStringLiteral("\u2013");
         auto* use = linkTo(tr("Use"), tr("Takes it over and measures it"));
         use->setAccessibleName(tr("Use: %1").arg(variant.title));
         row->addWidget(title, 1);
@@ -198,73 +206,6 @@ void AmctPanel::refreshParameters() {
                 if (now.title == title) return static_cast<void>(m_document->edit(now.edit));
         });
     }
-}
-
-void AmctPanel::buildVerdict(QVBoxLayout* rows) {
-    m_verdictText = addText(rows);
-    m_remove = new QPushButton(tr("Keep every layer in float"));
-    m_remove->setToolTip(tr("Removes the quantization; Ctrl+Z brings it back"));
-    auto* row = new QHBoxLayout;
-    row->addWidget(m_remove);
-    row->addStretch(1);
-    rows->addLayout(row);
-    connect(m_remove, &QPushButton::clicked, this, [this] { m_document->edit(skipPattern(m_document->config(), ".*")); });
-}
-
-void AmctPanel::refreshVerdict() {
-    const AmctState& state = m_guide.state();
-    const auto number = m_guide.numberOf(m_document->config());
-    const QString target = number && number->inDecibels ? tr("at least %1 is wanted").arg(numberText(m_guide.target().decibels))
-                                                        : tr("at most %1 may be lost").arg(numberText(m_guide.target().points));
-    const QString words = number ? amctNumberWords(*number) : QString();
-    const std::size_t left = [&] {
-        std::size_t count = 0;
-        for (const SkipCandidates& candidates : m_guide.candidates()) count += candidates.quantized.size();
-        return count;
-    }();
-    QString verdict, more;
-    switch (state.verdict) {
-        case AmctVerdict::NotMeasured:
-            verdict = !m_document->hasModel()          ? tr("Open a model.")
-                      : m_document->job()->paused()    ? tr("Paused: this configuration is not measured yet.")
-                      : m_document->evaluating()       ? tr("Measuring\u2026")
-                      : m_document->heldEdits() > 0    ? tr("Held: F5 measures this configuration.")
-                                                       : tr("This configuration is not measured; F5 does it.");
-            more = tr("Comes once this configuration is measured.");
-            break;
-        case AmctVerdict::GoOn:
-            verdict = tr("The network %1, %2. Next: step %3.").arg(words, target).arg(static_cast<int>(state.present) + 1);
-            more = tr("Open: %1 variants of step 4 are not measured, and %2 of step 2 could still be skipped.")
-                       .arg(state.untried)
-                       .arg(layersWords(left));
-            break;
-        case AmctVerdict::Good:
-            verdict = tr("Good enough: the network %1, %2.").arg(words, target);
-            more = tr("Nothing more is to be done. The Export menu writes it, as AMCT's configuration, too.");
-            break;
-        case AmctVerdict::Unsuitable:
-            verdict = tr("This model is not suitable for quantization: with all that was tried it %1, %2.").arg(words, target);
-            more = tr("AMCT's documentation says to remove the quantization configuration then: the float model is used as it is; its file was "
-                      "never changed. What goes beyond AMCT's steps: more layers in float (%1 of step 2 are left), equalization, bias "
-                      "correction, more bits.")
-                       .arg(layersWords(left));
-            break;
-        case AmctVerdict::Removed:
-            verdict = tr("Nothing is quantized any more.");
-            more = tr("The quantization is removed: the network computes in float. Ctrl+Z brings it back.");
-            break;
-    }
-    const EvaluationPtr evaluation = m_document->evaluation();
-    if (evaluation && evaluation->randomInputs) verdict += QLatin1Char(' ') + tr("These are random inputs: open data to judge.");
-    m_verdict->setText(verdict);
-    setRole(m_verdict, state.verdict == AmctVerdict::Good ? "good" : state.verdict == AmctVerdict::Unsuitable ? "bad" : "");
-    m_verdictText->setText(more);
-    m_remove->setVisible(state.verdict == AmctVerdict::Unsuitable);
-    const auto& judged = state.numbers[static_cast<std::size_t>(AmctStep::JudgeSkipped)];
-    QString judgement = judged ? tr("With the skipped layers in float the network %1.").arg(amctNumberWords(*judged))
-                               : tr("Measured as soon as layers are skipped in step 2.");
-    if (judged && left > 0 && !m_guide.target().met(*judged)) judgement += QLatin1Char(' ') + tr("Of step 2, %1 could be skipped, too.").arg(layersWords(left));
-    m_judgeText->setText(judgement);
 }
 
 }  // namespace quantloupe::ui

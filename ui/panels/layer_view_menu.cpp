@@ -31,8 +31,7 @@ QAction* LayerViewMenu::addView(const LayerView& view, QAction* before) {
     auto* action = new QAction(plain(view.name), this);
     action->setCheckable(true);
     const QString order = m_table->columnTitle(view.column);
-    action->setToolTip(view.filter.isEmpty() ? tr("Sorted by %1").arg(order)
-                                             : tr("Filter %1, sorted by %2").arg(view.filter, order));
+    action->setToolTip(view.filter.isEmpty() ? tr("Sorted by %1").arg(order) : tr("Filter %1, sorted by %2").arg(view.filter, order));
     connect(action, &QAction::triggered, this, [this, view] {
         m_table->apply(view);
         refresh();

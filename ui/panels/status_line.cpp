@@ -142,7 +142,8 @@ void StatusLine::queueChanged() {
     std::optional<QueuedWork> running;
     for (const QueuedWork& work : m_document->job()->queue())
         if (work.running) running = work;
-    if (m_running && m_running->kind == Kind::Study && (!running || running->id != m_running->id)) m_left.finish(m_total > 0 && m_done == m_total, now());
+    if (m_running && m_running->kind == Kind::Study && (!running || running->id != m_running->id))
+        m_left.finish(m_total > 0 && m_done == m_total, now());
     if (running && (!m_running || m_running->id != running->id)) {
         m_stage.clear();
         m_done = m_total = 0;

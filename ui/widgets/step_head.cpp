@@ -55,7 +55,8 @@ void StepHead::paintEvent(QPaintEvent*) {
     } else {
         painter.setPen(filled ? colors.accentText : colors.muted);
         painter.setFont(scaledFont(font(), 0.85, QFont::DemiBold));
-        painter.drawText(QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius), Qt::AlignCenter, QString::number(m_number));
+        painter.drawText(QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius), Qt::AlignCenter,
+                         QString::number(m_number));
     }
     const double left = 2 * radius + unit * 0.6;
     const int remarkWidth = fontMetrics().horizontalAdvance(m_remark);
