@@ -103,7 +103,8 @@ std::string describe(const TuneResult& result) {
                       : result.ended == TuneEnd::Seconds ? "the limit of time ended it"
                                                          : "it was stopped";
     if (!result.reached) text += fmt::format(", {}", why);
-    text += rates ? fmt::format(": {} points below float", pointsText(point.drop))
+    const bool above = rates && point.drop < 0;
+    text += rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop), above ? "above" : "below")
                   : fmt::format(": {:.2f} dB, {} % of relative error", point.metric, pointsText(point.drop));
     text += fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);

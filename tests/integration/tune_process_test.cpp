@@ -38,7 +38,8 @@ class TuneProcessTest : public QObject {
   private Q_SLOTS:
     void whatItSavesReplays() {
         const QString saved = m_folder.filePath("found.json");
-        const Outcome found = runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "5", "--json", "--save-config", saved}));
+        const Outcome found =
+            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "5", "--json", "--save-config", saved}));
         QVERIFY2(found.code == 0, found.err);
         const QJsonObject tuned = found.document();
         QCOMPARE(tuned["metric"].toString(), QStringLiteral("top1"));
@@ -66,9 +67,10 @@ class TuneProcessTest : public QObject {
     void aTargetThatIsMissedExitsWithThree() {
         const QString saved = m_folder.filePath("best.json");
         const Outcome found =
-            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5", "--max-steps", "1", "--save-config", saved}));
+            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5", "--max-seconds", "0.001", "--save-config",
+                                      saved}));
         QVERIFY2(found.code == 3, found.err);
-        QVERIFY2(found.out.contains("not reached, the limit of steps ended it"), found.out);
+        QVERIFY2(found.out.contains("not reached, the limit of time ended it"), found.out);
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
         QVERIFY(QFile::exists(saved));  // the best of what there is
         const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
@@ -92,7 +94,7 @@ class TuneProcessTest : public QObject {
             return QJsonDocument::fromJson(process.readLine()).object();
         };
         const QJsonValue before = ask(R"({"do":"config"})")["value"];
-        const QJsonObject missed = ask(R"({"do":"tune","max_drop":0.1,"max_steps":1})");
+        const QJsonObject missed = ask(R"({"do":"tune","max_drop":0.1,"max_seconds":0.001})");
         QVERIFY2(missed["ok"].toBool(), qPrintable(missed["error"].toString()));
         QVERIFY(!missed["tune"].toObject()["reached"].toBool());
         QVERIFY(ask(R"({"do":"config"})")["value"] == before);  // as it was
