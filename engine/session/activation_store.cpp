@@ -4,6 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
 
 namespace quantloupe {
 StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks)
@@ -53,9 +56,25 @@ void ActivationStore::clear() {
     m_level = 0;
 }
 
+namespace {
+
+/// What could be taken without swapping, in bytes; nothing where the system does not say.
+std::optional<std::size_t> availableMemory() {
+    std::ifstream file("/proc/meminfo");
+    std::string name, unit;
+    for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
+        if (name == "MemAvailable:") return kibibytes * 1024;
+    return std::nullopt;
+}
+
+}  // namespace
+
 std::size_t defaultActivationBudget() {
     const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-    return pages > 0 && size > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 4 : std::size_t{1} << 30;
+    if (pages <= 0 || size <= 0) return std::size_t{1} << 30;
+    const std::size_t quarter = static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 4;
+    // Other windows and programs have their share already.
+    return std::min(quarter, std::max(availableMemory().value_or(2 * quarter) / 2, std::size_t{256} << 20));
 }
 
 }  // namespace quantloupe

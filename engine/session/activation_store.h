@@ -62,7 +62,7 @@ class ActivationStore {
     std::unordered_map<Version, Entry> m_entries;
 };
 
-/// A quarter of the machine's memory.
+/// A quarter of the machine's memory, at most half of what is free now, at least 256 MiB.
 std::size_t defaultActivationBudget();
 
 }  // namespace quantloupe

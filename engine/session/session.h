@@ -29,7 +29,7 @@ struct SessionOptions {
     int threads = 0;            ///< workers; 0: as many as the machine has cores
     std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
     std::size_t roughSamples = 0;  ///< of the first, rough number; 0: a sixteenth of them, 16 to 100
-    std::optional<std::size_t> memory{};  ///< bytes for activations; empty: a quarter of the machine's memory
+    std::optional<std::size_t> memory{};  ///< bytes for activations; empty: a quarter of the machine's memory, at most half of what is free
     Arithmetic arithmetic = bestArithmetic();
 };
 

@@ -33,7 +33,7 @@ QuantizationConfig tuned() {
 
 /// With scales, without an evaluation.
 ExportResult scaled(const char* dialect, const char* output) {
-    Session session(LoadedModel{exactModel(), "net.onnx", {}});
+    Session session(LoadedModel{exactModel(), "net.onnx", {}, {}});
     session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
     ExportSource source = gatherExport(session, tuned(), dialectNamed(dialect, false));
     source.output = output;

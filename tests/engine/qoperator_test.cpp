@@ -24,13 +24,13 @@ QuantizationConfig unsignedAffine() {
 }
 
 GraphPtr qdqOf(const QuantizationConfig& config) {
-    Session session(LoadedModel{exactModel(), "net.onnx", {}});
+    Session session(LoadedModel{exactModel(), "net.onnx", {}, {}});
     session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
     return session.quantizedModel(config);
 }
 
 std::vector<float> outputsOf(const GraphPtr& model) {
-    Session session(LoadedModel{model, "net.onnx", {}});
+    Session session(LoadedModel{model, "net.onnx", {}, {}});
     session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
     const auto values = session.outputs({}).at(0);
     return {values->floats().begin(), values->floats().end()};
@@ -142,7 +142,7 @@ class QOperatorTest : public QObject {
     }
 
     void itIsADialect() {
-        Session session(LoadedModel{exactModel(), "net.onnx", {}});
+        Session session(LoadedModel{exactModel(), "net.onnx", {}, {}});
         session.setData(std::make_shared<Quarters>(), std::make_shared<Quarters>());
         QuantizationConfig config = unsignedAffine();
         config.quantization.activation.symmetric = true;

@@ -84,6 +84,7 @@ class PresetOracleTest : public QObject {
         if (!session) {
             SessionOptions options;
             options.arithmetic = Arithmetic::Simulation;
+            options.memory = std::size_t{1} << 31;  // several are open at once
             session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
                                         m_assets / "data/cifar10/calibration", options);
         }

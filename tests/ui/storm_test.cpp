@@ -147,7 +147,7 @@ class StormTest : public QObject {
 
     void resizeBoxes() {
         m_boxWidth = 120 + below(80);
-        m_document->setLayoutOptions({m_boxWidth, 40});
+        m_document->setLayoutOptions(boxes());
     }
 
     void openDocument() {
@@ -188,7 +188,7 @@ class StormTest : public QObject {
         });
         connect(m_document.get(), &Document::pictureChanged, this, [this, &document] {
             ++m_pictures;
-            const Picture wanted = describePicture(*document.graph(), {m_boxWidth, 40});
+            const Picture wanted = describePicture(*document.graph(), boxes());
             if (document.picture()->nodes.size() != wanted.nodes.size()) complain("the picture of another model is shown");
             if (document.picture()->nodes[1].box.width != wanted.nodes[1].box.width) complain("an older picture is shown");
         });
@@ -314,6 +314,12 @@ class StormTest : public QObject {
     std::unique_ptr<Document> m_document;
     bool m_engineAnswers = false;  ///< nothing but evaluations is ahead in the engine's queue
     bool m_finished = false;       ///< what was asked for last is complete
+    LayoutOptions boxes() const {
+        LayoutOptions options;
+        options.nodeWidth = m_boxWidth;
+        options.nodeHeight = 40;
+        return options;
+    }
     double m_boxWidth = 0;
     int m_expectedFailures = 0, m_snapshots = 0, m_completed = 0, m_compared = 0, m_pictures = 0;
     Durations m_cancels, m_closings;

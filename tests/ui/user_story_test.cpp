@@ -113,7 +113,7 @@ class UserStoryTest : public QObject {
     }
 
     void exportsWhatWasTuned() {
-        exportBy("AMCT", file("amct.json"));
+        exportBy("AMCT configuration", file("amct.json"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QVERIFY(amct[kFirst]["quant_enable"] == false);
         QVERIFY(amct[kFifth]["quant_enable"] == true);
