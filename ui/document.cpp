@@ -2,6 +2,8 @@
 #include "document.h"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "commands/config_command.h"
 #include "config/config_json.h"
@@ -308,7 +310,11 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
 
 /// Where the window does not wait for it.
 void Document::discard(std::shared_ptr<const void> results) {
-    m_disposal.post([results = std::move(results)]() mutable { results.reset(); });
+    m_disposal.post([results = std::move(results)]() mutable {
+        // Whoever lets go last frees it: mostly the event that brought it still holds it, for some milliseconds.
+        for (int i = 0; i < 100 && results.use_count() > 1; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        results.reset();
+    });
 }
 
 const MetricScale& Document::scale(Metric metric) const {
