@@ -96,6 +96,7 @@ class MainWindow : public QMainWindow {
     void buildEditMenu();
     // main_window_view_menu.cpp
     void buildViewMenu();
+    void fitGraph();
     void buildMetricMenu(QMenu* menu);
     void buildBlocksMenu(QMenu* menu);
     void buildPanelsMenu(QMenu* menu);

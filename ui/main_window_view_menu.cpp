@@ -2,6 +2,7 @@
 // The menu View: where one looks, what is shown, which panels there are.
 #include <QMenuBar>
 #include <QSettings>
+#include <algorithm>
 
 #include "main_window.h"
 
@@ -16,7 +17,7 @@ QKeySequence key(const char* keys) { return QKeySequence(QString::fromLatin1(key
 void MainWindow::buildViewMenu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     GraphCanvas* canvas = m_graph->canvas();
-    m_needModel << addAction(view, tr("&Fit graph"), key("F"), {}, [canvas] { canvas->fitAll(); });
+    m_needModel << addAction(view, tr("&Fit graph"), key("F"), {}, [this] { fitGraph(); });
     m_needModel << addAction(view, tr("Zoom to &selection"), key("Shift+F"), {},
                              [canvas] { canvas->fitSelection(); });
     m_needModel << addAction(view, tr("&Actual size"), key("Ctrl+0"), {}, [canvas] { canvas->actualSize(); });
@@ -61,6 +62,15 @@ void MainWindow::buildViewMenu() {
     view->addAction(amct);
     view->addSeparator();
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
+}
+
+/// A long network that is shown whole is a hairline: then it is said how it is made to fill the window.
+void MainWindow::fitGraph() {
+    GraphCanvas* canvas = m_graph->canvas();
+    canvas->fitAll();
+    const double width = canvas->transform().toView(canvas->index().bounds()).width();
+    if (canvas->picture() && width < fontMetrics().height() * 2 && !m_document.layoutOptions().wrapped)
+        m_message->show(MessageKind::Note, tr("The whole network is %1 pixels wide like this: W wraps it into columns.").arg(std::max(1, qRound(width))));
 }
 
 void MainWindow::buildMetricMenu(QMenu* menu) {

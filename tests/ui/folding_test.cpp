@@ -109,6 +109,19 @@ class FoldingTest : public QObject {
         QCOMPARE(canvas()->index().bounds().height(), high);
     }
 
+    void aNetworkThatIsALineIsOfferedColumns() {
+        QTest::keyClick(canvas(), Qt::Key_F);
+        QVERIFY(!m_window->messageBar()->isVisible());
+        m_window = test::openWindow(test::writeBlockModel(m_long.path().toStdString(), 12), {1400, 500});
+        QVERIFY(m_window);
+        QTest::keyClick(canvas(), Qt::Key_F);
+        const QString told = m_window->messageBar()->isVisible() ? m_window->messageBar()->text() : QString();
+        QVERIFY2(told.contains(QStringLiteral("columns")), qPrintable(QStringLiteral("%1 at %2").arg(told).arg(canvas()->transform().zoom)));
+        press(Qt::Key_W);
+        QTest::keyClick(canvas(), Qt::Key_F);
+        QVERIFY(canvas()->transform().zoom > 0.1);
+    }
+
     void altArrowsTraceTheData() {
         click("/blocks/2/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_Up, Qt::AltModifier);
@@ -220,7 +233,7 @@ class FoldingTest : public QObject {
         return list;
     }
 
-    QTemporaryDir m_folder;
+    QTemporaryDir m_folder, m_long;
     std::filesystem::path m_path;
     std::unique_ptr<MainWindow> m_window;
 };
