@@ -17,9 +17,7 @@ class MainWindowTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
-        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        test::keepSettingsIn(m_folder);
     }
     void init() {
         m_window = std::make_unique<MainWindow>();

@@ -19,9 +19,7 @@ class ProjectTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_settings.path());
-        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        test::keepSettingsIn(m_settings);
     }
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();

@@ -23,9 +23,7 @@ class TuningPanelTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        QSettings::setDefaultFormat(QSettings::IniFormat);
-        QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, m_folder.path());
-        QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+        test::keepSettingsIn(m_folder);
     }
     void init() {
         QSettings().clear();

@@ -4,6 +4,7 @@
 
 #include <QDir>
 #include <QFile>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -12,6 +13,13 @@
 #include "support/text_model.h"
 
 namespace quantloupe::test {
+
+/// Settings go to the folder, not to the person's.
+inline void keepSettingsIn(const QTemporaryDir& folder) {
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
+    QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
+}
 
 /// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: the names are given on loading. The tail is Conv_4 and
 /// Relu_5.

@@ -2,19 +2,10 @@
 #pragma once
 // A window on a model, with settings of its own.
 
-#include <QSettings>
-
 #include "main_window.h"
 #include "ui_test_support.h"
 
 namespace quantloupe::test {
-
-/// Settings go to the folder, not to the person's.
-inline void keepSettingsIn(const QTemporaryDir& folder) {
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
-}
 
 /// Shown, with the model's graph laid out and the keyboard on it; null where that fails.
 inline std::unique_ptr<ui::MainWindow> openWindow(const std::filesystem::path& model, QSize size) {
