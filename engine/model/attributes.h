@@ -14,10 +14,15 @@
 
 namespace quantloupe {
 
-/// An attribute that we keep but do not look into (subgraphs, sparse tensors): its serialized AttributeProto.
+class Graph;
+
+/// An attribute that is saved as it was read (subgraphs, sparse tensors): its serialized AttributeProto.
 struct OpaqueAttribute {
     std::string serialized;
-    std::string kind;  ///< "graph", "sparse_tensor", ...
+    std::string kind;  ///< "GRAPH", "SPARSE_TENSOR", ...
+    /// A subgraph. Its inputs are its own and then the tensors of the surrounding graph that it reads, `captures`.
+    std::shared_ptr<const Graph> graph = {};
+    std::vector<std::string> captures = {};
     bool operator==(const OpaqueAttribute&) const = default;
 };
 

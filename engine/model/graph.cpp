@@ -3,6 +3,8 @@
 
 namespace quantloupe {
 
+const TensorInfo Graph::s_omitted{};
+
 std::optional<NodeId> Graph::findNode(std::string_view name) const {
     const auto found = m_nodeByName.find(std::string(name));
     return found == m_nodeByName.end() ? std::nullopt : std::optional(found->second);

@@ -59,7 +59,8 @@ class Graph {
     std::size_t nodeCount() const { return m_nodes.size(); }
 
     std::span<const TensorInfo> tensors() const { return m_tensors; }
-    const TensorInfo& tensor(TensorId id) const { return m_tensors[id.index()]; }
+    /// Of an omitted input, an invalid id: without name, type, producer or consumers.
+    const TensorInfo& tensor(TensorId id) const { return id.valid() ? m_tensors[id.index()] : s_omitted; }
     std::size_t tensorCount() const { return m_tensors.size(); }
 
     /// Graph inputs that are no constants, and graph outputs, in the file's order.
@@ -81,6 +82,7 @@ class Graph {
 
   private:
     friend class GraphBuilder;
+    static const TensorInfo s_omitted;
     std::vector<Node> m_nodes;
     std::vector<TensorInfo> m_tensors;
     std::vector<TensorId> m_inputs, m_outputs;

@@ -16,6 +16,9 @@
 #include "base/error.h"
 #include "model/graph_builder.h"
 #include "model/onnx_proto.h"
+#include "model/operator_signatures.h"
+#include "model/subgraphs.h"
+#include "model/unroll.h"
 
 namespace quantloupe {
 namespace {
@@ -40,7 +43,7 @@ void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value) {
 }
 
 /// Gives every node a name of its own, and says what it did.
-std::vector<std::string> repairNames(onnx::GraphProto& graph, std::vector<std::string>& notices) {
+std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<std::string>& notices) {
     std::unordered_set<std::string> taken;
     for (const auto& node : graph.node()) taken.insert(node.name());
     std::unordered_set<std::string> seen;
@@ -71,6 +74,12 @@ std::vector<std::string> repairNames(onnx::GraphProto& graph, std::vector<std::s
     return names;
 }
 
+template <typename T>
+const T& valueAs(const AttributeValue& value, const std::string& name) {
+    if (const T* typed = std::get_if<T>(&value)) return *typed;
+    failInput("its attribute '{}' is {}, which is of another type", name, toString(value));
+}
+
 /// The value of a Constant node in any of its spellings; null for those that we cannot read.
 ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr<const void>& owner) {
     for (int i = 0; i < node.attribute_size(); ++i) {
@@ -79,14 +88,14 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
         if (name == "value") {
             if (const auto* constant = std::get_if<ConstantPtr>(&value)) return *constant;
         } else if (name == "value_float") {
-            return Constant::fromFloats({}, {std::get<float>(value)});
+            return Constant::fromFloats({}, {valueAs<float>(value, name)});
         } else if (name == "value_floats") {
-            const auto& list = std::get<std::vector<float>>(value);
+            const auto& list = valueAs<std::vector<float>>(value, name);
             return Constant::fromFloats({static_cast<std::int64_t>(list.size())}, list);
         } else if (name == "value_int") {
-            return Constant::fromInt64s({}, {std::get<std::int64_t>(value)});
+            return Constant::fromInt64s({}, {valueAs<std::int64_t>(value, name)});
         } else if (name == "value_ints") {
-            const auto& list = std::get<std::vector<std::int64_t>>(value);
+            const auto& list = valueAs<std::vector<std::int64_t>>(value, name);
             return Constant::fromInt64s({static_cast<std::int64_t>(list.size())}, list);
         }
     }
@@ -128,24 +137,43 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& value : graph.value_info()) noteType(builder, value);
 }
 
-GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const void>& owner,
-                        const std::filesystem::path& folder, std::vector<std::string>& notices) {
-    onnx::GraphProto& proto = *model.mutable_graph();
-    GraphBuilder builder;
-    ModelFacts& facts = builder.facts();
-    facts.graphName = proto.name();
-    facts.producer = model.producer_name();
-    if (!model.producer_version().empty()) facts.producer += " " + model.producer_version();
-    facts.irVersion = model.ir_version();
-    for (const auto& opset : model.opset_import())
-        facts.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
-    for (const auto& entry : model.metadata_props()) facts.metadata[entry.key()] = entry.value();
+/// What all graphs of a file share.
+struct Loading {
+    const onnx::ModelProto& model;
+    std::shared_ptr<const void> owner;
+    std::filesystem::path folder;
+};
 
+GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading, const std::vector<std::string>& captures);
+
+Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loading& loading, GraphBuilder& builder) {
+    if (item.op_type().empty()) failInput("it has no operator");
+    Node node;
+    node.name = name;
+    node.op = item.op_type();
+    node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
+    for (const std::string& in : item.input()) node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
+    for (const std::string& out : item.output()) node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
+    for (int a = 0; a < item.attribute_size(); ++a) {
+        AttributeValue value = attributeFromProto(item, a, loading.owner);
+        if (item.attribute(a).has_g()) {
+            auto& subgraph = std::get<OpaqueAttribute>(value);
+            subgraph.captures = freeNames(item.attribute(a).g());
+            subgraph.graph = subgraphFrom(item.attribute(a).g(), loading, subgraph.captures);
+        }
+        node.attributes.set(item.attribute(a).name(), std::move(value));
+    }
+    checkSignature(node, node.inputs.size());
+    for (const std::string& captured : capturedNames(node.attributes)) node.inputs.push_back(builder.tensor(captured));
+    return node;
+}
+
+void addInitializers(const onnx::GraphProto& proto, const Loading& loading, GraphBuilder& builder) {
     for (const auto& tensor : proto.initializer()) {
         try {
             if (tensor.name().empty()) failInput("it has no name");
             if (builder.hasTensor(tensor.name())) failInput("there are two of this name");
-            builder.addConstant(tensor.name(), constantFromProto(tensor, owner, folder));
+            builder.addConstant(tensor.name(), constantFromProto(tensor, loading.owner, loading.folder));
         } catch (Error& error) {
             error.addContext(fmt::format("initializer '{}'", tensor.name()));
             throw;
@@ -153,6 +181,75 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     }
     if (proto.sparse_initializer_size() > 0)
         fail(ErrorKind::Unsupported, "sparse initializers are not supported; save the model with dense weights");
+}
+
+void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& names, const Loading& loading, GraphBuilder& builder) {
+    for (int n = 0; n < proto.node_size(); ++n) {
+        const onnx::NodeProto& item = proto.node(n);
+        const std::string& name = names[static_cast<std::size_t>(n)];
+        try {
+            if (item.op_type() == "Constant" && item.output_size() == 1) {
+                if (ConstantPtr value = constantNodeValue(item, loading.owner)) {
+                    const TensorId id = builder.tensor(item.output(0));
+                    if (builder.tensorInfo(id).constant) failInput("its output exists twice");
+                    builder.setConstant(id, std::move(value));
+                    continue;
+                }
+            }
+            builder.addNode(nodeFrom(item, name, loading, builder));
+        } catch (Error& error) {
+            error.addContext(fmt::format("node '{}' ({})", name, item.op_type()));
+            throw;
+        }
+    }
+}
+
+void addOutputs(const onnx::GraphProto& proto, GraphBuilder& builder) {
+    for (const auto& output : proto.output()) {
+        if (!builder.hasTensor(output.name())) failInput("the graph output '{}' is not made by any node", output.name());
+        builder.addOutput(builder.tensor(output.name()));
+        noteType(builder, output);
+    }
+    for (const auto& value : proto.value_info()) noteType(builder, value);
+}
+
+void setOpsets(const onnx::ModelProto& model, ModelFacts& facts) {
+    for (const auto& opset : model.opset_import())
+        facts.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+}
+
+GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading, const std::vector<std::string>& captures) {
+    GraphBuilder builder;
+    builder.facts().graphName = proto.name();
+    setOpsets(loading.model, builder.facts());
+    addInitializers(proto, loading, builder);
+    for (const auto& input : proto.input()) {
+        const TensorId id = builder.tensor(input.name());
+        if (builder.tensorInfo(id).graphInput) failInput("two inputs of the subgraph '{}' are called '{}'", proto.name(), input.name());
+        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()), shapeOf(input.type()));
+    }
+    for (const std::string& captured : captures) builder.addInput(builder.tensor(captured), DataType::Undefined, std::nullopt);
+    std::vector<std::string> ignored;
+    addNodes(proto, repairNames(proto, ignored), loading, builder);
+    addOutputs(proto, builder);
+    return builder.build();
+}
+
+GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const void>& owner,
+                        const std::filesystem::path& folder, std::vector<std::string>& notices) {
+    unrollConstantControlFlow(*model.mutable_graph(), notices);
+    onnx::GraphProto& proto = *model.mutable_graph();
+    const Loading loading{model, owner, folder};
+    GraphBuilder builder;
+    ModelFacts& facts = builder.facts();
+    facts.graphName = proto.name();
+    facts.producer = model.producer_name();
+    if (!model.producer_version().empty()) facts.producer += " " + model.producer_version();
+    facts.irVersion = model.ir_version();
+    setOpsets(model, facts);
+    for (const auto& entry : model.metadata_props()) facts.metadata[entry.key()] = entry.value();
+
+    addInitializers(proto, loading, builder);
     for (const auto& input : proto.input()) {
         if (input.name().empty()) failInput("a graph input has no name");
         const TensorId id = builder.tensor(input.name());
@@ -160,42 +257,8 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
         if (builder.tensorInfo(id).graphInput) failInput("two graph inputs are called '{}'", input.name());
         builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()), shapeOf(input.type()));
     }
-
-    const std::vector<std::string> names = repairNames(proto, notices);
-    for (int n = 0; n < proto.node_size(); ++n) {
-        const onnx::NodeProto& item = proto.node(n);
-        try {
-            if (item.op_type() == "Constant" && item.output_size() == 1) {
-                if (ConstantPtr value = constantNodeValue(item, owner)) {
-                    const TensorId id = builder.tensor(item.output(0));
-                    if (builder.tensorInfo(id).constant) failInput("its output exists twice");
-                    builder.setConstant(id, std::move(value));
-                    continue;
-                }
-            }
-            if (item.op_type().empty()) failInput("it has no operator");
-            Node node;
-            node.name = names[static_cast<std::size_t>(n)];
-            node.op = item.op_type();
-            node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
-            for (const std::string& in : item.input()) node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
-            for (const std::string& out : item.output())
-                node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
-            for (int a = 0; a < item.attribute_size(); ++a)
-                node.attributes.set(item.attribute(a).name(), attributeFromProto(item, a, owner));
-            builder.addNode(std::move(node));
-        } catch (Error& error) {
-            error.addContext(fmt::format("node '{}' ({})", names[static_cast<std::size_t>(n)], item.op_type()));
-            throw;
-        }
-    }
-    for (const auto& output : proto.output()) {
-        if (!builder.hasTensor(output.name()))
-            failInput("the graph output '{}' is not made by any node", output.name());
-        builder.addOutput(builder.tensor(output.name()));
-        noteType(builder, output);
-    }
-    for (const auto& value : proto.value_info()) noteType(builder, value);
+    addNodes(proto, repairNames(proto, notices), loading, builder);
+    addOutputs(proto, builder);
     inferShapes(model, builder);
     return builder.build();
 }

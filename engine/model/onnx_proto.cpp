@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "model/subgraphs.h"
 
 namespace quantloupe {
 namespace {
@@ -243,9 +244,19 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         item.set_name(node.name);
         item.set_op_type(node.op);
         item.set_domain(node.domain);
-        for (const TensorId id : node.inputs) item.add_input(id.valid() ? graph.tensor(id).name : "");
+        const std::vector<std::string> captured = capturedNames(node.attributes);
+        const std::size_t formal = node.inputs.size() - captured.size();
+        std::map<std::string, std::string> renamed;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const std::string name = node.inputs[i].valid() ? graph.tensor(node.inputs[i]).name : "";
+            if (i < formal) item.add_input(name);
+            else if (name != captured[i - formal]) renamed[captured[i - formal]] = name;
+        }
         for (const TensorId id : node.outputs) item.add_output(id.valid() ? graph.tensor(id).name : "");
         for (const auto& [name, value] : node.attributes) attributeToProto(name, value, item);
+        if (renamed.empty()) continue;
+        for (auto& attribute : *item.mutable_attribute())
+            if (attribute.has_g()) renameCaptured(*attribute.mutable_g(), renamed);
     }
 }
 

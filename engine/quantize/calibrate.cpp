@@ -39,15 +39,17 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
     *poison = sums[0];
 }
 
-/// The values of each sample of a chunk, those of padding left out; all as one where the tensor has no batch dimension.
+/// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on the samples.
+/// `storage` holds copies where a sample's values are not in one piece.
 std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values, const SampleBatches& batches,
-                                              std::size_t chunk) {
-    const std::size_t count = desc.count();
-    if (count == 0) return {};
-    if (desc.dims.empty() || static_cast<std::size_t>(desc.dims[0]) != batches.batch()) return {{values, count}};
-    const std::size_t each = count / batches.batch();
+                                              std::size_t chunk, std::vector<float>& storage) {
+    if (desc.count() == 0) return {};
+    const std::size_t present = batches.samplesIn(chunk);
+    const auto all = presentValues(desc, values, present, storage);
+    if (!desc.samples.perSample()) return {all};
+    const std::size_t each = all.size() / present;
     std::vector<std::span<const float>> samples;
-    for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s) samples.emplace_back(values + s * each, each);
+    for (std::size_t s = 0; s < present; ++s) samples.push_back(all.subspan(s * each, each));
     return samples;
 }
 
@@ -100,8 +102,9 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     std::vector<std::vector<std::vector<SampleRange>>> perChunk(std::min(kRound, batches.chunks()));
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
         std::vector<std::vector<SampleRange>> ranges(tensors.size());
+        std::vector<float> storage;
         for (std::size_t t = 0; t < tensors.size(); ++t) {
-            const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk);
+            const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk, storage);
             for (std::size_t s = 0; s < samples.size(); ++s) {
                 SampleRange range;
                 float poison = 0;
@@ -134,8 +137,7 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     Statistics statistics;
     for (std::size_t t = 0; t < tensors.size(); ++t) {
         const TensorDesc& desc = program->desc(tensors[t]);
-        const bool batched = !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
-        all[t].count = desc.count() / (batched ? batches.batch() : 1) * all[t].history.samples();
+        all[t].count = desc.count() / (desc.samples.perSample() ? batches.batch() : 1) * all[t].history.samples();
         statistics[tensors[t]] = std::move(all[t]);
     }
     return statistics;
@@ -162,9 +164,10 @@ void addMissingDistributions(const Prepared& prepared, const std::vector<TensorI
                                 : nullptr);
     }
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
+        std::vector<float> storage;
         for (std::size_t i = 0; i < tensors.size(); ++i) {
             const std::size_t t = (i + chunk) % tensors.size();  // workers keep out of each other's way
-            for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk)) {
+            for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk, storage)) {
                 if (gatherers[t]) gatherers[t]->add(values);
                 for (const int bits : needs.voteBits) votes[t].add(bits, values);
             }

@@ -55,7 +55,8 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
                 layers.push_back(std::move(layer));
                 continue;
             }
-            const NodeId producer = prepared.graph->tensor(prepared.graph->node(fate.prepared).input(0)).producer;
+            const TensorId read = prepared.graph->node(fate.prepared).input(0);
+            const NodeId producer = read.valid() ? prepared.graph->tensor(read).producer : NodeId();
             const bool couldFuse = (node.op == "Relu" || node.op == "Clip") && producer.valid() &&
                                    units.unitOf[producer.index()].has_value();
             if (skipped && couldFuse) {

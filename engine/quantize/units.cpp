@@ -51,6 +51,10 @@ class UnitFinder {
         unit.layer = id;
         unit.output = node.output();
         std::string& reason = m_list.reasons[id.index()];
+        if (!m_prepared.unevaluated.empty() && !m_prepared.unevaluated[id.index()].empty()) {
+            reason = "not evaluated: " + m_prepared.unevaluated[id.index()];
+            return;
+        }
         if (!node.domain.empty()) {
             reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
             return;

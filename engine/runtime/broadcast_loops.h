@@ -30,15 +30,15 @@ template <typename In, typename Out, typename F>
 inline __attribute__((always_inline)) void binaryRowBody(const In* left, std::ptrdiff_t leftStep, const In* right,
                                                          std::ptrdiff_t rightStep, Out* out, std::size_t count, F f) {
     if (leftStep == 1 && rightStep == 1) {
-        for (std::size_t i = 0; i < count; ++i) out[i] = f(left[i], right[i]);
+        for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(left[i], right[i]));
     } else if (leftStep == 1 && rightStep == 0) {
         const In r = *right;
-        for (std::size_t i = 0; i < count; ++i) out[i] = f(left[i], r);
+        for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(left[i], r));
     } else if (leftStep == 0 && rightStep == 1) {
         const In l = *left;
-        for (std::size_t i = 0; i < count; ++i) out[i] = f(l, right[i]);
+        for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(f(l, right[i]));
     } else {
-        for (std::size_t i = 0; i < count; ++i, left += leftStep, right += rightStep) out[i] = f(*left, *right);
+        for (std::size_t i = 0; i < count; ++i, left += leftStep, right += rightStep) out[i] = static_cast<Out>(f(*left, *right));
     }
 }
 

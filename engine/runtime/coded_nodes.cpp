@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "runtime/operators.h"
 #include "runtime/program_compiler.h"
+#include "runtime/sample_flow.h"
 
 namespace quantloupe {
 namespace {
@@ -38,7 +39,8 @@ int ProgramCompiler::codedBufferIn(TensorId tensor, Layout layout) {
 }
 
 void ProgramCompiler::addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs,
-                                   TensorId output, const TensorDesc& desc) {
+                                   TensorId output, TensorDesc desc) {
+    desc.samples = followSamples(contextOf(node), {desc})[0];
     const int buffer = newBuffer(desc.bytes());
     addStep(std::move(kernel), std::move(inputs), {buffer}, m_graph.tensor(node.output()).producer);
     if (desc.type == DataType::UInt8) m_program->m_values[output] = {buffer, desc, true};

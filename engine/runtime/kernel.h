@@ -42,14 +42,14 @@ struct NodeContext {
     const Graph& graph;
     const Node& node;
     std::vector<TensorDesc> inputs;         ///< of omitted inputs: type Undefined
-    std::vector<const Constant*> constants;  ///< the value where an input is known now, else null
+    std::vector<ConstantPtr> constants;  ///< the value where an input is known now, else null
     const Activation* activation = nullptr;  ///< only for operators that fuse one
     bool ordered = false;                    ///< sums and functions are rounded as ONNX Runtime does (ordered_product.h)
 
     bool has(std::size_t i) const { return i < inputs.size() && inputs[i].type != DataType::Undefined; }
     /// Throws Error if the input is not there.
     const TensorDesc& input(std::size_t i) const;
-    const Constant* constant(std::size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+    const Constant* constant(std::size_t i) const { return i < constants.size() ? constants[i].get() : nullptr; }
     /// The value of an input that must be constant; the Error says what it is for.
     const Constant& needConstant(std::size_t i, std::string_view what) const;
     std::int64_t opset() const { return graph.opset(); }

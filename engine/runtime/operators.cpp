@@ -25,6 +25,9 @@ const OperatorTable& table() {
         addGathers(all);
         addGenerators(all);
         addScatters(all);
+        addControlFlow(all);
+        addSelections(all);
+        addRegions(all);
         addSorts(all);
         addEinsum(all);
         addRecurrences(all);
@@ -60,6 +63,11 @@ void requireFloat(const NodeContext& context, std::size_t input) {
     const DataType type = context.input(input).type;
     if (type != DataType::Float32)
         fail(ErrorKind::Unsupported, "{} on {} is not supported, only on float32", context.node.op, dataTypeName(type));
+}
+
+std::int64_t integerOf(const Constant& constant) {
+    if (constant.size() != 1) failInput("a tensor of {} is given where one integer is needed", toString(constant.dims()));
+    return constant.toInt64s()[0];
 }
 
 std::size_t normalizedAxis(std::int64_t axis, std::size_t rank) {

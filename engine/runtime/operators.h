@@ -28,6 +28,9 @@ void addMoves(OperatorTable& table);                   // ops_move.cpp
 void addGathers(OperatorTable& table);                 // ops_gather.cpp
 void addGenerators(OperatorTable& table);              // ops_generate.cpp
 void addScatters(OperatorTable& table);                // ops_scatter.cpp
+void addControlFlow(OperatorTable& table);             // ops_control.cpp
+void addSelections(OperatorTable& table);              // ops_selection.cpp
+void addRegions(OperatorTable& table);                 // ops_roi.cpp
 void addSorts(OperatorTable& table);                   // ops_sort.cpp
 void addEinsum(OperatorTable& table);                  // ops_einsum.cpp
 void addRecurrences(OperatorTable& table);             // ops_recurrent.cpp
@@ -58,6 +61,8 @@ std::unique_ptr<Kernel> makeKernel(F function) {
 
 /// Throws Error(Unsupported) unless the input is float32.
 void requireFloat(const NodeContext& context, std::size_t input);
+/// The only element of an integer constant, exactly; throws Error otherwise.
+std::int64_t integerOf(const Constant& constant);
 /// The axis counted from the front; throws Error if it is out of range for the rank.
 std::size_t normalizedAxis(std::int64_t axis, std::size_t rank);
 

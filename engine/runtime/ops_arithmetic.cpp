@@ -37,7 +37,7 @@ CompiledNode compileVariadic(const NodeContext& context, F f, bool mean) {
                             binaryRow(row, 1, operand, step, row, loops[k].inner(), f);
                     });
                 if (mean)
-                    for (std::size_t i = 0; i < count; ++i) out[i] = out[i] / static_cast<T>(loops.size());
+                    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<T>(out[i] / static_cast<T>(loops.size()));
             })};
 }
 
@@ -54,19 +54,31 @@ Operator variadic(F f, bool mean = false) {
 struct Divide {
     template <typename T>
     T operator()(T l, T r) const {
-        if constexpr (std::is_integral_v<T>)
-            return r == 0 ? T{0} : r == T{-1} ? static_cast<T>(T{0} - l) : l / r;
-        else
-            return l / r;
+        if constexpr (!std::is_integral_v<T>) return l / r;
+        else if (r == 0) return T{0};
+        else if (std::is_signed_v<T> && r == static_cast<T>(-1)) return static_cast<T>(std::uint64_t{0} - static_cast<std::uint64_t>(l));
+        else return static_cast<T>(l / r);
     }
 };
 
-struct Power {
-    template <typename T>
-    T operator()(T l, T r) const {
-        return static_cast<T>(std::pow(l, r));
-    }
-};
+/// base ^ exponent of two types; the result has the base's.
+template <typename T, typename Exponent>
+CompiledNode powerOf(const NodeContext& context) {
+    const std::array operands{context.input(0), context.input(1)};
+    const TensorDesc output = broadcastDesc(context.input(0).type, operands);
+    return {{output}, makeKernel([loops = broadcastLoops(output, operands)](const KernelArguments& a) {
+                loops.forEachRow([&](const std::ptrdiff_t* offsets) {
+                    const auto* base = static_cast<const T*>(a.inputs[0]) + offsets[1];
+                    const auto* exponent = static_cast<const Exponent*>(a.inputs[1]) + offsets[2];
+                    auto* out = static_cast<T*>(a.outputs[0]) + offsets[0];
+                    for (std::size_t i = 0; i < loops.inner(); ++i) {
+                        out[i] = static_cast<T>(std::pow(*base, *exponent));
+                        base += loops.innerStep(1);
+                        exponent += loops.innerStep(2);
+                    }
+                });
+            })};
+}
 
 CompiledNode compilePow(const NodeContext& context) {
     const Constant* exponent = context.constant(1);
@@ -83,9 +95,17 @@ CompiledNode compilePow(const NodeContext& context) {
         if (value == 0.5) return ignoring([](float x, float) { return std::sqrt(x); });
         if (value == 3.0) return ignoring([](float x, float) { return x * x * x; });
     }
-    requireSameTypes(context);
-    return withArithmeticType(base.type, "Pow",
-                              [&]<typename T>(T) { return compileBinary<T, T>(context, base.type, Power()); });
+    const auto ofType = [&]<typename T>(T) {
+        return withArithmeticType(context.input(1).type, "Pow with an exponent",
+                                  [&]<typename E>(E) { return powerOf<T, E>(context); });
+    };
+    switch (base.type) {
+        case DataType::Float32: return ofType(float{});
+        case DataType::Float64: return ofType(double{});
+        case DataType::Int32: return ofType(std::int32_t{});
+        case DataType::Int64: return ofType(std::int64_t{});
+        default: fail(ErrorKind::Unsupported, "Pow on {} is not supported", dataTypeName(base.type));
+    }
 }
 
 /// Fuses the Relu or Clip behind it, as residual networks have it.
@@ -111,8 +131,8 @@ struct Modulo {
         if constexpr (std::is_floating_point_v<T>) {
             return std::fmod(l, r);
         } else {
-            if (r == 0 || r == T{-1}) return 0;
-            const T rest = l % r;
+            if (r == 0 || (std::is_signed_v<T> && r == static_cast<T>(-1))) return T{0};
+            const T rest = static_cast<T>(l % r);
             return !CSign && rest != 0 && (rest < 0) != (r < 0) ? static_cast<T>(rest + r) : rest;
         }
     }
@@ -139,7 +159,7 @@ void addArithmetic(OperatorTable& table) {
     table["Div"] = binary(Divide());
     table["Pow"] = {compilePow, LayoutPolicy::Same, false};
     table["Mod"] = {compileMod, LayoutPolicy::Same, false};
-    table["PRelu"] = binary([](auto l, auto r) { return l >= 0 ? l : l * r; });
+    table["PRelu"] = binary([](auto l, auto r) { return l > 0 ? l : static_cast<decltype(l)>(l == 0 ? l : l * r); });
     table["Max"] = variadic([](auto l, auto r) { return l < r ? r : l; });
     table["Min"] = variadic([](auto l, auto r) { return r < l ? r : l; });
     table["Sum"] = variadic([](auto l, auto r) { return l + r; });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one operand, element by element.
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "runtime/numeric_types.h"
@@ -14,7 +15,7 @@ namespace {
 
 template <typename F>
 QUANTLOUPE_SIMD void mapFloats(const float* in, float* out, std::size_t count, F function) {
-    for (std::size_t i = 0; i < count; ++i) out[i] = function(in[i]);
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(function(in[i]));
 }
 
 /// `function` makes from the node the function of one element.
@@ -111,14 +112,30 @@ CompiledNode compileErfGelu(const NodeContext& context) {
            }).compile(context);
 }
 
-/// Clip's bounds: attributes up to opset 10, optional inputs since.
-Activation clipBounds(const NodeContext& context) {
-    Activation bounds;
-    bounds.low = context.node.attributes.real("min", bounds.low);
-    bounds.high = context.node.attributes.real("max", bounds.high);
-    if (context.has(1)) bounds.low = static_cast<float>(context.needConstant(1, "the lower bound of a Clip").scalar());
-    if (context.has(2)) bounds.high = static_cast<float>(context.needConstant(2, "the upper bound of a Clip").scalar());
-    return bounds;
+/// Bounds are attributes up to opset 10 and optional inputs since. min is applied first, as ONNX says for min > max.
+template <typename T>
+CompiledNode clipTo(const NodeContext& context) {
+    const TensorDesc desc = context.input(0);
+    T low = std::numeric_limits<T>::lowest(), high = std::numeric_limits<T>::max();
+    if constexpr (std::is_floating_point_v<T>) {
+        low = static_cast<T>(context.node.attributes.real("min", -std::numeric_limits<float>::infinity()));
+        high = static_cast<T>(context.node.attributes.real("max", std::numeric_limits<float>::infinity()));
+    }
+    for (const std::size_t i : {1, 2})
+        if (context.has(i) && (context.input(i).count() != 1 || context.input(i).type != desc.type))
+            failInput("a bound of Clip must be one value of the input's type, not {} {}", toString(context.input(i).dims),
+                      dataTypeName(context.input(i).type));
+    const bool bounded[2] = {context.has(1), context.has(2)};
+    return {{desc}, makeKernel([=, count = desc.count()](const KernelArguments& a) {
+                const T least = bounded[0] ? *static_cast<const T*>(a.inputs[1]) : low;
+                const T most = bounded[1] ? *static_cast<const T*>(a.inputs[2]) : high;
+                const auto* in = static_cast<const T*>(a.inputs[0]);
+                auto* out = static_cast<T*>(a.outputs[0]);
+                const auto clip = [=](T x) { return std::min(most, std::max(least, x)); };
+                if constexpr (std::is_same_v<T, float>) mapFloats(in, out, count, clip);
+                else
+                    for (std::size_t i = 0; i < count; ++i) out[i] = clip(in[i]);
+            })};
 }
 
 float hardSigmoid(float x, float alpha, float beta) { return std::max(0.0f, std::min(1.0f, alpha * x + beta)); }
@@ -126,7 +143,7 @@ float hardSigmoid(float x, float alpha, float beta) { return std::max(0.0f, std:
 }  // namespace
 
 void addElementwise(OperatorTable& table) {
-    table["Relu"] = simple([](float x) { return x > 0 ? x : 0.0f; });
+    table["Relu"] = numeric([](auto x) { return x > 0 ? x : decltype(x)(0); });
     table["Sigmoid"] = simple([](float x) { return fastSigmoid(x); });
     table["Tanh"] = simple([](float x) { return fastTanh(x); });
     table["Exp"] = simple([](float x) { return fastExp(x); });
@@ -153,8 +170,14 @@ void addElementwise(OperatorTable& table) {
     table["Acosh"] = simple([](float x) { return std::acosh(x); });
     table["Atanh"] = simple([](float x) { return std::atanh(x); });
     table["Neg"] = numeric([](auto x) { return -x; });
-    table["Abs"] = numeric([](auto x) { return x < 0 ? -x : x; });
-    table["Sign"] = numeric([](auto x) { return x > 0 ? decltype(x)(1) : x < 0 ? decltype(x)(-1) : decltype(x)(0); });
+    table["Abs"] = numeric([](auto x) {
+        if constexpr (std::is_unsigned_v<decltype(x)>) return x;
+        else return x < 0 ? -x : x;
+    });
+    table["Sign"] = numeric([](auto x) {
+        if constexpr (std::is_unsigned_v<decltype(x)>) return x > 0 ? 1 : 0;
+        else return x > 0 ? 1 : x < 0 ? -1 : 0;
+    });
     table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false};
     table["Gelu"] = {compileGelu, LayoutPolicy::Any, false};
     table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false};
@@ -192,10 +215,11 @@ void addElementwise(OperatorTable& table) {
         const float alpha = context.node.attributes.real("alpha", 1.0f);
         return [=](float x) { return x >= 0 ? x : alpha * (fastExp(x) - 1.0f); };
     });
-    table["Clip"] = unary([](const NodeContext& context) {
-        const Activation bounds = clipBounds(context);
-        return [=](float x) { return std::min(bounds.high, std::max(bounds.low, x)); };
-    });
+    table["Clip"] = {[](const NodeContext& context) {
+                         return withArithmeticType(context.input(0).type, "Clip",
+                                                   [&]<typename T>(T) { return clipTo<T>(context); });
+                     },
+                     LayoutPolicy::Any, false};
 }
 
 }  // namespace quantloupe

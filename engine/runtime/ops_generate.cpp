@@ -48,7 +48,7 @@ CompiledNode compileTrilu(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 2) failInput("Trilu needs matrices");
     const std::int64_t diagonal =
-        context.has(1) ? static_cast<std::int64_t>(context.needConstant(1, "Trilu's k").scalar()) : 0;
+        context.has(1) ? integerOf(context.needConstant(1, "Trilu's k")) : 0;
     const bool upper = context.node.attributes.integer("upper", 1) != 0;
     const std::int64_t rows = desc.dims[desc.dims.size() - 2], columns = desc.dims.back();
     return {{desc},
@@ -66,7 +66,7 @@ CompiledNode compileTrilu(const NodeContext& context) {
 
 CompiledNode compileCumSum(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
-    const auto axisValue = static_cast<std::int64_t>(context.needConstant(1, "CumSum's axis").scalar());
+    const auto axisValue = integerOf(context.needConstant(1, "CumSum's axis"));
     const std::size_t axis = normalizedAxis(axisValue, desc.dims.size());
     const bool exclusive = context.node.attributes.integer("exclusive", 0) != 0;
     const bool reverse = context.node.attributes.integer("reverse", 0) != 0;

@@ -28,6 +28,50 @@ Operator logic(F f) {
             LayoutPolicy::Same, false};
 }
 
+/// Calls use(T{}) for the integers.
+template <typename F>
+CompiledNode forIntegers(DataType type, std::string_view what, F use) {
+    return withArithmeticType(type, what, [&]<typename T>(T zero) -> CompiledNode {
+        if constexpr (std::is_integral_v<T>) return use(zero);
+        else failInput("{} needs integers, not {}", what, dataTypeName(type));
+    });
+}
+
+template <typename F>
+Operator bits(F f) {
+    return {[f](const NodeContext& context) {
+                requireSameTypes(context);
+                const DataType type = context.input(0).type;
+                return forIntegers(type, context.node.op,
+                                       [&]<typename T>(T) { return compileBinary<T, T>(context, type, f); });
+            },
+            LayoutPolicy::Same, false};
+}
+
+CompiledNode compileBitShift(const NodeContext& context) {
+    requireSameTypes(context);
+    const std::string direction = context.node.attributes.text("direction", "");
+    if (direction != "LEFT" && direction != "RIGHT") failInput("the direction of a BitShift must be LEFT or RIGHT, not '{}'", direction);
+    const DataType type = context.input(0).type;
+    return forIntegers(type, "BitShift", [&]<typename T>(T) {
+        return compileBinary<T, T>(context, type, [left = direction == "LEFT"](T value, T by) {
+            const auto wide = static_cast<std::uint64_t>(value);
+            const auto places = static_cast<std::uint64_t>(by);
+            return static_cast<T>(places >= 8 * sizeof(T) ? 0 : left ? wide << places : wide >> places);
+        });
+    });
+}
+
+CompiledNode compileBitwiseNot(const NodeContext& context) {
+    const TensorDesc desc = context.input(0);
+    return forIntegers(desc.type, "BitwiseNot", [&]<typename T>(T) -> CompiledNode {
+        return {{desc}, makeKernel([count = desc.count()](const KernelArguments& a) {
+                    for (std::size_t i = 0; i < count; ++i)
+                        static_cast<T*>(a.outputs[0])[i] = static_cast<T>(~static_cast<const T*>(a.inputs[0])[i]);
+                })};
+    });
+}
+
 CompiledNode compileNot(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     if (desc.type != DataType::Bool) failInput("Not needs a bool tensor");
@@ -154,6 +198,11 @@ void addLogic(OperatorTable& table) {
         const bool negative = context.node.attributes.integer("detect_negative", 1) != 0;
         return [=](float x) { return std::isinf(x) && (x > 0 ? positive : negative); };
     });
+    table["BitwiseAnd"] = bits([](auto l, auto r) { return l & r; });
+    table["BitwiseOr"] = bits([](auto l, auto r) { return l | r; });
+    table["BitwiseXor"] = bits([](auto l, auto r) { return l ^ r; });
+    table["BitwiseNot"] = {compileBitwiseNot, LayoutPolicy::Plain, false};
+    table["BitShift"] = {compileBitShift, LayoutPolicy::Same, false};
     table["Where"] = {compileWhere, LayoutPolicy::Same, false};
     table["Cast"] = {compileCast, LayoutPolicy::Plain, false};
     table["CastLike"] = {[](const NodeContext& context) { return castTo(context, context.input(1).type); },

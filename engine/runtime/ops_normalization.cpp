@@ -20,13 +20,60 @@ QUANTLOUPE_SIMD void scaleChannels(const float* in, const float* factor, const f
         }
 }
 
+/// With the mean and variance of the batch at hand (opset 14): what weight standardization is exported as. Outputs 1 and 2
+/// are the running mean and variance.
+CompiledNode compileTrainingNorm(const NodeContext& context) {
+    const TensorDesc desc = context.input(0);
+    const auto channels = static_cast<std::size_t>(desc.dims[1]);
+    for (std::size_t i = 1; i < 5; ++i) {
+        requireFloat(context, i);
+        if (context.input(i).count() != channels)
+            failInput("BatchNormalization has {} channels, but its input {} has {} values", channels, i, context.input(i).count());
+    }
+    const float epsilon = context.node.attributes.real("epsilon", 1e-5f), momentum = context.node.attributes.real("momentum", 0.9f);
+    const auto batch = static_cast<std::size_t>(desc.dims[0]);
+    const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
+    const std::ptrdiff_t step = desc.layout == Layout::ChannelsLast ? desc.dims[1] : 1;
+    const auto channelStep = static_cast<std::size_t>(desc.strides()[1]);
+    const TensorDesc perChannel{DataType::Float32, {desc.dims[1]}, Layout::Plain};
+    const Activation bounds = context.activation != nullptr ? *context.activation : Activation();
+    return {{desc, perChannel, perChannel}, makeKernel([=](const KernelArguments& a) {
+                const auto floats = [&](std::size_t i) { return static_cast<const float*>(a.inputs[i]); };
+                for (std::size_t c = 0; c < channels; ++c) {
+                    const auto each = [&](auto use) {
+                        for (std::size_t n = 0; n < batch; ++n)
+                            for (std::size_t s = 0; s < spatial; ++s)
+                                use(n * channels * spatial + c * channelStep + s * static_cast<std::size_t>(step));
+                    };
+                    double sum = 0, squares = 0;
+                    each([&](std::size_t at) { sum += static_cast<double>(floats(0)[at]); });
+                    const double mean = sum / static_cast<double>(batch * spatial);
+                    each([&](std::size_t at) {
+                        const double distance = static_cast<double>(floats(0)[at]) - mean;
+                        squares += distance * distance;
+                    });
+                    const double variance = squares / static_cast<double>(batch * spatial);
+                    const float factor = floats(1)[c] / std::sqrt(static_cast<float>(variance) + epsilon);
+                    each([&](std::size_t at) {
+                        const float x = (floats(0)[at] - static_cast<float>(mean)) * factor + floats(2)[c];
+                        static_cast<float*>(a.outputs[0])[at] = std::min(bounds.high, std::max(bounds.low, x));
+                    });
+                    const auto running = [&](std::size_t output, std::size_t input, double now) {
+                        if (a.outputs.size() > output && a.outputs[output] != nullptr)
+                            static_cast<float*>(a.outputs[output])[c] =
+                                floats(input)[c] * momentum + static_cast<float>(now) * (1 - momentum);
+                    };
+                    running(1, 3, mean);
+                    running(2, 4, variance);
+                }
+            })};
+}
+
 CompiledNode compileBatchNorm(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 2) failInput("BatchNormalization needs a batch and channels");
-    if (context.node.attributes.integer("training_mode", 0) != 0)
-        fail(ErrorKind::Unsupported,
-             "BatchNormalization in training mode is not supported; export the model for inference");
+    if (context.node.attributes.integer("training_mode", 0) != 0) return compileTrainingNorm(context);
     const auto channels = static_cast<std::size_t>(desc.dims[1]);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     const char* names[] = {"scale", "bias", "mean", "variance"};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that look at shapes or only give the same elements another one.
 
+#include <cstring>
+
 #include "base/error.h"
 #include "runtime/operators.h"
 
@@ -22,10 +24,25 @@ CompiledNode viewAs(const NodeContext& context, Dims dims) {
             })};
 }
 
-CompiledNode compileIdentity(const NodeContext& context) {
-    if (context.node.outputs.size() > 1 && context.node.outputs[1].valid())
-        fail(ErrorKind::Unsupported, "the mask output of Dropout is not supported");
-    return {{context.input(0)}, nullptr};
+CompiledNode compileIdentity(const NodeContext& context) { return {{context.input(0)}, nullptr}; }
+
+/// Without training everything passes, and the mask says so.
+CompiledNode compileDropout(const NodeContext& context) {
+    if (const Constant* training = context.constant(2); training != nullptr && training->scalar() != 0)
+        fail(ErrorKind::Unsupported, "Dropout in training mode is not supported; export the model for inference");
+    if (!context.node.output(1).valid()) return compileIdentity(context);
+    const TensorDesc input = context.input(0);
+    TensorDesc mask = input;
+    if (context.opset() >= 10) mask.type = DataType::Bool;
+    const bool asFloat = mask.type == DataType::Float32;
+    if (!asFloat && mask.type != DataType::Bool)
+        fail(ErrorKind::Unsupported, "the mask of Dropout is supported for float32 only");
+    return {{input, mask}, makeKernel([=, count = input.count(), bytes = input.bytes()](const KernelArguments& a) {
+                if (a.outputs[0] != nullptr && bytes > 0) std::memcpy(a.outputs[0], a.inputs[0], bytes);
+                if (a.outputs[1] == nullptr) return;
+                if (asFloat) std::fill_n(static_cast<float*>(a.outputs[1]), count, 1.0f);
+                else std::fill_n(static_cast<bool*>(a.outputs[1]), count, true);
+            })};
 }
 
 CompiledNode compileFlatten(const NodeContext& context) {
@@ -62,10 +79,6 @@ CompiledNode compileReshape(const NodeContext& context) {
             failInput("Reshape to [{}] does not fit {}", fmt::join(result, ", "), toString(dims));
         result[*open] = elementCount(dims) / known;
     }
-    // A batch that was 1 on export must not stay 1 when several samples run at once.
-    if (elementCount(result) != elementCount(dims) && !result.empty() && !dims.empty() && result[0] == 1 &&
-        elementCount(result) * dims[0] == elementCount(dims))
-        result[0] = dims[0];
     return viewAs(context, std::move(result));
 }
 
@@ -128,7 +141,7 @@ void addShapes(OperatorTable& table) {
     const auto any = LayoutPolicy::Any;
     const auto plain = LayoutPolicy::Plain;
     table["Identity"] = {compileIdentity, any, false};
-    table["Dropout"] = {compileIdentity, any, false};
+    table["Dropout"] = {compileDropout, any, false};
     table["Flatten"] = {compileFlatten, plain, false};
     table["Reshape"] = {compileReshape, any, false};
     table["Squeeze"] = {compileSqueeze, plain, false};

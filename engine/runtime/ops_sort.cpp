@@ -18,7 +18,7 @@ CompiledNode compileTopK(const NodeContext& context) {
     const std::size_t axis = normalizedAxis(attributes.integer("axis", -1), desc.dims.size());
     // Up to opset 9 k is an attribute.
     const std::int64_t wanted = context.has(1)
-                                    ? static_cast<std::int64_t>(context.needConstant(1, "TopK's k").scalar())
+                                    ? integerOf(context.needConstant(1, "TopK's k"))
                                     : attributes.integer("k", 0);
     const bool largest = attributes.integer("largest", 1) != 0;
     const auto extent = static_cast<std::size_t>(desc.dims[axis]);

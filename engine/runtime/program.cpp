@@ -75,15 +75,9 @@ void Workspace::run(const CancelToken& cancel) {
     }
 }
 
-std::vector<std::string> unknownOperators(const Graph& graph) {
-    std::set<std::string> seen;
-    std::vector<std::string> unknown;
-    for (const Node& node : graph.nodes()) {
-        if (findOperator(node.domain, node.op) != nullptr) continue;
-        const std::string name = node.domain.empty() ? node.op : node.domain + "." + node.op;
-        if (seen.insert(name).second) unknown.push_back(fmt::format("{} (node '{}')", name, node.name));
-    }
-    return unknown;
+ConstantPtr Program::constantValue(TensorId observed) const {
+    const auto found = m_constantOutputs.find(observed);
+    return found == m_constantOutputs.end() ? nullptr : found->second;
 }
 
 }  // namespace quantloupe

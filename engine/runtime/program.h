@@ -49,6 +49,13 @@ struct ProgramSpec {
     std::vector<TensorId> kept;
     /// Shapes of tensors, so that a Shape operator needs no run of what comes before it; may be null.
     std::shared_ptr<const std::unordered_map<TensorId, Dims>> knownDims;
+    /// Values that do not depend on the samples and that an earlier program for this batch size computed while compiling:
+    /// shape arithmetic. A program that starts from a cut does not contain the tensors whose shapes they came from. May
+    /// be null.
+    std::shared_ptr<const std::unordered_map<TensorId, ConstantPtr>> knownConstants;
+    /// Evaluates what can be evaluated: a node that is not supported, or whose result's shape depends on the data, and all
+    /// nodes after it are left out (Program::unavailable()), and observed tensors among their outputs are missing.
+    bool partial = false;
     /// Kernels of earlier programs; may be null.
     std::shared_ptr<KernelCache> kernels;
 };
@@ -96,6 +103,14 @@ class Program {
     /// Of every tensor that the program computes or reads.
     std::unordered_map<TensorId, Dims> allDims() const;
     std::size_t arenaBytes() const { return m_arenaBytes; }
+    /// For ProgramSpec::knownConstants: integers and bools that were computed while compiling.
+    const std::unordered_map<TensorId, ConstantPtr>& foldedConstants() const { return m_foldedConstants; }
+    /// Whether some tensor depends on several samples at once, or its samples cannot be told apart (sample_flow.h).
+    bool mixesSamples() const { return m_mixesSamples; }
+    /// Of a partial program: the nodes that are not evaluated, each with the reason.
+    const std::map<NodeId, std::string>& unavailable() const { return m_unavailable; }
+    /// The value of an observed tensor that is known without running the program, else null.
+    ConstantPtr constantValue(TensorId observed) const;
 
     /// Where a tensor is while the program runs.
     struct Value {
@@ -128,11 +143,11 @@ class Program {
     std::unordered_map<TensorId, Value> m_values;
     std::unordered_map<TensorId, Value> m_observed;  ///< decoded
     std::map<TensorId, TensorDesc> m_kept;
-    std::vector<ConstantPtr> m_folded;  ///< constants computed while compiling
+    std::vector<ConstantPtr> m_folded;  ///< constants that steps read
+    std::unordered_map<TensorId, ConstantPtr> m_foldedConstants, m_constantOutputs;
+    std::map<NodeId, std::string> m_unavailable;
+    bool m_mixesSamples = false;
     std::size_t m_arenaBytes = 0;
 };
-
-/// Operators of the graph that the engine cannot run: "NonMaxSuppression (node 'nms')", each once. Empty: all known.
-std::vector<std::string> unknownOperators(const Graph& graph);
 
 }  // namespace quantloupe

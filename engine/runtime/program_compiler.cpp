@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "runtime/operators.h"
+#include "runtime/sample_flow.h"
 
 namespace quantloupe {
 namespace {
@@ -60,7 +61,14 @@ std::vector<NodeId> ProgramCompiler::schedule() {
         if (!tensor.valid() || resumed.contains(tensor)) continue;
         const TensorInfo& info = m_graph.tensor(tensor);
         if (inputs.contains(tensor)) m_read.insert(tensor);
-        if (inputs.contains(tensor) || info.constant) continue;
+        if (inputs.contains(tensor) || info.constant || m_constants.contains(tensor)) continue;
+        if (m_program->m_spec.knownConstants) {
+            const auto known = m_program->m_spec.knownConstants->find(tensor);
+            if (known != m_program->m_spec.knownConstants->end()) {
+                m_constants.emplace(tensor, known->second);
+                continue;
+            }
+        }
         if (!info.producer.valid())
             fail(ErrorKind::Internal, "the input '{}' was not provided", info.name);
         if (needed[info.producer.index()]) continue;
@@ -227,13 +235,15 @@ NodeContext ProgramCompiler::contextOf(const Node& node) {
         }
         context.inputs.push_back(floatDesc(valueOf(in)));
         const auto constant = m_constants.find(in);
-        context.constants.push_back(constant == m_constants.end() ? nullptr : constant->second.get());
+        context.constants.push_back(constant == m_constants.end() ? nullptr : constant->second);
     }
     return context;
 }
 
 NodeId ProgramCompiler::fusableActivation(const Node& node, Activation& activation) const {
     const TensorId output = node.output();
+    const auto value = m_program->m_values.find(node.input(0));
+    if (value == m_program->m_values.end() || floatDesc(value->second).type != DataType::Float32) return {};
     if (observed(output) || m_program->m_spec.quantizers.contains(output)) return {};
     const NodeId id = m_graph.onlyConsumer(output);
     if (!id.valid()) return {};
@@ -281,7 +291,7 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
 ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, const NodeContext& context,
                                                          const Activation& activation) {
     const bool weighted = context.node.op == "Conv" || context.node.op == "Gemm" || context.node.op == "MatMul";
-    const bool known = std::all_of(context.constants.begin(), context.constants.end(), [](auto* c) { return c != nullptr; });
+    const bool known = std::all_of(context.constants.begin(), context.constants.end(), [](const auto& c) { return c != nullptr; });
     const std::optional<Version> version = weighted && !known ? kernelVersion(context, activation) : std::nullopt;
     if (version)
         if (const auto* entry = m_program->m_spec.kernels->find(*version)) return {entry->outputs, entry->kernel};
@@ -296,18 +306,25 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     bool known = true;
     for (std::size_t i = 0; known && i < node.inputs.size(); ++i)
         known = !node.inputs[i].valid() || context.constants[i] != nullptr;
-    if (node.op == "Shape" || node.op == "Size") known = true;
-    for (const TensorDesc& desc : compiled.outputs) known = known && desc.layout == Layout::Plain;
-    if (!known) return false;
-    std::vector<const void*> inputs;
-    for (const Constant* constant : context.constants)
-        inputs.push_back(constant != nullptr ? constant->bytes().data() : nullptr);
+    if (!known && node.op != "Shape" && node.op != "Size") return false;
     constexpr std::size_t kMostBytes = std::size_t{1} << 32;
-    for (const TensorDesc& desc : compiled.outputs)
+    std::vector<std::vector<std::byte>> values, converted(node.inputs.size());
+    for (const TensorDesc& desc : compiled.outputs) {
         if (desc.bytes() > kMostBytes) failInput("its constant result of {} is too large", toString(desc.dims));
-    std::vector<std::vector<std::byte>> values;
+        values.emplace_back(desc.bytes());
+    }
+    std::vector<const void*> inputs;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        const Constant* constant = context.constant(i);
+        inputs.push_back(constant != nullptr ? constant->bytes().data() : nullptr);
+        const TensorDesc& wanted = context.inputs[i];
+        if (constant == nullptr || wanted.layout == Layout::Plain) continue;
+        converted[i].resize(wanted.bytes());
+        convertLayout({wanted.type, wanted.dims, Layout::Plain}, inputs[i], wanted.layout, converted[i].data());
+        inputs[i] = converted[i].data();
+    }
     std::vector<void*> outputs;
-    for (const TensorDesc& desc : compiled.outputs) outputs.push_back(values.emplace_back(desc.bytes()).data());
+    for (auto& bytes : values) outputs.push_back(bytes.data());
     if (compiled.kernel) {
         std::vector<std::byte> scratch(compiled.kernel->scratchBytes() + kAlignment);
         compiled.kernel->run({inputs, outputs, scratch.data()});
@@ -316,14 +333,19 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
     }
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!node.output(i).valid()) continue;
+        const TensorDesc& desc = compiled.outputs[i];
+        if (desc.layout != Layout::Plain) {
+            std::vector<std::byte> plain(desc.bytes());
+            convertLayout(desc, values[i].data(), Layout::Plain, plain.data());
+            values[i] = std::move(plain);
+        }
         m_program->m_values.erase(node.output(i));  // a place holder of addShapeOnly()
         const auto quantizer = m_program->m_spec.quantizers.find(node.output(i));
-        if (quantizer != m_program->m_spec.quantizers.end() && compiled.outputs[i].type == DataType::Float32) {
+        if (quantizer != m_program->m_spec.quantizers.end() && desc.type == DataType::Float32) {
             auto* floats = reinterpret_cast<float*>(values[i].data());
-            applyFakeQuant(quantizer->second, floats, floats, compiled.outputs[i].count());
+            applyFakeQuant(quantizer->second, floats, floats, desc.count());
         }
-        m_constants[node.output(i)] =
-            Constant::fromBytes(compiled.outputs[i].type, compiled.outputs[i].dims, std::move(values[i]));
+        m_constants[node.output(i)] = Constant::fromBytes(desc.type, desc.dims, std::move(values[i]));
     }
     return true;
 }
@@ -384,7 +406,8 @@ void ProgramCompiler::addNode(NodeId id) {
     const std::optional<Layout> layout = wantedLayout(*op, node);
     for (TensorDesc& desc : context.inputs)
         if (layout && desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? *layout : Layout::Plain;
-    for (std::size_t i = 0; i < context.inputs.size(); ++i)
+    // Weights and other parameters are read in row-major order; an activation may be a constant, too.
+    for (std::size_t i = 1; i < context.inputs.size(); ++i)
         if (context.constants[i] != nullptr && op->layout != LayoutPolicy::Same && op->layout != LayoutPolicy::Joined)
             context.inputs[i].layout = Layout::Plain;
 
@@ -394,6 +417,8 @@ void ProgramCompiler::addNode(NodeId id) {
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);
+    const std::vector<SampleLayout> samples = followSamples(context, compiled.outputs);
+    for (std::size_t i = 0; i < samples.size(); ++i) compiled.outputs[i].samples = samples[i];
     if (!fused.valid() && foldConstant(context, compiled)) return;
     if (!compiled.kernel) return addView(node, context.inputs[0].layout, std::move(compiled.outputs[0]));
     std::shared_ptr<const Kernel> kernel = std::move(compiled.kernel);
@@ -418,8 +443,11 @@ void ProgramCompiler::addNode(NodeId id) {
 void ProgramCompiler::settleObserved() {
     for (const TensorId tensor : m_program->m_spec.observed) {
         const Value value = valueOf(tensor);
-        m_program->m_observed[tensor] = {value.coded ? bufferIn(tensor, value.desc.layout) : value.buffer,
-                                         floatDesc(value), false};
+        // Samples in several runs are taken apart in row-major order.
+        const Layout layout = value.desc.samples.runs > 1 ? Layout::Plain : value.desc.layout;
+        TensorDesc desc = floatDesc(value);
+        desc.layout = layout;
+        m_program->m_observed[tensor] = {bufferIn(tensor, layout), desc, false};
     }
     for (const TensorId tensor : m_program->m_spec.kept) {
         const Value& value = valueOf(tensor);
@@ -459,21 +487,57 @@ void ProgramCompiler::placeBuffers() {
     }
 }
 
+void ProgramCompiler::addOrLeaveOut(NodeId id) {
+    const Node& node = m_graph.node(id);
+    const bool partial = m_program->m_spec.partial;
+    if (partial)
+        for (const TensorId in : node.inputs) {
+            const NodeId maker = in.valid() ? m_graph.tensor(in).producer : NodeId();
+            if (!maker.valid() || !m_program->m_unavailable.contains(maker) || m_program->m_values.contains(in)) continue;
+            const auto origin = m_leftOutBecauseOf.find(maker);
+            m_leftOutBecauseOf[id] = origin == m_leftOutBecauseOf.end() ? maker : origin->second;
+            m_program->m_unavailable[id] = fmt::format("it needs '{}', which is not evaluated", m_graph.node(m_leftOutBecauseOf[id]).name);
+            return;
+        }
+    try {
+        addNode(id);
+    } catch (Error& error) {
+        if (partial && error.kind() == ErrorKind::Unsupported) {
+            m_program->m_unavailable[id] = error.message();
+            return;
+        }
+        error.addContext(fmt::format("node '{}' ({})", node.name, node.op));
+        throw;
+    }
+}
+
+/// What later programs, and readers of the outputs, may rely on.
+void ProgramCompiler::noteConstants() {
+    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+    for (const auto& [tensor, constant] : m_constants) {
+        if (observed(tensor)) m_program->m_constantOutputs.emplace(tensor, constant);
+        const DataType type = constant->type();
+        const bool integer = type != DataType::Float32 && type != DataType::Float64 && type != DataType::Float16 && type != DataType::BFloat16;
+        if (integer && constant->bytes().size() <= kMostBytes && !m_graph.tensor(tensor).constant && !m_program->m_spec.constants.contains(tensor))
+            m_program->m_foldedConstants.emplace(tensor, constant);
+    }
+    for (const auto& [tensor, value] : m_program->m_values)
+        m_program->m_mixesSamples = m_program->m_mixesSamples || value.desc.samples.isMixed();
+}
+
 std::shared_ptr<const Program> ProgramCompiler::compile() {
     const std::vector<NodeId> order = schedule();
     addInputs();
     addShapeOnly();
-    for (const NodeId id : order) {
-        if (m_done[id.index()]) continue;
-        try {
-            addNode(id);
-        } catch (Error& error) {
-            error.addContext(fmt::format("node '{}' ({})", m_graph.node(id).name, m_graph.node(id).op));
-            throw;
-        }
-    }
+    for (const NodeId id : order)
+        if (!m_done[id.index()]) addOrLeaveOut(id);
+    if (!m_program->m_unavailable.empty())
+        std::erase_if(m_program->m_spec.observed, [&](TensorId tensor) {
+            return m_program->m_unavailable.contains(m_graph.tensor(tensor).producer);
+        });
     settleObserved();
     placeBuffers();
+    noteConstants();
     return m_program;
 }
 

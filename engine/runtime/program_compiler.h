@@ -28,6 +28,8 @@ class ProgramCompiler {
     void addInputs();
     void addShapeOnly();
     void addNode(NodeId id);
+    void addOrLeaveOut(NodeId id);
+    void noteConstants();
     void addView(const Node& node, Layout from, TensorDesc desc);
     /// Nodes whose input is coded: true if the node was added as one that works on codes. (coded_nodes.cpp)
     bool addCoded(NodeId id);
@@ -35,7 +37,7 @@ class ProgramCompiler {
     bool addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedPool(const Node& node);
     void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs, TensorId output,
-                      const TensorDesc& desc);
+                      TensorDesc desc);
     /// The quantizer of a tensor that is carried as codes, or null.
     const FakeQuant* codedQuantizer(TensorId tensor) const;
     bool isCoded(TensorId tensor) const;
@@ -70,6 +72,7 @@ class ProgramCompiler {
     std::set<TensorId> m_read;                              ///< inputs that the schedule needs
     std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
     std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
+    std::map<NodeId, NodeId> m_leftOutBecauseOf;            ///< of a partial program: the first node that is not evaluated
     std::vector<bool> m_done;                               ///< nodes fused into another
 };
 

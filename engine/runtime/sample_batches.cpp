@@ -47,7 +47,10 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
 
 std::map<TensorId, TensorDesc> SampleBatches::inputsOf(const Graph& graph) const {
     std::map<TensorId, TensorDesc> inputs;
-    for (std::size_t i = 0; i < m_inputs.size(); ++i) inputs[graph.inputs()[i]] = m_inputs[i];
+    for (std::size_t i = 0; i < m_inputs.size(); ++i) {
+        TensorDesc& input = inputs[graph.inputs()[i]] = m_inputs[i];
+        input.samples = {1, static_cast<std::int64_t>(m_batch)};
+    }
     return inputs;
 }
 
@@ -85,15 +88,6 @@ std::vector<std::vector<std::byte>> SampleBatches::load(std::size_t chunk) const
         }
     }
     return buffers;
-}
-
-std::size_t suitableBatch(const GraphPtr& graph, const DatasetPtr& dataset) {
-    constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the caches of one core
-    constexpr std::size_t kMost = 8;
-    const SampleBatches single(dataset, *graph, 1);
-    ProgramSpec spec = floatProgram(graph, single.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
-    const std::size_t bytes = Program::compile(std::move(spec))->arenaBytes();
-    return std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(bytes, 1), 1, kMost);
 }
 
 }  // namespace quantloupe

@@ -46,7 +46,4 @@ class SampleBatches {
     mutable std::mutex m_mutex;
 };
 
-/// How many samples at a time keep a network's activations near the caches: 1 to 8.
-std::size_t suitableBatch(const GraphPtr& graph, const DatasetPtr& dataset);
-
 }  // namespace quantloupe

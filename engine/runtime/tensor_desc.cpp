@@ -40,6 +40,30 @@ std::vector<std::ptrdiff_t> TensorDesc::strides() const {
     return result;
 }
 
+std::optional<std::size_t> sampleDimension(const TensorDesc& desc) {
+    if (!desc.samples.perSample() || desc.samples.count == 1) return std::nullopt;
+    const std::int64_t block = elementCount(desc.dims) / (desc.samples.runs * desc.samples.count);
+    std::int64_t suffix = 1;
+    for (std::size_t d = desc.dims.size(); d-- > 0; suffix *= desc.dims[d])
+        if (suffix > 0 && block >= suffix && block < suffix * desc.dims[d])
+            return block % suffix == 0 && desc.dims[d] % (desc.samples.count * (block / suffix)) == 0 ? std::optional(d) : std::nullopt;
+    return std::nullopt;
+}
+
+std::span<const float> presentValues(const TensorDesc& desc, const float* values, std::size_t present,
+                                     std::vector<float>& storage) {
+    const std::size_t all = desc.count();
+    if (!desc.samples.perSample()) return {values, all};
+    const auto samples = static_cast<std::size_t>(desc.samples.count), runs = static_cast<std::size_t>(desc.samples.runs);
+    const std::size_t block = all / (samples * runs);
+    if (runs == 1) return {values, block * present};
+    storage.resize(runs * block * present);
+    float* to = storage.data();
+    for (std::size_t s = 0; s < present; ++s)
+        for (std::size_t r = 0; r < runs; ++r, to += block) std::memcpy(to, values + (r * samples + s) * block, block * sizeof(float));
+    return storage;
+}
+
 void convertLayout(const TensorDesc& from, const void* source, Layout to, void* target) {
     if (from.count() == 0) return;
     if (from.layout == to || from.dims.size() < 3) {

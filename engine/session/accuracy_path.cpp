@@ -7,7 +7,7 @@ namespace quantloupe {
 std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config, const CancelToken& cancel) {
     Impl& impl = *m_impl;
     impl.requireData();
-    impl.requireOperators();
+    impl.requireEvaluable();
     impl.openBatches();
     const SampleBatches& batches = *impl.evaluationBatches;
     const RunControl control{impl.workers, cancel, {}};
@@ -17,13 +17,12 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
         ResumeOptions resume = impl.resumeOptions(graph);
         resume.keep = false;
         NetworkOutputs outputs;
-        runOutputs(resumedProgram(std::move(spec), resume, batches.chunks(), 0, batches.chunks()), *graph, batches, 0,
+        outputs.task = impl.part.whole();
+        runOutputs(resumedProgram(std::move(spec), resume, batches.chunks(), 0, batches.chunks()), impl.part.endsOf(*graph), batches, 0,
                    batches.chunks(), control, outputs);
         return outputs;
     };
-    const auto ends = [](const GraphPtr& graph) {
-        return std::vector<TensorId>(graph->outputs().begin(), graph->outputs().end());
-    };
+    const auto ends = [&](const GraphPtr& graph) { return impl.part.endsOf(*graph); };
     const auto floating = [&](const GraphPtr& graph) {
         return run(floatProgram(graph, batches.inputsOf(*graph), ends(graph)));
     };

@@ -48,7 +48,12 @@ class EvaluationRun {
         publish();  // the graph is shown at once, even if the network cannot run
         weightMetrics();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
-        m_session.requireOperators();
+        const bool known = m_session.batch != 0;
+        m_session.requireEvaluable();
+        if (!known && !m_session.part.whole()) {  // now it shows which layers are not evaluated
+            states();
+            weightMetrics();
+        }
         accuracies(depth);
         if (depth <= Depth::Accuracy) return finish();
         publish();
@@ -86,6 +91,7 @@ class EvaluationRun {
         std::vector<std::string> idleRules;
         const QuantizationConfig measured =
             withThresholdsMeasured(m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
+        m_result.counts = {};
         m_prepared = m_session.prepareMeasured(measured, control("channels of inputs"));
         const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
         m_result.covered = skips.covered;
@@ -104,6 +110,7 @@ class EvaluationRun {
             std::count_if(m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
         m_result.migratedInputs = m_prepared->migrations.size();
         m_result.notices = m_session.model.notices;
+        if (!m_session.part.frontier.empty()) m_result.notices.push_back(m_session.part.notice(*m_session.model.graph));
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
@@ -156,7 +163,7 @@ class EvaluationRun {
     /// Labels that the network cannot give.
     void noteLabels() {
         const Dataset& data = *m_session.evaluationData;
-        if (!data.hasLabels() || m_floating->descs[0].dims.size() != 2) return;
+        if (!data.hasLabels() || !m_floating->task || m_floating->descs[0].dims.size() != 2) return;
         const std::size_t classes = m_floating->widths[0];
         std::size_t beyond = 0;
         for (std::size_t s = 0; s < data.size(); ++s) {
@@ -172,7 +179,13 @@ class EvaluationRun {
 
     std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
         if (auto* known = m_session.outputs.find(version)) return *known;
-        return m_session.outputs.store(version, std::make_shared<NetworkOutputs>());
+        return m_session.outputs.store(version, emptyOutputs());
+    }
+
+    std::shared_ptr<NetworkOutputs> emptyOutputs() const {
+        auto outputs = std::make_shared<NetworkOutputs>();
+        outputs->task = m_session.part.whole();
+        return outputs;
     }
 
     /// Runs what is missing of the samples below `chunks`.
@@ -195,13 +208,13 @@ class EvaluationRun {
                 if (done < total) partial(begin * batches.batch() + done);
             };
         m_session.work.computed += program.program->allDims().size();
-        runOutputs(program, *graph, batches, begin, chunks, run, outputs);
+        runOutputs(program, m_session.part.endsOf(*graph), batches, begin, chunks, run, outputs);
         seconds += watch.seconds();
     }
 
     ProgramSpec floatSpec(const GraphPtr& graph) const {
         return floatProgram(graph, m_session.evaluationBatches->inputsOf(*graph),
-                            {graph->outputs().begin(), graph->outputs().end()});
+                            m_session.part.endsOf(*graph));
     }
 
     void accuracies(Depth depth) {
@@ -243,8 +256,8 @@ class EvaluationRun {
 
         fillKnownMetrics();
 
-        m_quantized = m_rerun ? m_session.outputs.store(m_plan->version, std::make_shared<NetworkOutputs>()) : outputsFor(m_plan->version);
-        const std::vector<TensorId> ends(graph->graph->outputs().begin(), graph->graph->outputs().end());
+        m_quantized = m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
+        const std::vector<TensorId> ends = session.part.endsOf(*graph->graph);
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
         const auto judgeFirst = [&](std::size_t samples) {
             m_result.floating = accuracyOf(*m_floating, *m_floating, data, samples);

@@ -33,17 +33,19 @@ void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, 
 
 }  // namespace
 
-void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatches& batches,
+void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
     if (outputs.descs.empty()) {
+        const Graph& graph = bound.program->graph();
         std::string unfit;
-        for (std::size_t o = 0; o < graph.outputs().size(); ++o) {
-            const TensorDesc& desc = bound.program->desc(graph.outputs()[o]);
-            const bool batched = !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
-            if (desc.type != DataType::Float32 || !batched) {
-                unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(graph.outputs()[o]).name,
+        for (std::size_t o = 0; o < ends.size(); ++o) {
+            const TensorDesc& desc = bound.program->desc(ends[o]);
+            if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
+                unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
                                      desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
-                                     batched ? "" : fmt::format(" for a batch of {}", batches.batch()));
+                                     desc.samples.isMixed()    ? ", which several samples enter"
+                                     : desc.samples.perSample() ? ""
+                                                                : ", the same for all samples");
                 continue;
             }
             outputs.compared.push_back(o);
@@ -52,20 +54,22 @@ void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatch
             outputs.rowWidth += outputs.widths.back();
         }
         if (outputs.descs.empty())
-            fail(ErrorKind::Unsupported, "no output can be compared, only those of float32 with a batch dimension: {}", unfit);
+            fail(ErrorKind::Unsupported, "no output can be compared, only those of float32 that depend on the samples: {}", unfit);
         outputs.values.resize(outputs.rowWidth * batches.samples());
     }
     runChunks({bound}, batches, begin, end, control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::size_t column = 0;
-                  std::vector<float> plain;
+                  std::vector<float> plain, gathered;
                   for (std::size_t o = 0; o < outputs.compared.size(); ++o) {
                       const std::size_t width = outputs.widths[o];
                       plain.resize(outputs.descs[o].count());
-                      convertLayout(outputs.descs[o], workspaces[0].data(graph.outputs()[outputs.compared[o]]), Layout::Plain, plain.data());
-                      for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
+                      convertLayout(outputs.descs[o], workspaces[0].data(ends[outputs.compared[o]]), Layout::Plain, plain.data());
+                      const std::size_t present = batches.samplesIn(chunk);
+                      const auto values = presentValues(outputs.descs[o], plain.data(), present, gathered);
+                      for (std::size_t s = 0; s < present; ++s)
                           std::memcpy(outputs.values.data() + (chunk * batches.batch() + s) * outputs.rowWidth + column,
-                                      plain.data() + s * width, width * sizeof(float));
+                                      values.data() + s * width, width * sizeof(float));
                       column += width;
                   }
               });
@@ -74,7 +78,7 @@ void runOutputs(const BoundProgram& bound, const Graph& graph, const SampleBatch
 
 std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
     std::vector<std::int32_t> classes;
-    if (outputs.descs[0].dims.size() != 2 || outputs.widths[0] < 2) return classes;
+    if (!outputs.task || outputs.descs[0].dims.size() != 2 || outputs.widths[0] < 2) return classes;
     for (std::size_t s = 0; s < samples; ++s)
         classes.push_back(judge(outputs.row(s), outputs.widths[0], std::nullopt).predicted);
     return classes;
@@ -89,10 +93,10 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     accuracy.sqnrDb = difference.result().sqnrDb;
     accuracy.maxAbsDiff = difference.maxAbsolute;
 
-    if (outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
+    if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
 
     // Classes: the first output, if a sample's is a vector.
-    const bool classifies = outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
+    const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
     if (!classifies) return accuracy;
     const bool labelled = dataset.hasLabels();
     std::size_t top1 = 0, top5 = 0, agreeing = 0;

@@ -10,10 +10,11 @@
 
 namespace quantloupe {
 
-/// What a network said about each sample: all outputs that can be compared side by side, those of float32 whose first
-/// dimension is the batch. Others (indices of a TopK, anchors that are the same for all) are left out.
+/// The outputs of a network for each sample: all that can be compared side by side, those of float32 that depend on the
+/// samples. Others (indices of a TopK, anchors that are the same for all) are left out.
 struct NetworkOutputs {
-    std::vector<std::size_t> compared;   ///< indices of the graph's outputs; as many as descs and widths
+    bool task = true;                    ///< graph outputs; false: the tensors that the evaluated part of a network ends in
+    std::vector<std::size_t> compared;   ///< indices of the ends; as many as descs and widths
     std::vector<TensorDesc> descs;       ///< of each, for one batch
     std::vector<std::size_t> widths;     ///< elements a sample of each output
     std::size_t rowWidth = 0;
@@ -23,9 +24,9 @@ struct NetworkOutputs {
     const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
 };
 
-/// Runs chunks [begin, end) and stores their outputs. `outputs` grows from run to run. Throws Error if none can be
-/// compared.
-void runOutputs(const BoundProgram& program, const Graph& graph, const SampleBatches& batches,
+/// Runs chunks [begin, end) and stores their outputs, the tensors `ends`. `outputs` grows from run to run. Throws Error
+/// if none can be compared.
+void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
 
 /// Compares the first `samples` rows with the labels and with the reference.

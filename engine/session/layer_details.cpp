@@ -86,15 +86,15 @@ class DetailsRun {
 
     template <typename Use>
     void forInputs(const ComparedTensor& tensor, const Use& use) {
-        std::vector<float> rounded;
+        std::vector<float> rounded, gathered;
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             const TensorDesc& desc = tensor.floating.program().desc(m_unit.inputs[i]);
             if (desc.type != DataType::Float32) continue;
-            const std::size_t count = presentElements(desc, *m_session.evaluationBatches, tensor.chunk);
-            const float* values = tensor.floating.floats(m_unit.inputs[i]);
-            rounded.resize(count);
-            applyFakeQuant(m_quantizers.inputs[i].fakeQuant(), values, rounded.data(), count);
-            use(m_inputs[i], values, rounded.data(), count);
+            const auto values = presentValues(desc, tensor.floating.floats(m_unit.inputs[i]),
+                                              m_session.evaluationBatches->samplesIn(tensor.chunk), gathered);
+            rounded.resize(values.size());
+            applyFakeQuant(m_quantizers.inputs[i].fakeQuant(), values.data(), rounded.data(), values.size());
+            use(m_inputs[i], values.data(), rounded.data(), values.size());
         }
     }
 
@@ -165,7 +165,7 @@ LayerDetails layerDetails(Session& session, const QuantizationConfig& config, co
     all.elementwise = true;
     all.only = node;
     impl.requireData();
-    impl.requireOperators();
+    impl.requireEvaluable();
     impl.openBatches();
     const auto plan = impl.plan(config, {impl.workers, cancel, {}});
     const std::size_t index = unitOf(*plan, node);

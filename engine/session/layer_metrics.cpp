@@ -60,7 +60,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
                                         const CancelToken& cancel) {
     Session::Impl& impl = session.internal();
     impl.requireData();
-    impl.requireOperators();
+    impl.requireEvaluable();
     impl.openBatches();
     RunControl control{impl.workers, cancel, {}};
     if (observer.progress)

@@ -19,7 +19,7 @@ void addPowers(const float* values, std::size_t count, PowerHistogram& histogram
 std::vector<LayerRanges> rangeOverview(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
     Session::Impl& impl = session.internal();
     impl.requireData();
-    impl.requireOperators();
+    impl.requireEvaluable();
     impl.openBatches();
     const RunControl control{impl.workers, cancel, {}};
     const auto plan = impl.plan(config, control);

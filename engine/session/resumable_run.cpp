@@ -39,12 +39,14 @@ std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> 
 
 }  // namespace
 
-GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>& inputs,
+GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>& inputs, const std::vector<TensorId>& ends,
                      const std::shared_ptr<KernelCache>& kernels) {
-    ProgramSpec spec = floatProgram(graph, inputs, {graph->outputs().begin(), graph->outputs().end()});
+    ProgramSpec spec = floatProgram(graph, inputs, ends);
     spec.kernels = kernels;
     GraphShapes shapes;
-    shapes.dims = std::make_shared<const std::unordered_map<TensorId, Dims>>(Program::compile(std::move(spec))->allDims());
+    const auto program = Program::compile(std::move(spec));
+    shapes.dims = std::make_shared<const std::unordered_map<TensorId, Dims>>(program->allDims());
+    shapes.constants = std::make_shared<const std::unordered_map<TensorId, ConstantPtr>>(program->foldedConstants());
     shapes.density.resize(graph->tensorCount(), 0.0);
 
     std::vector<double> pending(graph->tensorCount(), 0.0);  // seconds since the last kept tensors
@@ -81,7 +83,7 @@ BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std:
         const TensorId tensor = walk.back();
         walk.pop_back();
         if (!tensor.valid() || !seen.insert(tensor).second || graph.tensor(tensor).constant) continue;
-        if (spec.inputs.contains(tensor)) continue;
+        if (spec.inputs.contains(tensor) || options.shapes.constants->contains(tensor)) continue;
         if (options.shapes.density[tensor.index()] > 0) {
             if (auto stored = options.store.find(versions[tensor.index()], begin, end)) {
                 spec.resumed.emplace(tensor, stored->desc());
@@ -95,6 +97,7 @@ BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std:
         walk.insert(walk.end(), node.inputs.begin(), node.inputs.end());
     }
     spec.knownDims = options.shapes.dims;
+    spec.knownConstants = options.shapes.constants;
     if (options.keep) spec.kept = affordable(spec, std::move(computed), options, chunks);
     BoundProgram bound(Program::compile(std::move(spec)));
     for (const auto& [tensor, desc] : bound.program->kept()) {

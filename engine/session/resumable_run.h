@@ -13,11 +13,14 @@ namespace quantloupe {
 /// Shapes of a graph's tensors for one chunk, and which of them are worth keeping.
 struct GraphShapes {
     std::shared_ptr<const std::unordered_map<TensorId, Dims>> dims;
+    /// Shape arithmetic: ProgramSpec::knownConstants.
+    std::shared_ptr<const std::unordered_map<TensorId, ConstantPtr>> constants;
     /// Seconds to recompute a tensor from the worthwhile ones before it, a byte of float32; 0: not worth keeping.
     /// Block boundaries come out by themselves: small, and expensive to make again.
     std::vector<double> density;
 };
-GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>& inputs,
+/// `ends`: the tensors that the graph is evaluated for.
+GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>& inputs, const std::vector<TensorId>& ends,
                      const std::shared_ptr<KernelCache>& kernels);
 
 struct ResumeOptions {

@@ -66,7 +66,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
                                   const CancelToken& cancel) {
     Session::Impl& impl = session.internal();
     impl.requireData();
-    impl.requireOperators();
+    impl.requireEvaluable();
     impl.openBatches();
     const auto plan = impl.plan(config, {impl.workers, cancel, {}});
     const Prepared& prepared = *plan->prepared;
@@ -75,7 +75,7 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
 
     // Alone in its batch: every tensor is of this sample only, also where its first dimension is not the batch.
     const SampleBatches single(subset(impl.evaluationData, {sample}), *impl.model.graph, 1);
-    std::vector<TensorId> observed(graph.outputs().begin(), graph.outputs().end());
+    std::vector<TensorId> observed = impl.part.endsOf(graph);
     for (const Unit& unit : plan->units.units) observed.push_back(unit.output);
     const auto inputs = single.inputsOf(graph);
     const auto values = single.load(0);
@@ -91,8 +91,10 @@ SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& co
     SampleDivergence result;
     result.sample = {impl.order[sample], impl.evaluationData->sampleName(sample)};
     if (const auto label = impl.evaluationData->label(sample)) result.wanted = *label;
-    result.floating = classOf(floating, graph.outputs()[0]);
-    result.quantized = classOf(quantized, graph.outputs()[0]);
+    if (impl.part.whole()) {
+        result.floating = classOf(floating, graph.outputs()[0]);
+        result.quantized = classOf(quantized, graph.outputs()[0]);
+    }
     std::vector<double> errors;
     for (const Unit& unit : plan->units.units) {
         if (floating.program().desc(unit.output).type != DataType::Float32) continue;

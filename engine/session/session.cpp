@@ -58,13 +58,40 @@ void Session::Impl::requireData() const {
     if (!evaluationData) failInput("there is no data to evaluate on; choose a data folder first");
 }
 
-void Session::Impl::requireOperators() const {
-    const std::vector<std::string> unknown = unknownOperators(*model.graph);
-    if (unknown.empty()) return;
-    fail(ErrorKind::Unsupported,
-         "the network cannot be evaluated: {} {} not supported: {}",
-         unknown.size() == 1 ? "an operator" : "some operators", unknown.size() == 1 ? "is" : "are",
-         fmt::join(unknown, ", "));
+void Session::Impl::requireEvaluable() {
+    requireData();
+    chooseBatch();
+    part.notice(*model.graph);
+}
+
+void Session::Impl::chooseBatch() {
+    if (batch != 0) return;
+    constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the caches of one core
+    constexpr std::size_t kMost = 8;
+    const GraphPtr& graph = model.graph;
+    const auto compile = [&](const SampleBatches& batches) {
+        ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
+        spec.partial = true;
+        return Program::compile(std::move(spec));
+    };
+    const SampleBatches single(evaluationData, *graph, 1);
+    std::shared_ptr<const Program> program = compile(single);
+    std::size_t chosen = single.batch();  // more than one if the model fixes it
+    const std::size_t wanted =
+        std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
+    if (chosen == 1 && wanted > 1) {
+        try {
+            const auto several = compile(SampleBatches(evaluationData, *graph, wanted));
+            if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
+                program = several;
+                chosen = wanted;
+            }
+        } catch (const Error&) {
+            // Shapes that hold for one sample only, such as a batch of 1 written into a Reshape.
+        }
+    }
+    part = evaluatedPart(*graph, *program);
+    batch = chosen;
 }
 
 void Session::Impl::clear() {
@@ -90,7 +117,7 @@ void Session::Impl::clear() {
 }
 
 void Session::Impl::openBatches() {
-    if (batch == 0) batch = suitableBatch(model.graph, evaluationData);
+    chooseBatch();
     if (evaluationBatches) return;
     evaluationBatches = std::make_unique<SampleBatches>(evaluationData, *model.graph, batch);
     samplesVersion = VersionBuilder().add(evaluationData->version()).add(evaluationBatches->batch()).finish();
@@ -99,7 +126,7 @@ void Session::Impl::openBatches() {
 ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
     if (shapes.find(graph->version()) == nullptr)
         shapes.store(graph->version(), std::make_shared<const GraphShapes>(
-                                           shapesOf(graph, evaluationBatches->inputsOf(*graph), kernels)));
+                                           shapesOf(graph, evaluationBatches->inputsOf(*graph), part.endsOf(*graph), kernels)));
     return {activations, **shapes.find(graph->version()), samplesVersion, true};
 }
 
@@ -115,13 +142,18 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
         const SkipDecisions skips = resolveSkips(*model.graph, wanted);
         for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
     }
-    const Version version = versionOf(wanted, skipped);
+    const Version version = VersionBuilder().add(versionOf(wanted, skipped)).add(part.unavailable.size()).finish();
     if (const auto* known = prepared.find(version)) return *known;
     Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
     made.operators = wanted.quantization.operators;
     made.symmetricActivations = wanted.quantization.activation.symmetric;
     if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);
     if (wanted.quantization.placement == Placement::WeightedInputs) made = withOwnInputs(std::move(made));
+    if (!part.whole())
+        for (const NodeId source : made.sourceOf) {
+            const auto found = part.unavailable.find(source);
+            made.unevaluated.push_back(found == part.unavailable.end() ? std::string() : found->second);
+        }
     return prepared.store(version, std::make_shared<const Prepared>(std::move(made)));
 }
 
@@ -156,6 +188,7 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->evaluationBatches.reset();
     m_impl->calibrationBatches.reset();
     m_impl->batch = 0;
+    m_impl->part = {};
     if (!evaluation) {
         m_impl->evaluationData = m_impl->calibrationData = nullptr;
         return;
@@ -200,10 +233,10 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
     m_impl->requireData();
     if (m_impl->randomInputs)
         failInput("a quantized model needs ranges of real data, not of random inputs: open calibration data first");
-    m_impl->requireOperators();
+    m_impl->requireEvaluable();
     if (quantizationOperators(*m_impl->model.graph) > 0)
         failInput("the model is quantized already and is not quantized again; open the float model that it was made from");
-    if (m_impl->batch == 0) m_impl->batch = suitableBatch(m_impl->model.graph, m_impl->evaluationData);
+    m_impl->chooseBatch();
     const RunControl control{m_impl->workers, cancel, {}};
     return m_impl->plan(config, control);
 }

@@ -98,8 +98,8 @@ class Session {
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const CancelToken& cancel = {});
     /// The quantized model as a QDQ graph, and what the writer wants said. Calibrates if that is not done yet.
     GraphPtr quantizedModel(const QuantizationConfig& config, const CancelToken& cancel = {});
-    /// Outputs of all evaluation samples, one array a graph output, the sample first; null for one that is
-    /// not float32 or has no batch dimension. `config` empty: the float model.
+    /// Outputs of all evaluation samples, one array for each graph output, as one run over all samples would return them:
+    /// the samples are in the dimension in which the network has them. `config` empty: the float model.
     std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel = {});
 
     /// Forgets every result.

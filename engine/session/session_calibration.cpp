@@ -15,7 +15,7 @@ constexpr std::size_t kCalibrationSampleBytes = std::size_t{32} << 20;
 }  // namespace
 
 void Session::Impl::openCalibration(const QuantizationConfig& config) {
-    if (batch == 0) batch = suitableBatch(model.graph, evaluationData);
+    chooseBatch();
     const std::size_t wanted =
         std::min(calibrationData->size(), static_cast<std::size_t>(std::max(config.calibration.samples, 1)));
     if (calibrationBatches && calibrationSamples == wanted) return;
@@ -63,9 +63,8 @@ const Statistics& Session::Impl::statistics(const Prepared& quantized, const Uni
 
 Prepared Session::Impl::migrate(Prepared made, const QuantizationConfig& config, const RunControl& control) {
     if (quantizationOperators(*model.graph) > 0) return made;
-    if (!calibrationData || !unknownOperators(*model.graph).empty()) {
-        made.notices.emplace_back(calibrationData ? "no outliers are migrated: the network has operators that cannot be evaluated"
-                                                  : "no outliers are migrated yet: how wide channels are needs calibration data");
+    if (!calibrationData) {
+        made.notices.emplace_back("no outliers are migrated yet: how wide channels are needs calibration data");
         return made;
     }
     openCalibration(config);

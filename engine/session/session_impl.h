@@ -7,6 +7,7 @@
 #include "quantize/refine/migrate_outliers.h"
 #include "quantize/refine/refine_layers.h"
 #include "session/effect_model.h"
+#include "session/evaluated_part.h"
 #include "session/evaluation_passes.h"
 #include "session/session.h"
 
@@ -52,10 +53,14 @@ struct Session::Impl {
     ResumeOptions resumeOptions(const GraphPtr& graph);
     /// Outputs of all evaluation samples, from the cache where they are complete; `plan` null: the source's.
     std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
+    /// Chooses how many samples run at once, and finds out which part of the network can be evaluated; once for each
+    /// dataset. More than one sample at a time only where the data flow keeps them apart (runtime/sample_flow.h).
+    void chooseBatch();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
     void requireData() const;
-    void requireOperators() const;
+    /// Throws Error if there is no data or no part of the network can be evaluated.
+    void requireEvaluable();
     void clear();
 
     Session& owner;
@@ -70,6 +75,7 @@ struct Session::Impl {
     std::size_t roughSamples = 0;                ///< the first of evaluationData
     bool randomInputs = false;
     std::size_t batch = 0;
+    EvaluatedPart part;  ///< of the source graph; everything until a batch is chosen
     std::unique_ptr<SampleBatches> evaluationBatches;
     Version samplesVersion;              ///< of evaluationBatches
     std::unique_ptr<SampleBatches> calibrationBatches;

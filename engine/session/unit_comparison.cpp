@@ -8,10 +8,6 @@
 namespace quantloupe {
 namespace {
 
-bool batched(const TensorDesc& desc, const SampleBatches& batches) {
-    return !desc.dims.empty() && static_cast<std::size_t>(desc.dims[0]) == batches.batch();
-}
-
 ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
     if (parts == QuantizedParts::Both) return spec;
     if (parts == QuantizedParts::Weights) spec.quantizers.clear();
@@ -29,11 +25,6 @@ void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors,
 }
 
 }  // namespace
-
-std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches, std::size_t chunk) {
-    const std::size_t count = desc.count();
-    return batched(desc, batches) ? count / batches.batch() * batches.samplesIn(chunk) : count;
-}
 
 void compareUnits(const UnitComparison& wanted, const RunControl& control) {
     const Plan& plan = wanted.plan;
@@ -76,6 +67,7 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
         ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), wanted.parts);
         spec.kernels = wanted.kernels;
         spec.knownDims = wanted.options.shapes.dims;
+        spec.knownConstants = wanted.options.shapes.constants;
         alone.push_back(Program::compile(std::move(spec)));
     }
 
@@ -83,7 +75,8 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
     runChunks(
         programs, batches, 0, chunks, control,
         [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
-            std::vector<float> converted;
+            std::vector<float> converted, gathered[2];
+            const std::size_t present = batches.samplesIn(chunk);
             const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
                                      const std::function<void(const ComparedTensor&)>& use) {
                 const TensorId tensor = units[u].output;
@@ -102,9 +95,11 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
                     if (rescaled) multiplyChannels(desc, source->factors, converted.data());
                     values = converted.data();
                 }
-                use({index, chunk, worker, referring.floats(reference), values, desc,
-                     presentElements(desc, batches, chunk), batched(desc, batches) ? batches.samplesIn(chunk) : 1,
-                     workspaces[0]});
+                // Both have the layout of the reference now.
+                const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
+                const auto found = presentValues(desc, values, present, gathered[1]);
+                use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(),
+                     desc.samples.perSample() ? present : 1, workspaces[0]});
             };
             for (std::size_t i = 0; i < wanted.cumulative.size(); ++i)
                 compare(i, wanted.cumulative[i], workspaces[quantizedAt], wanted.compareCumulative);

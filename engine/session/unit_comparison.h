@@ -41,7 +41,4 @@ struct UnitComparison {
 /// Throws Error, Cancelled.
 void compareUnits(const UnitComparison& wanted, const RunControl& control);
 
-/// Elements of the samples that are really there; the rest of the last chunk is padding.
-std::size_t presentElements(const TensorDesc& desc, const SampleBatches& batches, std::size_t chunk);
-
 }  // namespace quantloupe

@@ -54,6 +54,8 @@ struct Prepared {
     /// One a prepared node: how its outputs are spread, as a batch norm folded into it tells and equalization and the
     /// high-bias fold left it.
     std::vector<OutputStatistics> spreads;
+    /// One a prepared node, or none: why it is not evaluated (session/evaluated_part.h); empty if it is.
+    std::vector<std::string> unevaluated;
     std::size_t removedNodes = 0;  ///< by simplification
     std::size_t foldedBatchNorms = 0;
     std::size_t replacedClips = 0;

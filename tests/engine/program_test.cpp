@@ -112,10 +112,24 @@ class ProgramTest : public QObject {
         }
     }
 
-    void unknownOperatorsAreListed() {
-        const GraphPtr graph =
-            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Det (X) }").graph;
-        QCOMPARE(unknownOperators(*graph), std::vector<std::string>{"Det (node 'Det_0')"});
+    void aPartialProgramEndsBeforeWhatItCannotEvaluate() {
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,4] X) => (float[N,4] Y, float[N,4] Z) { A = Relu (X) B = Det (A) Y = Neg (B) Z = Abs (A) })")
+                                   .graph;
+        ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 4}, Layout::Plain, {1, 1}}}},
+                                        {graph->outputs()[0], graph->outputs()[1]});
+        QVERIFY_EXCEPTION_THROWN(Program::compile(spec), Error);
+        spec.partial = true;
+        const auto program = Program::compile(spec);
+        QCOMPARE(program->unavailable().size(), 2u);
+        QVERIFY(QString::fromStdString(program->unavailable().at(*graph->findNode("Det_1"))).contains("Det"));
+        QVERIFY(QString::fromStdString(program->unavailable().at(*graph->findNode("Neg_2"))).contains("'Det_1'"));
+        Workspace workspace(program);
+        const std::vector<float> x{-1, 2, -3, 4};
+        workspace.bind(graph->inputs()[0], x.data());
+        workspace.run();
+        QCOMPARE(std::vector<float>(workspace.floats(graph->outputs()[1]), workspace.floats(graph->outputs()[1]) + 4),
+                 (std::vector<float>{0, 2, 0, 4}));
     }
 };
 

@@ -252,16 +252,10 @@ class SessionTest : public QObject {
         QVERIFY(m_session->evaluate(config)->complete);
     }
 
-    void unknownOperatorsStopTheEvaluationOnly() {
+    void unsupportedOperatorsStopTheEvaluationOnly() {
         Session session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
                                         "{ Y = Det (X) }"));
-        QTemporaryDir folder;
-        const std::filesystem::path file = folder.path().toStdString() + "/x.npy";
-        std::ofstream(file, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10)
-                                              << std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }")
-                                              << std::string(117 - 59, ' ') << "\n" << std::string(32, '\0');
-        const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
-        session.setData(data, data);
+        setRows(session);
         QCOMPARE(session.evaluate({}, Depth::States)->layers.size(), 1u);
         try {
             session.evaluate({});
@@ -269,6 +263,45 @@ class SessionTest : public QObject {
         } catch (const Error& error) {
             QVERIFY2(QString(error.what()).contains("Det"), error.what());
         }
+    }
+
+    /// NonZero has another shape for every sample: what comes before it is quantized and compared.
+    void networksAreEvaluatedUpToTheirFrontier() {
+        Session session(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            g (float[N,4] X) => (int64[2,K] Y, float[K,4] Z) <float[4,4] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}>
+            { A = MatMul (X, W) B = Relu (A) Y = NonZero (B) S = Shape (Y) C = Cast <to = 1> (S) Z = MatMul (B, V) })"));
+        setRows(session);
+        QuantizationConfig config;
+        config.skipTail = false;
+        const EvaluationPtr result = session.evaluate(config);
+        QVERIFY(result->complete);
+        const auto layer = [&](const char* name) { return result->layers[session.graph().findNode(name)->index()]; };
+        QCOMPARE(layer("MatMul_0").state, LayerState::Quantized);
+        QVERIFY(layer("MatMul_0").local.has_value());
+        QCOMPARE(layer("NonZero_2").state, LayerState::Float);
+        QVERIFY(QString::fromStdString(layer("NonZero_2").reason).startsWith("not evaluated: "));
+        QVERIFY(QString::fromStdString(layer("Shape_3").reason).startsWith("not evaluated: "));
+        QVERIFY(result->quantized && result->quantized->sqnrDb && !result->quantized->agreement);
+        QVERIFY(std::any_of(result->notices.begin(), result->notices.end(),
+                            [](const std::string& notice) { return notice.find("NonZero_2") != std::string::npos; }));
+        // The outputs of the float network are evaluated to the end, sample by sample.
+        const auto outputs = session.outputs(std::nullopt);
+        QCOMPARE(outputs[0]->type(), DataType::Int64);
+        QCOMPARE(outputs[1]->dims(), (Dims{2, 4}));
+    }
+
+  private:
+    /// Two rows of four numbers.
+    static void setRows(Session& session) {
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.path().toStdString() + "/x.npy";
+        const float values[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 4};
+        std::ofstream(file, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10)
+                                              << std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }")
+                                              << std::string(117 - 59, ' ') << "\n"
+                                              << std::string(reinterpret_cast<const char*>(values), sizeof values);
+        const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
+        session.setData(data, data);
     }
 };
 

@@ -22,7 +22,7 @@ ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<T
         for (std::size_t t = 0; t < tensors.size(); ++t) own[t].assign(channelsOf(t), 0.0f);
     runChunks({program}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
-                  std::vector<float> plain;
+                  std::vector<float> plain, gathered;
                   for (std::size_t t = 0; t < tensors.size(); ++t) {
                       const TensorDesc& desc = program->desc(tensors[t]);
                       const std::size_t channels = channelsOf(t);
@@ -33,18 +33,19 @@ ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<T
                           convertLayout(desc, values, Layout::Plain, plain.data());
                           values = plain.data();
                       }
-                      const bool batched = static_cast<std::size_t>(desc.dims[0]) == batches.batch();
-                      const std::size_t rows = desc.count() / channels;
-                      const std::size_t used = batched ? rows / batches.batch() * batches.samplesIn(chunk) : rows;
+                      const std::size_t present = batches.samplesIn(chunk);
+                      const auto all = presentValues(desc, values, present, gathered);
+                      const std::size_t rows = all.size() / channels;
+                      const std::size_t each = std::max<std::size_t>(desc.samples.perSample() ? rows / present : rows, 1);
                       std::vector<float>& widest = byWorker[worker][t];
-                      for (std::size_t r = 0; r < used; ++r)
+                      for (std::size_t r = 0; r < rows; ++r)
                           for (std::size_t c = 0; c < channels; ++c) {
-                              const float a = std::fabs(values[r * channels + c]);
+                              const float a = std::fabs(all[r * channels + c]);
                               if (!(a <= std::numeric_limits<float>::max()))
                                   failInput("the tensor '{}' holds NaN or infinity for the sample '{}'; outliers cannot be migrated: look "
                                             "at that sample, or leave it out",
                                             prepared.graph->tensor(tensors[t]).name,
-                                            batches.dataset().sampleName(chunk * batches.batch() + (batched ? r / (rows / batches.batch()) : 0)));
+                                            batches.dataset().sampleName(chunk * batches.batch() + r / each));
                               widest[c] = std::max(widest[c], a);
                           }
                   }

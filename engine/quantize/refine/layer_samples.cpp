@@ -37,7 +37,7 @@ std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, co
                                         const BoundProgram& exact, const SampleBatches& batches, const RunControl& control) {
     const TensorId input = unit.inputs[0];
     const TensorDesc desc[2] = {quantized.program->desc(input), exact.program->desc(input)};
-    if (desc[0].dims.empty() || static_cast<std::size_t>(desc[0].dims[0]) != batches.batch()) return {};
+    if (desc[0].samples.runs != 1 || static_cast<std::size_t>(desc[0].dims[0]) != batches.batch()) return {};
     const auto shapeQuantized = LayerRows::of(graph, unit, desc[0]), shapeExact = LayerRows::of(graph, unit, desc[1]);
     if (!shapeQuantized || !shapeExact) return {};
     LayerSamples samples{*shapeQuantized, 0, {}, {}};

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/unroll.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "model/subgraphs.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::int64_t kMostIterations = 256;
+constexpr std::size_t kMostNodes = 20000;  ///< that unrolling may add
+
+std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
+    std::int64_t count = 1;
+    for (const std::int64_t dim : tensor.dims()) count *= dim;
+    if (count != 1 || tensor.data_location() == onnx::TensorProto::EXTERNAL) return std::nullopt;
+    const std::string& raw = tensor.raw_data();
+    switch (tensor.data_type()) {
+        case onnx::TensorProto::INT64: {
+            std::int64_t value = 0;
+            if (raw.size() == sizeof value) std::memcpy(&value, raw.data(), sizeof value);
+            else if (tensor.int64_data_size() == 1) value = tensor.int64_data(0);
+            else return std::nullopt;
+            return value;
+        }
+        case onnx::TensorProto::BOOL:
+            if (raw.size() == 1) return raw[0] != 0 ? 1 : 0;
+            if (tensor.int32_data_size() == 1) return tensor.int32_data(0) != 0 ? 1 : 0;
+            return std::nullopt;
+        default: return std::nullopt;
+    }
+}
+
+class Unroller {
+  public:
+    explicit Unroller(onnx::GraphProto& graph) : m_graph(graph) {}
+
+    std::size_t run() {
+        std::size_t unrolled = 0;
+        for (bool changed = true; changed && m_added < kMostNodes;) {
+            changed = false;
+            google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+            nodes.Swap(m_graph.mutable_node());
+            readConstants(nodes);
+            for (onnx::NodeProto& node : nodes) {
+                if (!node.domain().empty() || !(unrollIf(node) || unrollLoop(node))) {
+                    *m_graph.add_node() = std::move(node);
+                } else {
+                    changed = true;
+                    ++unrolled;
+                }
+            }
+            applyAliases();
+        }
+        if (resolveSequences()) ++unrolled;
+        return unrolled;
+    }
+
+  private:
+    void readConstants(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+        m_scalars.clear();
+        for (const auto& tensor : m_graph.initializer())
+            if (const auto value = scalarOf(tensor)) m_scalars[tensor.name()] = *value;
+        for (const onnx::NodeProto& node : nodes) noteConstant(node, m_scalars);
+    }
+
+    static void noteConstant(const onnx::NodeProto& node, std::map<std::string, std::int64_t>& scalars) {
+        if (node.output_size() != 1) return;
+        if (node.op_type() == "Identity" && node.input_size() == 1) {
+            if (const auto known = scalars.find(node.input(0)); known != scalars.end()) scalars[node.output(0)] = known->second;
+        } else if (node.op_type() == "Constant" && node.attribute_size() == 1) {
+            const auto& attribute = node.attribute(0);
+            const auto value = attribute.name() == "value" && attribute.has_t() ? scalarOf(attribute.t())
+                               : attribute.name() == "value_int"                ? std::optional<std::int64_t>(attribute.i())
+                                                                                : std::nullopt;
+            if (value) scalars[node.output(0)] = *value;
+        }
+    }
+
+    std::optional<std::int64_t> scalar(const std::string& name) const {
+        const auto found = m_scalars.find(name);
+        return found == m_scalars.end() ? std::nullopt : std::optional(found->second);
+    }
+
+    static const onnx::GraphProto* subgraph(const onnx::NodeProto& node, const char* name) {
+        for (const auto& attribute : node.attribute())
+            if (attribute.name() == name && attribute.has_g()) return &attribute.g();
+        return nullptr;
+    }
+
+    bool unrollIf(const onnx::NodeProto& node) {
+        if (node.op_type() != "If" || node.input_size() != 1) return false;
+        const auto condition = scalar(node.input(0));
+        if (!condition) return false;
+        const onnx::GraphProto* branch = subgraph(node, *condition != 0 ? "then_branch" : "else_branch");
+        if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size()) return false;
+        const auto names = insert(*branch, {}, prefixOf(node));
+        for (int o = 0; o < node.output_size(); ++o)
+            if (!node.output(o).empty()) alias(node.output(o), mapped(names, branch->output(o).name()));
+        return true;
+    }
+
+    /// The body's condition must be constant true, too.
+    bool endless(const onnx::GraphProto& body) const {
+        std::map<std::string, std::int64_t> scalars = m_scalars;
+        for (const auto& tensor : body.initializer())
+            if (const auto value = scalarOf(tensor)) scalars[tensor.name()] = *value;
+        scalars[body.input(1).name()] = 1;
+        for (const onnx::NodeProto& inner : body.node()) noteConstant(inner, scalars);
+        const auto found = scalars.find(body.output(0).name());
+        return found != scalars.end() && found->second != 0;
+    }
+
+    bool unrollLoop(const onnx::NodeProto& node) {
+        if (node.op_type() != "Loop" || node.input_size() < 2) return false;
+        const onnx::GraphProto* body = subgraph(node, "body");
+        const auto count = scalar(node.input(0));
+        const auto condition = node.input(1).empty() ? std::optional<std::int64_t>(1) : scalar(node.input(1));
+        const int carried = node.input_size() - 2;
+        // Scan outputs would need shapes; the operator itself handles them.
+        if (body == nullptr || !count || *count < 0 || *count > kMostIterations || condition != 1 ||
+            body->input_size() != carried + 2 || body->output_size() != carried + 1 || node.output_size() > carried ||
+            !endless(*body) || m_added + static_cast<std::size_t>(*count * body->node_size()) > kMostNodes)
+            return false;
+        std::vector<std::string> values(node.input().begin() + 2, node.input().end());
+        for (std::int64_t i = 0; i < *count; ++i) {
+            const std::string prefix = fmt::format("{}{}/", prefixOf(node), i);
+            std::map<std::string, std::string> inputs{
+                {body->input(0).name(), addScalar(prefix + "iteration", onnx::TensorProto::INT64, i)},
+                {body->input(1).name(), addScalar(prefix + "condition", onnx::TensorProto::BOOL, 1)}};
+            for (int k = 0; k < carried; ++k) inputs[body->input(k + 2).name()] = values[static_cast<std::size_t>(k)];
+            const auto names = insert(*body, inputs, prefix);
+            for (int k = 0; k < carried; ++k)
+                values[static_cast<std::size_t>(k)] = mapped(names, body->output(k + 1).name());
+        }
+        for (int k = 0; k < node.output_size(); ++k)
+            if (!node.output(k).empty()) alias(node.output(k), values[static_cast<std::size_t>(k)]);
+        return true;
+    }
+
+    static std::string prefixOf(const onnx::NodeProto& node) {
+        return (node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name()) + "/";
+    }
+
+    static std::string mapped(const std::map<std::string, std::string>& names, const std::string& name) {
+        const auto found = names.find(name);
+        return found == names.end() ? name : found->second;
+    }
+
+    std::string addScalar(const std::string& name, onnx::TensorProto::DataType type, std::int64_t value) {
+        onnx::TensorProto& tensor = *m_graph.add_initializer();
+        tensor.set_name(name);
+        tensor.set_data_type(type);
+        if (type == onnx::TensorProto::BOOL) tensor.add_int32_data(value != 0 ? 1 : 0);
+        else tensor.add_int64_data(value);
+        return name;
+    }
+
+    /// Adds a copy of a body's nodes with names of their own. Returns what its names became.
+    std::map<std::string, std::string> insert(const onnx::GraphProto& body, std::map<std::string, std::string> names,
+                                              const std::string& prefix) {
+        for (const auto& tensor : body.initializer()) {
+            names[tensor.name()] = prefix + tensor.name();
+            *m_graph.add_initializer() = tensor;
+            m_graph.mutable_initializer()->rbegin()->set_name(prefix + tensor.name());
+        }
+        for (const auto& node : body.node())
+            for (const std::string& out : node.output())
+                if (!out.empty()) names[out] = prefix + out;
+        for (const auto& node : body.node()) {
+            onnx::NodeProto& copy = *m_graph.add_node() = node;
+            ++m_added;
+            copy.set_name(prefix + node.name());
+            for (std::string& in : *copy.mutable_input()) in = mapped(names, in);
+            for (std::string& out : *copy.mutable_output()) out = mapped(names, out);
+            for (auto& attribute : *copy.mutable_attribute())
+                if (attribute.has_g()) renameCaptured(*attribute.mutable_g(), names);
+        }
+        return names;
+    }
+
+    void alias(const std::string& from, const std::string& to) { m_aliases[from] = to; }
+
+    /// Readers of an alias read what it stands for; a graph output keeps its name.
+    void applyAliases() {
+        if (m_aliases.empty()) return;
+        for (auto& [from, to] : m_aliases)
+            for (std::size_t steps = 0; steps < m_aliases.size() && m_aliases.contains(to); ++steps) to = m_aliases[to];
+        for (auto& node : *m_graph.mutable_node()) {
+            for (std::string& in : *node.mutable_input()) in = mapped(m_aliases, in);
+            for (auto& attribute : *node.mutable_attribute())
+                if (attribute.has_g()) renameCaptured(*attribute.mutable_g(), m_aliases);
+        }
+        for (const auto& output : m_graph.output()) {
+            const auto found = m_aliases.find(output.name());
+            if (found == m_aliases.end()) continue;
+            onnx::NodeProto& identity = *m_graph.add_node();
+            identity.set_op_type("Identity");
+            identity.set_name(output.name());
+            identity.add_input(found->second);
+            identity.add_output(output.name());
+        }
+        m_aliases.clear();
+    }
+
+    /// Sequences whose length and positions are constants: readers get the tensors themselves.
+    bool resolveSequences() {
+        std::map<std::string, std::vector<std::string>> lists;
+        std::set<int> resolved, makers;
+        google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes = *m_graph.mutable_node();
+        readConstants(nodes);
+        for (int n = 0; n < nodes.size(); ++n) {
+            onnx::NodeProto& node = nodes[n];
+            if (!node.domain().empty() || node.output_size() != 1) continue;
+            const std::string op = node.op_type(), out = node.output(0);
+            if (op == "SequenceEmpty") lists[out] = {};
+            else if (op == "SequenceConstruct") lists[out] = {node.input().begin(), node.input().end()};
+            if (op == "SequenceEmpty" || op == "SequenceConstruct") {
+                makers.insert(n);
+                continue;
+            }
+            const auto list = node.input_size() > 0 ? lists.find(node.input(0)) : lists.end();
+            if (list == lists.end()) continue;
+            const std::vector<std::string>& items = list->second;
+            const auto count = static_cast<std::int64_t>(items.size());
+            const int positionInput = op == "SequenceInsert" ? 2 : 1;
+            std::optional<std::int64_t> position;
+            if (node.input_size() > positionInput && !node.input(positionInput).empty()) {
+                position = scalar(node.input(positionInput));
+                if (!position) continue;
+                if (*position < 0) *position += count;
+                if (*position < 0 || *position > count) continue;
+            }
+            if (op == "Identity") {
+                lists[out] = items;
+            } else if (op == "SequenceInsert" && node.input_size() >= 2) {
+                std::vector<std::string> longer = items;
+                longer.insert(longer.begin() + position.value_or(count), node.input(1));
+                lists[out] = std::move(longer);
+            } else if (op == "SequenceErase" && position.value_or(count - 1) < count && count > 0) {
+                std::vector<std::string> shorter = items;
+                shorter.erase(shorter.begin() + position.value_or(count - 1));
+                lists[out] = std::move(shorter);
+            } else if (op == "SequenceAt" && position && *position < count) {
+                alias(out, items[static_cast<std::size_t>(*position)]);
+                resolved.insert(n);
+                continue;
+            } else if (op == "SequenceLength") {
+                addScalar(out, onnx::TensorProto::INT64, count);
+                resolved.insert(n);
+                continue;
+            } else if (op == "ConcatFromSequence" && count > 0 && newAxis(node) == 0) {
+                node.set_op_type("Concat");
+                node.clear_input();
+                for (const std::string& item : items) node.add_input(item);
+                for (int a = node.attribute_size(); a-- > 0;)
+                    if (node.attribute(a).name() == "new_axis") node.mutable_attribute()->DeleteSubrange(a, 1);
+                continue;
+            } else {
+                continue;
+            }
+            makers.insert(n);
+        }
+        if (makers.empty()) return false;
+        removeNodes(resolved);
+        applyAliases();
+        removeUnread();
+        return true;
+    }
+
+    static std::int64_t newAxis(const onnx::NodeProto& node) {
+        for (const auto& attribute : node.attribute())
+            if (attribute.name() == "new_axis") return attribute.i();
+        return 0;
+    }
+
+    void removeNodes(const std::set<int>& positions) {
+        google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
+        for (int n = 0; n < m_graph.node_size(); ++n)
+            if (!positions.contains(n)) *kept.Add() = std::move(*m_graph.mutable_node(n));
+        kept.Swap(m_graph.mutable_node());
+    }
+
+    /// Sequences that nobody reads any more.
+    void removeUnread() {
+        for (bool changed = true; changed;) {
+            std::set<std::string> read;
+            for (const auto& node : m_graph.node()) {
+                read.insert(node.input().begin(), node.input().end());
+                for (const auto& attribute : node.attribute())
+                    if (attribute.has_g())
+                        for (const std::string& name : freeNames(attribute.g())) read.insert(name);
+            }
+            for (const auto& output : m_graph.output()) read.insert(output.name());
+            std::set<int> dead;
+            for (int n = 0; n < m_graph.node_size(); ++n) {
+                const onnx::NodeProto& node = m_graph.node(n);
+                const bool sequence = node.op_type() == "SequenceEmpty" || node.op_type() == "SequenceConstruct" ||
+                                      node.op_type() == "SequenceInsert" || node.op_type() == "SequenceErase";
+                if (sequence && node.output_size() == 1 && !read.contains(node.output(0))) dead.insert(n);
+            }
+            changed = !dead.empty();
+            removeNodes(dead);
+        }
+    }
+
+    onnx::GraphProto& m_graph;
+    std::map<std::string, std::int64_t> m_scalars;
+    std::map<std::string, std::string> m_aliases;
+    std::size_t m_added = 0;
+};
+
+bool hasControlFlow(const onnx::GraphProto& graph) {
+    return std::any_of(graph.node().begin(), graph.node().end(), [](const onnx::NodeProto& node) {
+        return node.op_type() == "Loop" || node.op_type() == "If" || node.op_type().starts_with("Sequence");
+    });
+}
+
+}  // namespace
+
+void unrollConstantControlFlow(onnx::GraphProto& graph, std::vector<std::string>& notices) {
+    if (!hasControlFlow(graph)) return;
+    const std::size_t unrolled = Unroller(graph).run();
+    if (unrolled > 0)
+        notices.push_back(fmt::format("{} loops, branches and lists of tensors with constant conditions became plain nodes", unrolled));
+}
+
+}  // namespace quantloupe
