@@ -75,6 +75,11 @@ void Workspace::run(const CancelToken& cancel) {
     }
 }
 
+ConstantPtr Program::knownConstant(TensorId tensor) const {
+    const auto found = m_allConstants.find(tensor);
+    return found == m_allConstants.end() ? nullptr : found->second;
+}
+
 ConstantPtr Program::constantValue(TensorId observed) const {
     const auto found = m_constantOutputs.find(observed);
     return found == m_constantOutputs.end() ? nullptr : found->second;

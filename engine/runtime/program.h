@@ -56,6 +56,9 @@ struct ProgramSpec {
     /// Evaluates what can be evaluated: a node that is not supported, or whose result's shape depends on the data, and all
     /// nodes after it are left out (Program::unavailable()), and observed tensors among their outputs are missing.
     bool partial = false;
+    /// The same program for a batch of one, where that exists (a partial one): sample layouts are checked against it, so
+    /// that several samples at once give what each gives alone. May be null.
+    std::shared_ptr<const class Program> one;
     /// Kernels of earlier programs; may be null.
     std::shared_ptr<KernelCache> kernels;
 };
@@ -111,6 +114,8 @@ class Program {
     const std::map<NodeId, std::string>& unavailable() const { return m_unavailable; }
     /// The value of an observed tensor that is known without running the program, else null.
     ConstantPtr constantValue(TensorId observed) const;
+    /// Of a partial program: any constant that it knows, else null.
+    ConstantPtr knownConstant(TensorId tensor) const;
 
     /// Where a tensor is while the program runs.
     struct Value {
@@ -144,7 +149,7 @@ class Program {
     std::unordered_map<TensorId, Value> m_observed;  ///< decoded
     std::map<TensorId, TensorDesc> m_kept;
     std::vector<ConstantPtr> m_folded;  ///< constants that steps read
-    std::unordered_map<TensorId, ConstantPtr> m_foldedConstants, m_constantOutputs;
+    std::unordered_map<TensorId, ConstantPtr> m_foldedConstants, m_constantOutputs, m_allConstants;
     std::map<NodeId, std::string> m_unavailable;
     bool m_mixesSamples = false;
     std::size_t m_arenaBytes = 0;

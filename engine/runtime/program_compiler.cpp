@@ -387,6 +387,24 @@ std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
     return findFusion({m_graph, hidden, constant, desc}, id);
 }
 
+/// Where the samples are in the outputs. Beyond the data flow, each must have the shape that it has in a batch of one, but for
+/// the dimension of the samples.
+void ProgramCompiler::followNode(const NodeContext& context, NodeId fused, std::vector<TensorDesc>& outputs) {
+    const auto& one = m_program->m_spec.one;
+    ConstantsOfOne constants;
+    if (one) constants = [&](TensorId tensor) { return one->knownConstant(tensor); };
+    const std::vector<SampleLayout> samples = followSamples(context, outputs, constants);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        outputs[i].samples = samples[i];
+        const TensorId tensor = fused.valid() ? m_graph.node(fused).output() : context.node.output(i);
+        if (!one || !tensor.valid() || !samples[i].perSample() || samples[i].count == 1) continue;
+        Dims dims = outputs[i].dims;
+        if (const auto axis = sampleDimension(outputs[i])) dims[*axis] /= samples[i].count;
+        const auto alone = one->m_values.find(tensor);
+        if (alone == one->m_values.end() || alone->second.desc.dims != dims) outputs[i].samples = SampleLayout::mixed();
+    }
+}
+
 void ProgramCompiler::addNode(NodeId id) {
     for (const TensorId in : m_graph.node(id).inputs)
         if (in.valid()) valueOf(in);
@@ -417,8 +435,7 @@ void ProgramCompiler::addNode(NodeId id) {
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);
-    const std::vector<SampleLayout> samples = followSamples(context, compiled.outputs);
-    for (std::size_t i = 0; i < samples.size(); ++i) compiled.outputs[i].samples = samples[i];
+    followNode(context, fused, compiled.outputs);
     if (!fused.valid() && foldConstant(context, compiled)) return;
     if (!compiled.kernel) return addView(node, context.inputs[0].layout, std::move(compiled.outputs[0]));
     std::shared_ptr<const Kernel> kernel = std::move(compiled.kernel);
@@ -521,6 +538,7 @@ void ProgramCompiler::noteConstants() {
         if (integer && constant->bytes().size() <= kMostBytes && !m_graph.tensor(tensor).constant && !m_program->m_spec.constants.contains(tensor))
             m_program->m_foldedConstants.emplace(tensor, constant);
     }
+    if (m_program->m_spec.partial) m_program->m_allConstants = m_constants;
     for (const auto& [tensor, value] : m_program->m_values)
         m_program->m_mixesSamples = m_program->m_mixesSamples || value.desc.samples.isMixed();
 }
@@ -538,6 +556,7 @@ std::shared_ptr<const Program> ProgramCompiler::compile() {
     settleObserved();
     placeBuffers();
     noteConstants();
+    m_program->m_spec.one.reset();
     return m_program;
 }
 

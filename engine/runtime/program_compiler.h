@@ -28,6 +28,7 @@ class ProgramCompiler {
     void addInputs();
     void addShapeOnly();
     void addNode(NodeId id);
+    void followNode(const NodeContext& context, NodeId fused, std::vector<TensorDesc>& outputs);
     void addOrLeaveOut(NodeId id);
     void noteConstants();
     void addView(const Node& node, Layout from, TensorDesc desc);

@@ -43,8 +43,16 @@ SampleLayout layoutOf(const Dims& dims, const Found& axis, std::int64_t count) {
 /// One node: its inputs with their sample axes.
 class Flow {
   public:
-    Flow(const NodeContext& context, std::int64_t count) : m_context(context), m_count(count) {
+    Flow(const NodeContext& context, std::int64_t count, const TensorDesc& output, const ConstantsOfOne& one)
+        : m_context(context), m_count(count) {
         for (const TensorDesc& input : context.inputs) m_axes.push_back(axisOf(input));
+        if (!one) return;
+        for (std::size_t i = 0; i < context.inputs.size(); ++i) {
+            const Constant* constant = context.constant(i);
+            if (constant == nullptr || context.graph.tensor(node().inputs[i]).constant || describesShape(i, output)) continue;
+            const ConstantPtr alone = one(node().inputs[i]);
+            if (!alone || alone->dims() != constant->dims() || alone->version() != constant->version()) m_growing[i] = alone;
+        }
     }
 
     const Node& node() const { return m_context.node; }
@@ -61,12 +69,13 @@ class Flow {
         return perSample(0);
     }
 
-    /// Whether an input that does not depend on the samples has the same values for all of them, where `axis` is the
-    /// dimension of it that meets the samples.
+    /// Whether each sample meets the values of input i, which does not depend on the samples, that it would meet in a batch
+    /// of its own; `axis` is the dimension of the input that meets the samples.
     bool sameForAll(std::size_t i, const SampleAxis& axis) const {
         if (!has(i)) return true;
         const Dims& own = dims(i);
-        if (axis.axis >= own.size() || own[axis.axis] == 1) return true;
+        const auto growing = m_growing.find(i);
+        if (axis.axis >= own.size() || own[axis.axis] == 1) return growing == m_growing.end();
         const Constant* constant = m_context.constant(i);
         if (constant == nullptr || own[axis.axis] != axis.before * m_count * axis.after) return false;
         const std::int64_t runs = product(own, 0, axis.axis) * axis.before;
@@ -75,8 +84,19 @@ class Flow {
         for (std::int64_t run = 0; run < runs; ++run, at += block * static_cast<std::size_t>(m_count))
             for (std::int64_t s = 1; s < m_count; ++s)
                 if (std::memcmp(at, at + static_cast<std::size_t>(s) * block, block) != 0) return false;
+        if (growing == m_growing.end()) return true;
+        Dims alone = own;
+        alone[axis.axis] /= m_count;
+        if (!growing->second || growing->second->dims() != alone) return false;
+        at = constant->bytes().data();
+        const std::byte* first = growing->second->bytes().data();
+        for (std::int64_t run = 0; run < runs; ++run, at += block * static_cast<std::size_t>(m_count), first += block)
+            if (std::memcmp(at, first, block) != 0) return false;
+        m_growing.erase(growing);
         return true;
     }
+    /// Whether no input depends on the batch size, but for those that sameForAll() accepted.
+    bool settled() const { return m_growing.empty(); }
 
     std::int64_t integer(const char* name, std::int64_t fallback) const { return node().attributes.integer(name, fallback); }
     /// An axis attribute, counted from the front.
@@ -93,9 +113,17 @@ class Flow {
     }
 
   private:
+    /// Inputs whose whole effect is the shape of the result, which is compared with that of a batch of one.
+    bool describesShape(std::size_t i, const TensorDesc& output) const {
+        if (i == 0) return node().op == "ConstantOfShape";
+        return node().op == "Reshape" || node().op == "Expand" || node().op == "Tile" ||
+               (node().op == "Slice" && output.dims == dims(0));
+    }
+
     const NodeContext& m_context;
     std::int64_t m_count;
     std::vector<Found> m_axes;
+    mutable std::map<std::size_t, ConstantPtr> m_growing;  ///< inputs that are other constants in a batch of one, with those
 };
 
 /// Inputs [first, last) are aligned at their last dimension, as broadcasting does it. The axis within `rank` dimensions.
@@ -439,7 +467,8 @@ bool isView(const std::string& op) {
 
 }  // namespace
 
-std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs) {
+std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs,
+                                        const ConstantsOfOne& one) {
     std::vector<SampleLayout> layouts(outputs.size());
     std::int64_t count = 0;
     bool mixed = false;
@@ -448,14 +477,21 @@ std::vector<SampleLayout> followSamples(const NodeContext& context, const std::v
         count = std::max(count, input.samples.count);
     }
     if (count == 0 && !mixed) return layouts;
-    const Flow flow(context, count);
     const Rule rule = ruleOf(context.node.op);
     for (std::size_t o = 0; o < outputs.size(); ++o) {
-        if (mixed) layouts[o] = SampleLayout::mixed();
-        else if (count == 1) layouts[o] = {1, 1};
-        else if (isView(context.node.op)) layouts[o] = context.inputs[0].samples;
-        else if (outputs[o].count() == 0 || rule == nullptr) layouts[o] = SampleLayout::mixed();
-        else layouts[o] = layoutOf(outputs[o].dims, rule(flow, outputs[o].dims, o), count);
+        if (mixed) {
+            layouts[o] = SampleLayout::mixed();
+        } else if (count == 1) {
+            layouts[o] = {1, 1};
+        } else if (isView(context.node.op)) {
+            layouts[o] = context.inputs[0].samples;
+        } else if (outputs[o].count() == 0 || rule == nullptr) {
+            layouts[o] = SampleLayout::mixed();
+        } else {
+            const Flow flow(context, count, outputs[o], one);
+            layouts[o] = layoutOf(outputs[o].dims, rule(flow, outputs[o].dims, o), count);
+            if (!flow.settled()) layouts[o] = SampleLayout::mixed();
+        }
     }
     return layouts;
 }

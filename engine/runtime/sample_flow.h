@@ -13,8 +13,13 @@
 
 namespace quantloupe {
 
+/// What the same network computes for a batch of one: the values of constants, null where a tensor is not constant there.
+using ConstantsOfOne = std::function<ConstantPtr(TensorId)>;
+
 /// The sample layout of each output of a node. `outputs` are the descriptions that compiling the node returned;
-/// `context.inputs` carry the layouts of the inputs.
-std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs);
+/// `context.inputs` carry the layouts of the inputs. With `one`, constants that depend on the batch size, such as
+/// arange(N), are accepted only where each sample meets the same values as in a batch of its own.
+std::vector<SampleLayout> followSamples(const NodeContext& context, const std::vector<TensorDesc>& outputs,
+                                        const ConstantsOfOne& one = {});
 
 }  // namespace quantloupe

@@ -69,19 +69,20 @@ void Session::Impl::chooseBatch() {
     constexpr std::size_t kNearMemory = std::size_t{4} << 20;  // about the caches of one core
     constexpr std::size_t kMost = 8;
     const GraphPtr& graph = model.graph;
-    const auto compile = [&](const SampleBatches& batches) {
+    const auto compile = [&](const SampleBatches& batches, std::shared_ptr<const Program> one) {
         ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
         spec.partial = true;
+        spec.one = std::move(one);
         return Program::compile(std::move(spec));
     };
     const SampleBatches single(evaluationData, *graph, 1);
-    std::shared_ptr<const Program> program = compile(single);
+    std::shared_ptr<const Program> program = compile(single, nullptr);
     std::size_t chosen = single.batch();  // more than one if the model fixes it
     const std::size_t wanted =
         std::clamp<std::size_t>(kNearMemory / std::max<std::size_t>(program->arenaBytes(), 1), 1, kMost);
     if (chosen == 1 && wanted > 1) {
         try {
-            const auto several = compile(SampleBatches(evaluationData, *graph, wanted));
+            const auto several = compile(SampleBatches(evaluationData, *graph, wanted), program);
             if (!several->mixesSamples() && several->unavailable().size() == program->unavailable().size()) {
                 program = several;
                 chosen = wanted;
