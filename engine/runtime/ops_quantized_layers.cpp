@@ -21,13 +21,30 @@ std::vector<std::int32_t> centered(const Constant& values, const std::vector<std
     return result;
 }
 
+/// Scales and zero points: one, or one for each channel.
+void requireList(const NodeContext& context, const Constant& values, const char* what) {
+    std::int64_t longest = 1;
+    for (const std::int64_t extent : values.dims()) longest = std::max(longest, extent);
+    if (values.size() != longest)  // empty, or a matrix
+        failInput("a {} of {} must be one value or one for each channel, not {}", what, context.node.op, toString(values.dims()));
+}
+
+void requireChannels(const NodeContext& context, std::size_t count, std::int64_t channels, const char* what) {
+    if (count > 1 && count != static_cast<std::size_t>(channels))
+        failInput("{} has {} {} for {} channels", context.node.op, count, what, channels);
+}
+
 std::vector<std::int64_t> zerosAt(const NodeContext& context, std::size_t input) {
-    return context.has(input) ? context.needConstant(input, "a zero point of " + context.node.op).toInt64s()
-                              : std::vector<std::int64_t>{0};
+    if (!context.has(input)) return {0};
+    const Constant& zeros = context.needConstant(input, "a zero point of " + context.node.op);
+    requireList(context, zeros, "zero point");
+    return zeros.toInt64s();
 }
 
 std::vector<float> scalesAt(const NodeContext& context, std::size_t input) {
-    const auto values = context.needConstant(input, "a scale of " + context.node.op).floats();
+    const Constant& scales = context.needConstant(input, "a scale of " + context.node.op);
+    requireList(context, scales, "scale");
+    const auto values = scales.floats();
     return {values.begin(), values.end()};
 }
 
@@ -142,11 +159,18 @@ CompiledNode convolution(const NodeContext& context, std::size_t weightInput, st
     if (conv.groups < 1 || conv.weightDims[1] * conv.groups != conv.input.dims[1] || conv.weightDims[0] % conv.groups != 0)
         failInput("the weight {} with {} groups does not fit an input of {} channels", toString(conv.weightDims), conv.groups,
                   conv.input.dims[1]);
+    if (elementCount(conv.weightDims) == 0) failInput("the weight {} is empty", toString(conv.weightDims));
+    requireChannels(context, weightZeros.size(), conv.weightDims[0], "zero points");
+    requireChannels(context, out.factors.size(), conv.weightDims[0], "scales");
     conv.window = windowOf(context, {conv.input.dims.begin() + 2, conv.input.dims.end()}, {conv.weightDims.begin() + 2, conv.weightDims.end()});
     conv.weight = centered(weight, weightZeros, static_cast<std::size_t>(elementCount(conv.weightDims) / conv.weightDims[0]));
     if (context.has(biasInput))
         for (const std::int64_t value : context.needConstant(biasInput, "the bias of " + context.node.op).toInt64s())
             conv.bias.push_back(static_cast<std::int32_t>(value));
+    if (!conv.bias.empty() && conv.bias.size() != static_cast<std::size_t>(conv.weightDims[0]))
+        failInput("the bias has {} values for {} channels", conv.bias.size(), conv.weightDims[0]);
+    if (conv.window.kernel != Dims(conv.weightDims.begin() + 2, conv.weightDims.end()))
+        failInput("kernel_shape {} differs from the weight's {}", toString(conv.window.kernel), toString(conv.weightDims));
     conv.load = loaderOf(conv.input.type, inputZero, context.node.op);
     conv.output = {out.type, {conv.input.dims[0], conv.weightDims[0], conv.window.output[0], conv.window.output[1]}, Layout::Plain};
     conv.out = std::move(out);
@@ -210,6 +234,8 @@ CompiledNode product(const NodeContext& context, std::size_t rightInput, std::in
     p.right = loaderOf(right.type, rightZero, context.node.op);
     p.leftSize = elementSize(left.type);
     p.rightSize = elementSize(right.type);
+    requireChannels(context, bias.size(), static_cast<std::int64_t>(p.columns), "values of the bias");
+    requireChannels(context, out.factors.size(), static_cast<std::int64_t>(p.columns), "scales");
     p.bias = std::move(bias);
     TensorDesc output{out.type, left.dims, Layout::Plain};
     output.dims.back() = static_cast<std::int64_t>(p.columns);

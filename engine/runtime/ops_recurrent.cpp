@@ -116,6 +116,8 @@ class RecurrentKernel final : public Kernel {
             for (std::size_t sample = 0; sample < r.batch; ++sample) {
                 start(floats(5), d, sample, h);
                 start(floats(6), d, sample, c);
+                if (lengths && (lengths[sample] < 0 || static_cast<std::size_t>(lengths[sample]) > r.steps))
+                    failInput("the length of sequence {} is {}, but there are {} steps", sample, lengths[sample], r.steps);
                 const std::size_t length =
                     lengths ? std::min(r.steps, static_cast<std::size_t>(std::max(0, lengths[sample])))
                             : r.steps;
@@ -161,6 +163,28 @@ class RecurrentKernel final : public Kernel {
     Recurrence m_r;
 };
 
+/// The optional inputs: bias, lengths of the sequences, initial states, peepholes.
+void checkOperands(const NodeContext& context, const Recurrence& r, const Dims& state) {
+    const auto extent = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+    const auto check = [&](std::size_t i, const char* what, DataType type, const Dims& expected) {
+        if (!context.has(i)) return;
+        const TensorDesc& input = context.input(i);
+        if (input.type != type || input.dims != expected)
+            failInput("the {} of {} must be {} {}, not {} {}", what, context.node.op, toString(expected), dataTypeName(type),
+                      toString(input.dims), dataTypeName(input.type));
+    };
+    const auto directions = extent(r.directions), hidden = extent(r.hidden);
+    check(3, "bias", DataType::Float32, {directions, 2 * extent(r.gates) * hidden});
+    check(4, "sequence lengths", DataType::Int32, {extent(r.batch)});
+    check(5, "initial state", DataType::Float32, state);
+    if (r.cell == Cell::Lstm) {
+        check(6, "initial cell state", DataType::Float32, state);
+        check(7, "peepholes", DataType::Float32, {directions, 3 * hidden});
+    }
+    const std::int64_t named = context.node.attributes.integer("hidden_size", hidden);
+    if (named != hidden) failInput("{}'s hidden_size is {}, but its weights are for {}", context.node.op, named, hidden);
+}
+
 template <Cell kCell>
 CompiledNode compileRecurrent(const NodeContext& context) {
     const Attributes& attributes = context.node.attributes;
@@ -201,6 +225,8 @@ CompiledNode compileRecurrent(const NodeContext& context) {
                                                                 : std::vector<std::string>{"Tanh"};
     for (std::size_t d = 0; names.size() < usual.size() * r.directions; ++d)
         names.push_back(usual[d % usual.size()]);
+    if (names.size() != usual.size() * r.directions)
+        failInput("{} has {} activations, but needs {}", context.node.op, names.size(), usual.size() * r.directions);
     for (const std::string& name : names) r.activations.push_back(functionOf(name));
     const auto each = [](std::size_t extent) { return static_cast<std::int64_t>(extent); };
     const TensorDesc all{DataType::Float32,
@@ -212,6 +238,7 @@ CompiledNode compileRecurrent(const NodeContext& context) {
                            r.batchFirst ? Dims{each(r.batch), each(r.directions), each(r.hidden)}
                                         : Dims{each(r.directions), each(r.batch), each(r.hidden)},
                            Layout::Plain};
+    checkOperands(context, r, state.dims);
     std::vector<TensorDesc> outputs{all, state, state};
     outputs.resize(std::min<std::size_t>(context.node.outputs.size(), kCell == Cell::Lstm ? 3 : 2));
     return {std::move(outputs), std::make_unique<RecurrentKernel>(std::move(r))};

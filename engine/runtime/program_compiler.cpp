@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "runtime/operators.h"
@@ -22,6 +23,14 @@ TensorDesc floatDesc(const Program::Value& value) {
     TensorDesc desc = value.desc;
     if (value.coded) desc.type = DataType::Float32;
     return desc;
+}
+
+/// oneDNN and loops of ours count with 32 bits along one dimension.
+void requireModestExtents(const std::vector<TensorDesc>& descs) {
+    for (const TensorDesc& desc : descs)
+        for (const std::int64_t extent : desc.dims)
+            if (extent > std::numeric_limits<std::int32_t>::max())
+                fail(ErrorKind::Unsupported, "a tensor of {} is too large: a dimension has at most 2147483647 entries", toString(desc.dims));
 }
 
 bool spatial(const TensorDesc& desc) {
@@ -421,6 +430,7 @@ void ProgramCompiler::addNode(NodeId id) {
 
     if (!fusion && addCoded(id)) return;
     NodeContext context = contextOf(node);
+    requireModestExtents(context.inputs);
     const std::optional<Layout> layout = wantedLayout(*op, node);
     for (TensorDesc& desc : context.inputs)
         if (layout && desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? *layout : Layout::Plain;
@@ -435,6 +445,7 @@ void ProgramCompiler::addNode(NodeId id) {
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);
+    requireModestExtents(compiled.outputs);
     followNode(context, fused, compiled.outputs);
     if (!fused.valid() && foldConstant(context, compiled)) return;
     if (!compiled.kernel) return addView(node, context.inputs[0].layout, std::move(compiled.outputs[0]));

@@ -41,6 +41,11 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     for (std::size_t pass = 0; pass < 2; ++pass)  // a batch fixed by any input holds for all
         for (std::size_t i = 0; i < first.size(); ++i)
             m_inputs[i] = batchDesc(graph.tensor(graph.inputs()[i]), first[i], m_batch);
+    for (std::size_t i = 0; i < first.size(); ++i)
+        if (m_inputs[i].dims[0] != static_cast<std::int64_t>(m_batch))
+            failInput("the inputs '{}' and '{}' fix batches of {} and {}, so samples cannot be told apart; export the model with "
+                      "one batch dimension",
+                      graph.tensor(graph.inputs()[i]).name, graph.tensor(graph.inputs().back()).name, m_inputs[i].dims[0], m_batch);
     for (const SampleTensor& tensor : first) m_sampleBytes += tensor.bytes.size();
     m_cache.resize(std::min(m_dataset->size(), keptBytes / std::max<std::size_t>(m_sampleBytes, 1)));
 }
