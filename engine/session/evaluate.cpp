@@ -110,7 +110,10 @@ class EvaluationRun {
             std::count_if(m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
         m_result.migratedInputs = m_prepared->migrations.size();
         m_result.notices = m_session.model.notices;
-        if (!m_session.part.frontier.empty()) m_result.notices.push_back(m_session.part.notice(*m_session.model.graph));
+        if (!m_session.part.frontier.empty()) {
+            m_result.unevaluated = m_session.part.notice(*m_session.model.graph);
+            m_result.notices.push_back(m_result.unevaluated);
+        }
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());

@@ -120,6 +120,9 @@ struct Evaluation {
     std::vector<LayerResult> layers;  ///< one a source node, in graph order
     std::size_t foldedBatchNorms = 0, replacedClips = 0, equalizationSets = 0, migratedInputs = 0;
     std::vector<std::string> notices;
+    /// One of the notices: which nodes are not evaluated and why, and what the accuracy is computed on instead of the
+    /// outputs. Empty if the whole network is evaluated.
+    std::string unevaluated;
     std::size_t samples = 0;             ///< that the full evaluation uses
     std::size_t calibrationSamples = 0;
     StageSeconds seconds;

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loop, If and sequences: those that decide nothing become plain nodes, those with known decisions run, and what a
+// subgraph reads from outside is an edge of the graph. ONNX's own tests of these operators run in onnx_node_test.
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/error.h"
+#include "model/graph_builder.h"
+#include "model/load_model.h"
+#include "model/subgraphs.h"
+#include "support/small_graph.h"
+
+using namespace quantloupe;
+using namespace quantloupe::test;
+
+namespace {
+
+/// What PyTorch makes of tensor_split: a list that a Loop fills and SequenceAt takes apart.
+const QString kList = R"((float[N,4] X) => (float[N,2] Y)
+    <int64 M = {2}, bool C = {1}, int64 Second = {1}, int64[3] Bounds = {0, 2, 4}, int64[1] Axis = {1}, int64 One = {1}, int64[1] Shape = {1}>
+    { S = SequenceEmpty <dtype = 1> ()
+      L = Loop <body = b (int64 i, bool c, float s) => (bool d, float t) {
+          From = Gather (Bounds, i) j = Add (i, One) To = Gather (Bounds, j)
+          From1 = Reshape (From, Shape) To1 = Reshape (To, Shape)
+          Part = Slice (X, From1, To1, Axis) t = SequenceInsert (s, Part) d = Identity (C) }> (M, C, S)
+      Y = SequenceAt (L, Second) })";
+
+/// The condition depends on a shape, which is known when the program is compiled.
+const QString kBranch = R"((float[N,K] X) => (float[N,K] Y) <int64 One = {1}, int64 Four = {4}>
+    { Sh = Shape (X) D = Gather (Sh, One) Wide = Equal (D, Four) Z = Neg (X)
+      Y = If <then_branch = a () => (float[N,K] p) { p = Add (X, Z) }, else_branch = b () => (float[N,K] q) { q = Abs (Z) }> (Wide) })";
+
+}  // namespace
+
+class ControlFlowTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void listsWithConstantLengthBecomePlainNodes() {
+        const GraphPtr g = test::graph(kList);
+        for (const Node& node : g->nodes()) QVERIFY2(node.op != "Loop" && !node.op.starts_with("Sequence"), node.op.c_str());
+        QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
+    }
+
+    void branchesOnShapesRun() {
+        const GraphPtr g = test::graph(kBranch);
+        QCOMPARE(test::run(g, {1, 4}, {1, -2, 3, -4}), (std::vector<float>{0, 0, 0, 0}));
+        QCOMPARE(test::run(g, {1, 2}, {1, -2}), (std::vector<float>{1, 2}));
+    }
+
+    void whatASubgraphReadsIsAnEdge() {
+        const GraphPtr g = test::graph(kBranch);
+        const NodeId branch = g->tensor(g->outputs()[0]).producer;
+        const Node& node = g->node(branch);
+        QCOMPARE(formalInputs(node), 1u);
+        QCOMPARE(capturedNames(node.attributes), (std::vector<std::string>{"X", "Z"}));
+        const auto& readers = g->tensor(*g->findTensor("Z")).consumers;
+        QVERIFY(std::find(readers.begin(), readers.end(), branch) != readers.end());
+    }
+
+    void savedSubgraphsReadWhatTheirNodeReads() {
+        const GraphPtr g = test::graph(kBranch);
+        GraphBuilder builder(*g);
+        const TensorId other = builder.tensor("Other");
+        Node relu;
+        relu.name = relu.op = "Relu";
+        relu.inputs = {builder.tensor("X")};
+        relu.outputs = {other};
+        builder.replaceUses(builder.tensor("Z"), other);
+        builder.addNode(std::move(relu));
+        QTemporaryDir folder;
+        const std::filesystem::path file = folder.path().toStdString() + "/branch.onnx";
+        saveModel(*builder.build(), file);
+        const GraphPtr saved = loadModel(file).graph;
+        QCOMPARE(test::run(saved, {1, 4}, {1, -2, 3, -4}), (std::vector<float>{2, -2, 6, -4}));
+    }
+
+    void loopsThatDependOnTheDataAreRefused() {
+        const GraphPtr g = test::graph(R"((float[N,1] X) => (float[N,1] Y) <bool C = {1}, int64 M = {3}, float Half = {0.5}>
+            { Y = Loop <body = b (int64 i, bool c, float[N,1] v) => (bool d, float[N,1] w) {
+                  w = Mul (v, Half) s = ReduceSum (w) d = Greater (s, Half) }> (M, C, X) })");
+        QVERIFY_EXCEPTION_THROWN(test::run(g, {1, 1}, {8}), Error);
+    }
+};
+
+QTEST_GUILESS_MAIN(ControlFlowTest)
+#include "control_flow_test.moc"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes that ONNX does not allow are refused when a model is opened, with the node and the cause; what ONNX allows is not.
+#include <onnx/onnx_pb.h>
+
+#include <QtTest>
+
+#include "base/error.h"
+#include "model/load_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+onnx::AttributeProto attribute(const char* name, onnx::AttributeProto::AttributeType type) {
+    onnx::AttributeProto made;
+    made.set_name(name);
+    made.set_type(type);
+    return made;
+}
+
+onnx::AttributeProto integers(const char* name, const std::vector<std::int64_t>& values) {
+    onnx::AttributeProto made = attribute(name, onnx::AttributeProto::INTS);
+    for (const std::int64_t value : values) made.add_ints(value);
+    return made;
+}
+
+onnx::AttributeProto integer(const char* name, std::int64_t value) {
+    onnx::AttributeProto made = attribute(name, onnx::AttributeProto::INT);
+    made.set_i(value);
+    return made;
+}
+
+onnx::AttributeProto text(const char* name, const char* value) {
+    onnx::AttributeProto made = attribute(name, onnx::AttributeProto::STRING);
+    made.set_s(value);
+    return made;
+}
+
+onnx::AttributeProto real(const char* name, float value) {
+    onnx::AttributeProto made = attribute(name, onnx::AttributeProto::FLOAT);
+    made.set_f(value);
+    return made;
+}
+
+/// Opens a model of one node that reads x (float[1,4,4,4]) and "" (omitted).
+void open(const std::string& op, const std::vector<std::string>& inputs, int outputs,
+          const std::vector<onnx::AttributeProto>& attributes = {}, const std::string& domain = {}) {
+    onnx::ModelProto model;
+    model.set_ir_version(8);
+    model.add_opset_import()->set_version(13);
+    onnx::GraphProto& graph = *model.mutable_graph();
+    onnx::ValueInfoProto& x = *graph.add_input();
+    x.set_name("x");
+    x.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    for (const int dim : {1, 4, 4, 4}) x.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+    onnx::NodeProto& node = *graph.add_node();
+    node.set_name("n");
+    node.set_op_type(op);
+    node.set_domain(domain);
+    for (const std::string& input : inputs) node.add_input(input);
+    for (int o = 0; o < outputs; ++o) {
+        node.add_output("y" + std::to_string(o));
+        graph.add_output()->set_name("y" + std::to_string(o));
+    }
+    for (const onnx::AttributeProto& item : attributes) *node.add_attribute() = item;
+    const std::string bytes = model.SerializeAsString();
+    parseModel(bytes.data(), bytes.size(), {});
+}
+
+}  // namespace
+
+class OperatorSignaturesTest : public QObject {
+    Q_OBJECT
+
+    static void refused(const char* message, const std::string& op, const std::vector<std::string>& inputs, int outputs,
+                        const std::vector<onnx::AttributeProto>& attributes = {}) {
+        try {
+            open(op, inputs, outputs, attributes);
+            QFAIL((op + ": no error that says: " + message).c_str());
+        } catch (const Error& error) {
+            QCOMPARE(error.kind(), ErrorKind::BadInput);
+            QVERIFY2(QString(error.what()).contains(message), error.what());
+            QVERIFY2(QString(error.what()).contains("node 'n' (" + QString::fromStdString(op) + ")"), error.what());
+        }
+    }
+
+  private Q_SLOTS:
+    void whatOnnxDoesNotAllowIsRefused() {
+        refused("its input 0 is missing", "Relu", {}, 1);
+        refused("its input 1 is missing", "Conv", {"x"}, 1);
+        refused("it has 2 inputs, but Relu takes at most 1", "Relu", {"x", "x"}, 1);
+        refused("its input 0 is missing", "Add", {"", "x"}, 1);
+        refused("needs at least one", "Concat", {}, 1, {integer("axis", 0)});
+        refused("it has 2 outputs, but Relu makes at most 1", "Relu", {"x"}, 2);
+        refused("'strides' is 0", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), integers("strides", {0, 1})});
+        refused("'blocksize' is 4294967296", "DepthToSpace", {"x"}, 1, {integer("blocksize", std::int64_t{1} << 32)});
+        refused("'auto_pad' is 'BOGUS'", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), text("auto_pad", "BOGUS")});
+        refused("its attribute 'axis' must be an integer, not a number", "Softmax", {"x"}, 1, {real("axis", 1.5f)});
+        refused("'perm' is -1", "Transpose", {"x"}, 1, {integers("perm", {-1, 0, 1, 2})});
+        refused("'hidden_size' is 2147483648", "LSTM", {"x", "x", "x"}, 1, {integer("hidden_size", std::int64_t{1} << 31)});
+    }
+
+    void whatOnnxAllowsIsAccepted() {
+        open("Clip", {"x", "", "x"}, 1);
+        open("Max", {"x", "x", "x"}, 1);
+        open("RandomNormal", {}, 1, {integers("shape", {1})});
+        open("SequenceEmpty", {}, 1);
+        open("Softmax", {"x"}, 1, {integer("axis", -1)});
+        open("Whatever", {"x", "", "x"}, 3);               // not an operator of ONNX
+        open("Relu", {}, 1, {}, "com.example");  // another domain
+    }
+};
+
+QTEST_GUILESS_MAIN(OperatorSignaturesTest)
+#include "operator_signatures_test.moc"
