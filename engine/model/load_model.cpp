@@ -15,6 +15,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "model/graph_builder.h"
+#include "model/moved_constants.h"
 #include "model/onnx_proto.h"
 
 namespace quantloupe {
@@ -197,6 +198,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     }
     for (const auto& value : proto.value_info()) noteType(builder, value);
     inferShapes(model, builder);
+    foldConstantIdentities(builder);
     return builder.build();
 }
 

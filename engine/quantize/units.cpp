@@ -180,7 +180,6 @@ class UnitFinder {
         const bool product = node.op == "MatMul";
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         if (!floatConstant(m_graph, node.input(1))) return "its weight is not a constant float32 tensor";
-        if (m_graph.tensor(node.input(1)).consumers.size() > 1) return "its weight is shared with another layer";
         const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
         if (product && rank != 2) return "its weight is not a matrix";
         unit.weight = node.input(1);
@@ -197,7 +196,6 @@ class UnitFinder {
         }
         if (!product && node.input(2).valid()) {
             if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
-            if (m_graph.tensor(node.input(2)).consumers.size() > 1) return "its bias is shared with another layer";
             const std::int64_t outputs = m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
                                          (transposed ? node.attributes.integer("group", 1) : 1);
             if (m_graph.constantOf(node.input(2))->size() != outputs)

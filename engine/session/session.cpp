@@ -117,7 +117,8 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     }
     const Version version = versionOf(wanted, skipped);
     if (const auto* known = prepared.find(version)) return *known;
-    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
+    if (!constants) constants = foldMovedConstants(model.graph);
+    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped, &*constants);
     made.operators = wanted.quantization.operators;
     made.symmetricActivations = wanted.quantization.activation.symmetric;
     if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);

@@ -75,6 +75,7 @@ struct Session::Impl {
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
 
+    std::optional<SimplifyResult> constants;  ///< foldMovedConstants() of the model: its tensors are shared by all that is prepared
     ResultCache<std::shared_ptr<const Prepared>> prepared{8};
     ResultCache<CalibratedGraph> ranges{8};  ///< by graph
     ResultCache<TensorStatistics> tensorRanges{4000};  ///< by content: after a change only tensors behind it are calibrated again
