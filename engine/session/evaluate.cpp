@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
+#include "model/layer_cost.h"
 #include "session/forecast.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
@@ -47,6 +48,7 @@ class EvaluationRun {
         states();
         publish();  // the graph is shown at once, even if the network cannot run
         weightMetrics();
+        if (!m_session.evaluationData) assumeCosts();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
         m_session.requireOperators();
         accuracies(depth);
@@ -91,6 +93,7 @@ class EvaluationRun {
         m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
         m_result.layers = layerStates(*m_prepared, m_units, skips);
+        measureCosts();
         for (const LayerResult& layer : m_result.layers) switch (layer.state) {
                 case LayerState::Quantized: ++m_result.counts.quantized; break;
                 case LayerState::Skipped: ++m_result.counts.skipped; break;
@@ -119,6 +122,25 @@ class EvaluationRun {
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
         if (m_learn) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
         m_result.seconds.transform = watch.seconds();
+    }
+
+    /// With the shapes of the samples, as soon as the network has run on one.
+    void measureCosts() {
+        if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
+    }
+
+    /// Without samples, for what shape inference did not find out.
+    void assumeCosts() {
+        if (std::ranges::all_of(m_result.layers, [](const LayerResult& layer) { return layer.macsReason.empty(); })) return;
+        if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
+    }
+
+    void setCosts(const MeasuredShapes& shapes) {
+        for (LayerResult& layer : m_result.layers) {
+            const LayerCost cost = costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
+            layer.macs = cost.macs;
+            layer.macsReason = cost.macsReason;
+        }
     }
 
     /// Everything that numbers depend on but which layers are quantized.
@@ -222,6 +244,7 @@ class EvaluationRun {
         };
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        measureCosts();
         noteLabels();
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
         publish();

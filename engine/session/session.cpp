@@ -83,6 +83,7 @@ void Session::Impl::clear() {
     activations.clear();
     RecycledMemory::trim();
     shapes.clear();
+    sourceShapes = {};
     effects.clear();
     measured = {};
     sweeps.clear();
@@ -100,7 +101,27 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
     if (shapes.find(graph->version()) == nullptr)
         shapes.store(graph->version(), std::make_shared<const GraphShapes>(
                                            shapesOf(graph, evaluationBatches->inputsOf(*graph), kernels)));
+    if (graph == model.graph && !sourceShapes.dims) sourceShapes = {(*shapes.find(graph->version()))->dims, evaluationBatches->batch()};
     return {activations, **shapes.find(graph->version()), samplesVersion, true};
+}
+
+const MeasuredShapes& Session::Impl::shapesOfOnes() {
+    if (assumedShapes) return *assumedShapes;
+    assumedShapes.emplace();
+    std::map<TensorId, TensorDesc> inputs;
+    for (const TensorId input : model.graph->inputs()) {
+        const TensorInfo& tensor = model.graph->tensor(input);
+        if (!tensor.shape) return *assumedShapes;
+        Dims dims;
+        for (const Dim& dim : *tensor.shape) dims.push_back(dim.known() ? dim.value : 1);
+        inputs.emplace(input, TensorDesc{tensor.type, std::move(dims), Layout::Plain});
+    }
+    try {
+        assumedShapes->dims = shapesOf(model.graph, inputs, nullptr).dims;
+    } catch (const Error&) {
+        // An image of one pixel does not fit every network, and not every operator is known.
+    }
+    return *assumedShapes;
 }
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {

@@ -3,6 +3,7 @@
 // What a Session keeps from one evaluation to the next. Internal to engine/session.
 
 #include "base/result_cache.h"
+#include "model/layer_cost.h"
 #include "quantize/plan.h"
 #include "quantize/refine/migrate_outliers.h"
 #include "quantize/refine/refine_layers.h"
@@ -52,6 +53,8 @@ struct Session::Impl {
     ResumeOptions resumeOptions(const GraphPtr& graph);
     /// Outputs of all evaluation samples, from the cache where they are complete; `plan` null: the source's.
     std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
+    /// Shapes of the source graph where every symbolic dimension of the inputs is 1; none if it cannot be compiled so.
+    const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
     void requireData() const;
@@ -86,6 +89,8 @@ struct Session::Impl {
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
+    MeasuredShapes sourceShapes;  ///< of the source graph, once it was compiled for the evaluation samples
+    std::optional<MeasuredShapes> assumedShapes;  ///< without data: every symbolic dimension is 1; not there: not tried yet
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
     EffectModel effects;
     MeasuredState measured;                             ///< the last evaluation that was no experiment
