@@ -110,7 +110,7 @@ std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::
 
 void forgetSkips(QuantizationConfig& config) {
     config.rules.clear();
-    config.skipTail = false;
+    config.skipTail = config.wholeTail = false;
     for (auto layer = config.layers.begin(); layer != config.layers.end();) {
         layer->second.quantize.reset();
         layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);

@@ -107,7 +107,7 @@ class AnalysisTest : public QObject {
         QVERIFY(near(weight->cosine, 0.94561086));  // 2.6 / sqrt(3 * 2.52)
         // A skipped layer: as if it were quantized. Eight bits are finer.
         QuantizationConfig skipped = twoBits();
-        skipped.skipTail = true;
+        skipped.skipTail = skipped.wholeTail = true;
         QCOMPARE(session.evaluate(skipped, Depth::States)->layers[0].weight->qs, weight->qs);
         skipped.quantization.weight.bits = 8;
         QVERIFY(session.evaluate(skipped, Depth::States)->layers[0].weight->qs < 0.01);
