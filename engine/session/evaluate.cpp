@@ -146,8 +146,14 @@ class EvaluationRun {
     /// Everything that numbers depend on but which layers are quantized.
     Version contextOf(QuantizationConfig config) const {
         config.rules.clear();
-        config.skipTail = false;
-        for (auto& [name, settings] : config.layers) settings.quantize.reset();
+        config.skipTail = config.wholeTail = false;
+        config.preset.clear();
+        config.exports = {};
+        for (auto layer = config.layers.begin(); layer != config.layers.end();) {
+            layer->second.quantize.reset();
+            layer->second.comment.clear();
+            layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
+        }
         return VersionBuilder()
             .add(m_session.model.graph->version())
             .add(std::string_view(configToJson(config)))
