@@ -110,6 +110,9 @@ class EvaluationRun {
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
+        if (m_result.counts.quantized == 0 && !m_result.layers.empty())
+            m_result.notices.emplace_back("nothing is quantized: every layer is skipped or cannot be quantized; each layer's reason says why");
+        if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         noteIdleSettings();
         m_result.version = VersionBuilder()
                                .add(m_session.model.graph->version())

@@ -128,6 +128,7 @@ void SummaryBar::refresh() {
         label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);
     setRole(m_value, !line.known || stale ? "faint"
+                     : line.neutral       ? "muted"
                      : line.loss <= 0.05  ? "good"
                      : line.loss > 0.1    ? "bad"
                                           : "");
