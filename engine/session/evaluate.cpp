@@ -45,6 +45,7 @@ class EvaluationRun {
     }
 
     EvaluationPtr run(Depth depth) {
+        m_session.limitCaches();
         states();
         publish();  // the graph is shown at once, even if the network cannot run
         weightMetrics();

@@ -50,7 +50,8 @@ Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
       model(std::move(loaded)),
       options(wanted),
       workers(wanted.threads),
-      activations(wanted.memory.value_or(defaultActivationBudget())) {
+      memoryBudget(wanted.memory.value_or(defaultActivationBudget())),
+      activations(memoryBudget) {
     limitOpenMpOfThisThread();
 }
 
@@ -168,6 +169,8 @@ bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
 bool Session::randomInputs() const { return m_impl->randomInputs; }
 const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
 void Session::clearCache() { m_impl->clear(); }
+std::size_t Session::cacheBytes() const { return m_impl->cacheBytes(); }
+std::size_t Session::cacheBudget() const { return m_impl->memoryBudget; }
 std::size_t Session::activationBytes() const { return m_impl->activations.bytes(); }
 std::size_t Session::activationBudget() const { return m_impl->activations.budget(); }
 

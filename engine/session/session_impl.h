@@ -57,6 +57,10 @@ struct Session::Impl {
     const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
+    /// Drops what was unused for longest of all that is kept, so that it fits the budget. Nothing may refer into a cache.
+    void limitCaches();
+    std::size_t cacheBytes();
+    std::size_t visitCaches(std::optional<std::size_t> budget);
     void requireData() const;
     void requireOperators() const;
     void clear();
@@ -87,6 +91,8 @@ struct Session::Impl {
     RefinementCache refinements;
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
+    const std::size_t memoryBudget;  ///< of all that is kept between evaluations
+    int evaluationsSinceTrim = 0;
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
     MeasuredShapes sourceShapes;  ///< of the source graph, once it was compiled for the evaluation samples
