@@ -5,6 +5,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 
+#include "config/tail_rule.h"
 #include "exports.h"
 #include "graph/picture_export.h"
 #include "main_window.h"
@@ -255,7 +256,8 @@ void MainWindow::updateActions() {
                               ? tr("Skip all %1 layers (&type)")
                                     .arg(QString::fromStdString(m_document.graph()->node(nodes[0]).op))
                               : tr("Skip all of this &type"));
-    m_tailAction->setChecked(m_document.config().skipTail);
+    m_tailAction->setChecked(model && m_document.config().skipTail &&
+                             tailToSkip(*m_document.graph(), m_document.config().wholeTail).whyNot.empty());
     m_gestures->updateActions();
 }
 

@@ -44,7 +44,7 @@ Json layersToJson(const Graph& graph, const Evaluation& states) {
         const LayerResult& result = states.layers[i];
         layer["state"] = layerStateName(result.state);
         layer["reason"] = result.reason;
-        layer["macs"] = result.macs;
+        setMacs(layer, result.macs, result.macsReason);
         layer["parameters"] = result.parameters;
         list.push_back(std::move(layer));
     }
@@ -53,12 +53,14 @@ Json layersToJson(const Graph& graph, const Evaluation& states) {
 
 struct Totals {
     std::uint64_t macs = 0, parameters = 0;
+    std::string macsReason;  ///< of the first layer whose MACs are not known
 };
 
 Totals totalsOf(const Evaluation& states) {
     Totals totals;
     for (const LayerResult& layer : states.layers) {
         totals.macs += layer.macs;
+        if (totals.macsReason.empty()) totals.macsReason = layer.macsReason;
         totals.parameters += layer.parameters;
     }
     return totals;
@@ -79,7 +81,8 @@ void printReadable(const Session& session, const Evaluation& states) {
     tensors("input", graph.inputs());
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
-    fmt::print("  {} layers, {} parameters, {} MACs an image\n\n", graph.nodeCount(), totals.parameters, totals.macs);
+    fmt::print("  {} layers, {} parameters, {}\n\n", graph.nodeCount(), totals.parameters,
+               totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs) : "MACs not known: " + totals.macsReason);
 
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
@@ -97,7 +100,8 @@ void printReadable(const Session& session, const Evaluation& states) {
         const std::string state(layerStateName(layer.state));
         const bool said = layer.reason.starts_with(state);
         const std::string text = layer.reason.empty() ? state : said ? layer.reason : state + ": " + layer.reason;
-        fmt::print(" {:>12} {:>12}  {}\n", layer.parameters, layer.macs, text);
+        fmt::print(" {:>12} {:>12}  {}\n", layer.parameters,
+                   layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", text);
     }
 }
 
@@ -123,7 +127,8 @@ void runInspect(const Options& options) {
     document["outputs"] = tensorsToJson(graph, graph.outputs());
     document["layers"] = layersToJson(graph, *states);
     const Totals totals = totalsOf(*states);
-    document["totals"] = {{"layers", graph.nodeCount()}, {"macs", totals.macs}, {"parameters", totals.parameters}};
+    document["totals"] = {{"layers", graph.nodeCount()}, {"parameters", totals.parameters}};
+    setMacs(document["totals"], totals.macsReason.empty() ? totals.macs : 0, totals.macsReason);
     document["counts"] = toJson(states->counts);
     document["notices"] = states->notices;
     printJson(document);

@@ -31,6 +31,15 @@ void setNumber(Json& object, const std::string& key, const std::optional<double>
     addReason(object, key + ": " + (!value ? missing : std::isnan(*value) ? "undefined" : infinite));
 }
 
+void setMacs(Json& object, std::uint64_t macs, const std::string& reason) {
+    if (reason.empty()) {
+        object["macs"] = macs;
+        return;
+    }
+    object["macs"] = nullptr;
+    object["macs_reason"] = reason;
+}
+
 void printJson(const Json& document) {
     const std::string text = document.dump(2, ' ', false, Json::error_handler_t::replace);
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -87,7 +96,7 @@ Json toJson(const LayerResult& layer) {
     object["weight"] = layer.weight ? toJson(*layer.weight) : Json(nullptr);
     object["local"] = layer.local ? toJson(*layer.local) : Json(nullptr);
     object["cumulative"] = layer.cumulative ? toJson(*layer.cumulative) : Json(nullptr);
-    object["macs"] = layer.macs;
+    setMacs(object, layer.macs, layer.macsReason);
     object["parameters"] = layer.parameters;
     return object;
 }

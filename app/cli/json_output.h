@@ -14,6 +14,8 @@ namespace quantloupe::cli {
 
 using Json = nlohmann::ordered_json;
 
+/// The key "macs", null with a reason where they are not known.
+void setMacs(Json& object, std::uint64_t macs, const std::string& reason);
 /// Sets a number, or null and adds to "reason" beside it why: `missing` where there is none, `infinite` where it is that.
 void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
                const std::string& infinite = "infinite");

@@ -323,7 +323,7 @@ void OptionReader::addSkips() {
          [add](const std::string& value) { add(parseThreshold(value)); })
         ->type_name("METRIC>N");
     toggle("skip-tail", "Keep the last weighted layer and what follows in float",
-           [](QuantizationConfig& c, bool on) { c.skipTail = on; });
+           [](QuantizationConfig& c, bool on) { c.skipTail = c.wholeTail = on; });
 }
 
 void OptionReader::addTo(bool dialect) {

@@ -60,7 +60,7 @@ void printCurve(const TuneResult& result) {
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
         fmt::print("{} {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n", i == result.chosen ? '>' : ' ', point.cost.layers,
-                   share(point.cost.macs, result.quantized.macs), share(point.cost.parameters, result.quantized.parameters),
+                   result.quantized.macsKnown ? share(point.cost.macs, result.quantized.macs) : "\u2013", share(point.cost.parameters, result.quantized.parameters),
                    point.transitions, metricText(result, point), 100 * point.drop, intervalText(point),
                    point.transforms.empty() ? "" : "  " + point.transforms);
     }

@@ -5,7 +5,9 @@ namespace quantloupe::cli {
 namespace {
 
 Json shareJson(const FloatShare& share) {
-    return {{"layers", share.layers}, {"macs", share.macs}, {"parameters", share.parameters}};
+    Json object = {{"layers", share.layers}, {"parameters", share.parameters}};
+    setMacs(object, share.macs, share.macsKnown ? "" : "the shape of a layer is not known; the search counted parameters instead");
+    return object;
 }
 
 Json pointJson(const TunePoint& point) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/recycled_memory.h"
 
+#include "base/recycled_limits.h"
+
 #include <sys/mman.h>
 
 #include <bit>
@@ -16,7 +18,6 @@ namespace {
 
 constexpr std::size_t kSmallest = std::size_t{64} << 10;  // below, malloc is as good
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kMostWaiting = std::size_t{192} << 20;
 
 /// Up to the next eighth of a power of two: few sizes, little waste.
 std::size_t sizeClass(std::size_t bytes) {
@@ -29,6 +30,7 @@ struct Waiting {
     std::mutex mutex;
     std::map<std::size_t, std::vector<std::byte*>> blocks;
     std::size_t bytes = 0;
+    std::size_t most = std::size_t{192} << 20;
 };
 
 Waiting& waiting() {
@@ -65,7 +67,7 @@ RecycledMemory::~RecycledMemory() {
     if (m_size > kSmallest) {
         Waiting& pool = waiting();
         const std::lock_guard lock(pool.mutex);
-        if (pool.bytes + m_size <= kMostWaiting) {
+        if (pool.bytes + m_size <= pool.most) {
             pool.blocks[m_size].push_back(m_data);
             pool.bytes += m_size;
             return;
@@ -90,6 +92,22 @@ void RecycledMemory::trim() {
         for (std::byte* block : blocks) std::free(block);
     pool.blocks.clear();
     pool.bytes = 0;
+}
+
+std::size_t recycledBytes() {
+    Waiting& pool = waiting();
+    const std::lock_guard lock(pool.mutex);
+    return pool.bytes;
+}
+
+void limitRecycledBytes(std::size_t most) {
+    {
+        Waiting& pool = waiting();
+        const std::lock_guard lock(pool.mutex);
+        pool.most = most;
+        if (pool.bytes <= most) return;
+    }
+    RecycledMemory::trim();
 }
 
 }  // namespace quantloupe

@@ -2,6 +2,7 @@
 #pragma once
 // Results by the version of what they depend on; the one unused for longest goes first.
 
+#include <algorithm>
 #include <list>
 #include <unordered_map>
 #include <utility>
@@ -40,8 +41,43 @@ class ResultCache {
         m_byVersion.clear();
     }
 
+    std::size_t bytes() const { return m_entries.size() * kEntryBytes; }
+    /// As shrink() below, for values that hold no memory of their own.
+    std::size_t shrink(std::size_t most) {
+        dropFrom(std::max<std::size_t>(1, most / kEntryBytes));
+        return bytes();
+    }
+    /// Sum of `size(value)` and of what an entry itself takes.
+    template <typename Size>
+    std::size_t bytes(Size size) const {
+        std::size_t sum = 0;
+        for (const auto& [version, value] : m_entries) sum += kEntryBytes + size(value);
+        return sum;
+    }
+    /// Drops what was unused for longest until the rest is at most `most` bytes; the entry used last stays. Returns the bytes of the rest.
+    template <typename Size>
+    std::size_t shrink(std::size_t most, Size size) {
+        std::size_t kept = 0, count = 0;
+        for (const auto& [version, value] : m_entries) {
+            const std::size_t bytes = kEntryBytes + size(value);
+            if (count > 0 && kept + bytes > most) break;
+            kept += bytes;
+            ++count;
+        }
+        dropFrom(count);
+        return kept;
+    }
+
   private:
+    void dropFrom(std::size_t count) {
+        while (m_entries.size() > count) {
+            m_byVersion.erase(m_entries.back().first);
+            m_entries.pop_back();
+        }
+    }
+
     using Entries = std::list<std::pair<Version, T>>;
+    static constexpr std::size_t kEntryBytes = sizeof(T) + 128;  ///< with the nodes of the list and of the map
     std::size_t m_most;
     Entries m_entries;
     std::unordered_map<Version, typename Entries::iterator> m_byVersion;

@@ -68,7 +68,7 @@ void aimetDefault(QuantizationConfig& c) {
 
 const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
-        {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the model's tail stays in float"},
+        {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the last weighted layer and what follows stay in float if they are few"},
          [](QuantizationConfig&) {}},
         {{"w4a8", "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
          [](QuantizationConfig& c) {
@@ -121,7 +121,7 @@ const std::vector<Preset>& all() {
          }},
         {{"clika",
           "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, so min_max stands in"},
-         [](QuantizationConfig&) {}},
+         [](QuantizationConfig& c) { c.wholeTail = true; }},
         {{"aimet-default",
           "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max with "
           "weights that are quantized already"},

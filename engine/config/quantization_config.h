@@ -201,6 +201,7 @@ struct QuantizationConfig {
     RefineOptions refine;
     ExportOptions exports;
     bool skipTail = true;
+    bool wholeTail = false;  ///< however much of the network it covers; false: only a small tail (config/tail_rule.h)
     std::vector<SkipRule> rules;
     std::map<std::string, LayerSettings> layers;
     bool operator==(const QuantizationConfig&) const = default;

@@ -172,6 +172,7 @@ SkipRule readRule(ObjectReader reader) {
 
 void readSkip(ObjectReader reader, QuantizationConfig& config) {
     reader.boolean("tail", config.skipTail);
+    reader.boolean("whole_tail", config.wholeTail);
     if (const Json* rules = reader.find("rules")) {
         if (!rules->is_array())
             failInput("{}: must be a list of rules, not {}", reader.pathOf("rules"), describeValue(*rules));

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/config_choices.h"
 #include "config/near_names.h"
+#include "config/tail_rule.h"
 #include "model/blocks.h"
 
 namespace quantloupe {
@@ -192,9 +193,12 @@ SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config
         explain(decisions, decisions.covered.back(), fmt::format("skipped by rule {}: {}", r + 1, words));
     }
     if (config.skipTail) {
-        decisions.covered.push_back(tailOf(source));
-        explain(decisions, decisions.covered.back(),
-                "skipped as part of the tail: the last weighted layer and what follows");
+        Tail tail = tailToSkip(source, config.wholeTail);
+        decisions.tailNotice = std::move(tail.whyNot);
+        if (decisions.tailNotice.empty()) {
+            decisions.covered.push_back(std::move(tail.nodes));
+            explain(decisions, decisions.covered.back(), "skipped as part of the tail: the last weighted layer and what follows");
+        }
     }
     for (const auto& [name, settings] : config.layers) {
         NodeId node;

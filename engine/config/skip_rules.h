@@ -22,8 +22,11 @@ std::string describe(const SkipRule& rule);
 struct SkipDecisions {
     /// One entry a node of the source graph: empty = not skipped, otherwise why ("skipped by rule 2: from A until B").
     std::vector<std::string> reasons;
-    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then, if the tail is skipped, the tail's.
+    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then the tail's, if the tail is skipped and
+    /// not too large (config/tail_rule.h).
     std::vector<NodeSet> covered;
+    /// Why the tail is quantized although the configuration skips it; empty otherwise.
+    std::string tailNotice;
     bool skipped(NodeId node) const { return !reasons[node.index()].empty(); }
 };
 

@@ -146,6 +146,7 @@ std::string configToJson(const QuantizationConfig& config) {
                       {"migration", config.refine.migration}};
     json["export"] = {{"float_weights", config.exports.floatWeights}, {"four_bit_types", config.exports.fourBitTypes}};
     json["skip"]["tail"] = config.skipTail;
+    json["skip"]["whole_tail"] = config.wholeTail;
     json["skip"]["rules"] = std::move(rules);
     json["layers"] = std::move(layers);
     try {

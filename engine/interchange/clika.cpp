@@ -127,7 +127,7 @@ settings.global_quantization_settings.skip_tail_quantization = {}
 settings.global_quantization_settings.automatic_skip_quantization = False
 )",
                                        pythonString(m_source.model.filename().string()).substr(1, pythonString(m_source.model.filename().string()).size() - 2),
-                                       q.weight.bits, q.activation.bits, pythonBool(m_source.config.skipTail));
+                                       q.weight.bits, q.activation.bits, pythonBool(skipsTail()));
         for (const LayerEntry& e : m_entries) {
             std::vector<std::string> arguments;
             if (e.skip) arguments.push_back(fmt::format("skip_quantization={}", pythonBool(*e.skip)));
@@ -145,6 +145,9 @@ settings.global_quantization_settings.automatic_skip_quantization = False
         return text;
     }
 
+    /// CLIKA knows no limit: a tail that the preview does not skip is not skipped there either.
+    bool skipsTail() const { return m_source.config.skipTail && m_skips.tailNotice.empty(); }
+
     std::string yaml() const {
         const QuantizationOptions& q = m_source.config.quantization;
         std::string text = fmt::format(R"(# Settings for CLIKA ACE 24.x, as they were tuned in Quantloupe.
@@ -156,7 +159,7 @@ global_quantization_settings:
   automatic_skip_quantization: false
   quantization_sensitivity_threshold: null
 )",
-                                       q.weight.bits, q.activation.bits, m_source.config.skipTail);
+                                       q.weight.bits, q.activation.bits, skipsTail());
         text += m_entries.empty() ? "layer_settings: {}\n" : "layer_settings:\n";
         for (const LayerEntry& e : m_entries) {
             text += fmt::format("  # {}\n  {}:\n    quantization_settings:\n", describeNode(e.node), jsonQuoted(m_names.of(e.node)));

@@ -52,7 +52,7 @@ std::vector<std::string> reportRow(const ExportSource& source, const LayerResult
             number(layer.cumulative, &D::cosine),
             number(layer.cumulative, &D::sqnrDb),
             reportNumber(layer.leaveOneOut),
-            std::to_string(layer.macs),
+            layer.macsReason.empty() ? std::to_string(layer.macs) : std::string(),
             std::to_string(layer.parameters),
             own == source.config.layers.end() ? std::string() : own->second.comment};
 }

@@ -103,7 +103,8 @@ std::string paperTable(const ExportSource& source) {
                             layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));
         text += cell(of(layer.weight, &D::qs)) + cell(of(layer.local, &D::qs)) + cell(of(layer.local, &D::sqnrDb)) +
                 cell(of(layer.cumulative, &D::qs)) + cell(of(layer.cumulative, &D::sqnrDb)) + cell(layer.leaveOneOut);
-        text += fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n", layer.macs, layer.parameters);
+        text += fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n",
+                            layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", layer.parameters);
     }
     return text + "</tbody>\n</table>\n";
 }
@@ -162,7 +163,8 @@ ExportResult writeJsonReport(const ExportSource& source) {
         difference("local", layer.local);
         difference("cumulative", layer.cumulative);
         row["leave_one_out"] = numberOrNull(layer.leaveOneOut);
-        row["macs"] = layer.macs;
+        row["macs"] = layer.macsReason.empty() ? OrderedJson(layer.macs) : OrderedJson(nullptr);
+        if (!layer.macsReason.empty()) row["macs_reason"] = layer.macsReason;
         row["parameters"] = layer.parameters;
         const auto own = source.config.layers.find(layer.name);
         row["comment"] = own == source.config.layers.end() ? "" : own->second.comment;

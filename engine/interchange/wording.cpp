@@ -74,6 +74,13 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
     if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
     if (config.refine.migration > 0) changes.emplace_back("migration of outliers");
+    if (transforms.npuOperators != NpuOperators{}) {
+        std::vector<std::string> operators;
+        if (transforms.npuOperators.averagePool) operators.emplace_back("means");
+        if (transforms.npuOperators.leakyRelu) operators.emplace_back("LeakyRelu");
+        if (transforms.npuOperators.sigmoid) operators.emplace_back("Sigmoid");
+        changes.push_back(fmt::format("NPU arithmetic for {} (npu_operators)", fmt::join(operators, ", ")));
+    }
     return changes;
 }
 
@@ -110,7 +117,7 @@ std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::
 
 void forgetSkips(QuantizationConfig& config) {
     config.rules.clear();
-    config.skipTail = false;
+    config.skipTail = config.wholeTail = false;
     for (auto layer = config.layers.begin(); layer != config.layers.end();) {
         layer->second.quantize.reset();
         layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);

@@ -1,46 +1,147 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/layer_cost.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/moved_constants.h"
+
 namespace quantloupe {
 namespace {
 
-/// Elements of a tensor for one sample; 0 if unknown.
-std::uint64_t elementsOf(const Graph& graph, TensorId id) {
-    if (!id.valid() || !graph.tensor(id).shape) return 0;
-    std::uint64_t count = 1;
-    const Shape& shape = *graph.tensor(id).shape;
-    for (std::size_t d = 0; d < shape.size(); ++d) {
-        if (d == 0 && shape.size() > 1 && !shape[d].known()) continue;
-        if (!shape[d].known()) return 0;
-        count *= static_cast<std::uint64_t>(shape[d].value);
+/// Operators whose output has the shape of the data that they read: a measured shape after them is also the shape before them.
+constexpr std::array kSameShape = {"Relu", "Clip", "LeakyRelu", "PRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Gelu", "Erf",
+                                   "BatchNormalization", "Identity", "Dropout", "Elu", "Selu", "Softplus", "Cast"};
+/// As before if all other operands are constants, which exporters write with no more dimensions than the data.
+constexpr std::array kWithConstants = {"Add", "Sub", "Mul", "Div"};
+constexpr int kMostSteps = 6;
+
+bool isOneOf(const auto& list, const std::string& op) { return std::ranges::find(list, op) != list.end(); }
+
+class CostFinder {
+  public:
+    CostFinder(const Graph& graph, const Node& node, const MeasuredShapes& measured) : m_graph(graph), m_node(node), m_measured(measured) {}
+
+    LayerCost find() {
+        for (const TensorId in : m_node.inputs) {
+            if (isMove(m_node)) break;  // counted at the layer that reads them
+            const Constant* constant = constantBehind(m_graph, in);
+            if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
+                m_cost.parameters += static_cast<std::uint64_t>(constant->size());
+        }
+        if (!m_node.domain.empty()) return m_cost;
+        std::uint64_t macs = 0;
+        if (m_node.op == "Conv") macs = elements(m_node.output()) * perChannel(m_node.input(1));
+        else if (m_node.op == "ConvTranspose") macs = elements(m_node.input(0)) * perChannel(m_node.input(1));
+        else if (m_node.op == "Gemm") macs = elements(m_node.output()) * extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
+        else if (m_node.op == "MatMul") macs = elements(m_node.output()) * extent(m_node.input(0), 1);
+        else if (m_node.op == "LSTM" || m_node.op == "GRU" || m_node.op == "RNN") macs = recurrent();
+        if (!m_cost.macsReason.empty()) return m_cost;
+        m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : 1);
+        return m_cost;
     }
-    return count;
-}
+
+  private:
+    void unknown(TensorId tensor) {
+        if (m_cost.macsReason.empty())
+            m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs", m_graph.tensor(tensor).name);
+    }
+
+    /// Measured shapes of a tensor or of the one that it is fused into; null if there are none.
+    const Dims* measuredDims(TensorId tensor) const {
+        if (!m_measured.dims) return nullptr;
+        for (int step = 0; step < kMostSteps && tensor.valid(); ++step) {
+            if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end()) return &found->second;
+            const NodeId reader = m_graph.onlyConsumer(tensor);
+            if (!reader.valid()) return nullptr;
+            const Node& node = m_graph.node(reader);
+            const bool constantsOnly = std::ranges::all_of(
+                node.inputs, [&](TensorId in) { return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr; });
+            if (!node.domain.empty() || !constantsOnly || !(isOneOf(kSameShape, node.op) || isOneOf(kWithConstants, node.op))) return nullptr;
+            tensor = node.output();
+        }
+        return nullptr;
+    }
+
+    /// Empty, and the cost unknown, if the shape is unknown.
+    Dims dimsOf(TensorId tensor) {
+        if (!tensor.valid()) return {};
+        if (const Constant* constant = m_graph.constantOf(tensor)) return constant->dims();
+        if (const Dims* measured = measuredDims(tensor)) {
+            m_usedMeasured = true;
+            return *measured;
+        }
+        const auto& shape = m_graph.tensor(tensor).shape;
+        if (!shape) return unknown(tensor), Dims{};
+        Dims dims;
+        for (std::size_t d = 0; d < shape->size(); ++d) {
+            const Dim& dim = (*shape)[d];
+            if (!dim.known()) {
+                // Without symbols elsewhere, what is unknown in front is the batch, which a Flatten or Reshape leaves without a name.
+                const bool batch = d == 0 && shape->size() > 1 && !symbolsInInputs(1);
+                if (!batch && !isInputSymbol(dim.symbol)) return unknown(tensor), Dims{};
+                m_cost.assumed = m_cost.assumed || d > 0;
+            }
+            dims.push_back(dim.known() ? dim.value : 1);
+        }
+        return dims;
+    }
+
+    /// Whether a graph input has an unknown dimension from `first` on.
+    bool symbolsInInputs(std::size_t first) const {
+        return std::ranges::any_of(m_graph.inputs(), [&](TensorId input) {
+            const auto& shape = m_graph.tensor(input).shape;
+            return !shape || std::any_of(shape->begin() + static_cast<std::ptrdiff_t>(std::min(first, shape->size())), shape->end(),
+                                         [](const Dim& dim) { return !dim.known(); });
+        });
+    }
+
+    /// Exporters also give names to dimensions that they could not compute.
+    bool isInputSymbol(const std::string& symbol) const {
+        return !symbol.empty() && std::ranges::any_of(m_graph.inputs(), [&](TensorId input) {
+            const auto& shape = m_graph.tensor(input).shape;
+            return shape && std::ranges::any_of(*shape, [&](const Dim& dim) { return dim.symbol == symbol; });
+        });
+    }
+
+    std::uint64_t elements(TensorId tensor) {
+        std::uint64_t count = 1;
+        for (const std::int64_t dim : dimsOf(tensor)) count *= static_cast<std::uint64_t>(dim);
+        return count;
+    }
+
+    /// Products for one element of a convolution's output (or, transposed, input).
+    std::uint64_t perChannel(TensorId weight) {
+        const Dims dims = dimsOf(weight);
+        std::uint64_t count = 1;
+        for (std::size_t d = 1; d < dims.size(); ++d) count *= static_cast<std::uint64_t>(dims[d]);
+        return count;
+    }
+
+    /// The size of an axis, counted from the end.
+    std::uint64_t extent(TensorId tensor, std::size_t fromEnd) {
+        const Dims dims = dimsOf(tensor);
+        return dims.size() < fromEnd ? 1 : static_cast<std::uint64_t>(dims[dims.size() - fromEnd]);
+    }
+
+    /// Every step of every sequence multiplies with both weights, [directions, gates * hidden, inputs] and [.., hidden].
+    std::uint64_t recurrent() {
+        const std::uint64_t width = extent(m_node.input(0), 1);
+        const std::uint64_t steps = width == 0 ? 0 : elements(m_node.input(0)) / width;
+        return steps * (elements(m_node.input(1)) + elements(m_node.input(2)));
+    }
+
+    const Graph& m_graph;
+    const Node& m_node;
+    const MeasuredShapes& m_measured;
+    LayerCost m_cost;
+    bool m_usedMeasured = false;
+};
 
 }  // namespace
 
-LayerCost costOf(const Graph& graph, const Node& node) {
-    LayerCost cost;
-    for (const TensorId in : node.inputs) {
-        const Constant* constant = graph.constantOf(in);
-        if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
-            cost.parameters += static_cast<std::uint64_t>(constant->size());
-    }
-    const Constant* weight = graph.constantOf(node.input(1));
-    if (weight == nullptr || weight->dims().size() < 2 || !node.domain.empty()) return cost;
-    const std::uint64_t outputs = elementsOf(graph, node.output());
-    const Dims& dims = weight->dims();
-    std::uint64_t each = 0;  // products for one output element
-    if (node.op == "Conv") {
-        each = 1;
-        for (std::size_t d = 1; d < dims.size(); ++d) each *= static_cast<std::uint64_t>(dims[d]);
-    } else if (node.op == "Gemm") {
-        each = static_cast<std::uint64_t>(dims[node.attributes.integer("transB", 0) != 0 ? 1 : 0]);
-    } else if (node.op == "MatMul") {
-        each = static_cast<std::uint64_t>(dims[dims.size() - 2]);
-    }
-    cost.macs = outputs * each;
-    return cost;
-}
+LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured) { return CostFinder(graph, node, measured).find(); }
 
 }  // namespace quantloupe

@@ -15,6 +15,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "model/graph_builder.h"
+#include "model/moved_constants.h"
 #include "model/onnx_proto.h"
 #include "model/operator_signatures.h"
 #include "model/subgraphs.h"
@@ -260,6 +261,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     addNodes(proto, repairNames(proto, notices), loading, builder);
     addOutputs(proto, builder);
     inferShapes(model, builder);
+    foldConstantIdentities(builder);
     return builder.build();
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/reachability.h"
 
+#include "model/moved_constants.h"
+
 namespace quantloupe {
 namespace {
 
@@ -31,9 +33,9 @@ NodeSet setOf(const Graph& graph, std::span<const NodeId> nodes) {
 bool isWeighted(const Graph& graph, const Node& node) {
     if (!node.domain.empty()) return false;
     if (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm")
-        return graph.constantOf(node.input(1)) != nullptr;
+        return constantBehind(graph, node.input(1)) != nullptr;
     if (node.op == "MatMul")
-        return graph.constantOf(node.input(0)) != nullptr || graph.constantOf(node.input(1)) != nullptr;
+        return constantBehind(graph, node.input(0)) != nullptr || constantBehind(graph, node.input(1)) != nullptr;
     return false;
 }
 

@@ -31,6 +31,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         layer.op = node.op;
         const LayerCost cost = costOf(source, node);
         layer.macs = cost.macs;
+        layer.macsReason = cost.macsReason;
         layer.parameters = cost.parameters;
         for (const TensorId in : node.inputs) layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
         for (const TensorId out : node.outputs) layer.io = layer.io || (out.valid() && source.tensor(out).graphOutput);

@@ -93,7 +93,7 @@ class PlanResolver {
             return std::make_shared<const ConstantQuantizer>(quantizeBias(values, bits, known.inputs[0].scale, known.constants[0]->scales));
         }
         WeightScheme scheme;
-        if (constant.role == ConstantRole::NormScale || m_plan.prepared->operators == OperatorSet::Quark) {
+        if (constant.role == ConstantRole::Weight || m_plan.prepared->operators == OperatorSet::Quark) {
             scheme = weightSchemeOf(m_config, settings, m_plan.prepared->graph->node(unit.layer));
         } else {
             const TensorCalibration how = tensorCalibrationOf(m_config, settings);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -167,10 +168,15 @@ class QdqWriter {
         std::vector<std::int32_t> stored(quantizer.codes.size());
         const ChannelWalk walk(dims, quantizer.axis);
         walk.forEach([&](std::size_t i, std::size_t c) { stored[i] = quantizer.codes[i] + quantizer.zeroPoints[perChannel ? c : 0]; });
-        const TensorId scale = newConstant(name + "_scale", Constant::fromFloats(scaleDims, quantizer.scales));
-        const TensorId zeroPoint = newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints));
-        TensorId codes;
-        if (m_floatWeights && type != DataType::Int32) {
+        const auto [known, isNew] = m_written.try_emplace(&quantizer);
+        auto& [codes, scale, zeroPoint] = known->second;
+        if (isNew) {
+            scale = newConstant(name + "_scale", Constant::fromFloats(scaleDims, quantizer.scales));
+            zeroPoint = newConstant(name + "_zero_point", integers(type, scaleDims, quantizer.zeroPoints));
+        }
+        if (!isNew) {
+            // The codes of another layer's copy of the same weight.
+        } else if (m_floatWeights && type != DataType::Int32) {
             Node quantize;
             quantize.name = uniqueNode(name + "_QuantizeLinear");
             quantize.op = "QuantizeLinear";
@@ -276,7 +282,11 @@ class QdqWriter {
 
     const Plan& m_plan;
     bool m_four, m_floatWeights;
+    struct WrittenConstant {
+        TensorId codes, scale, zeroPoint;
+    };
     std::set<TensorId> m_done;  ///< constants with their DequantizeLinear
+    std::map<const ConstantQuantizer*, WrittenConstant> m_written;  ///< layers that share a weight share its quantizer, too
     const Graph& m_graph;
     GraphBuilder m_builder;
     std::set<std::string> m_names;

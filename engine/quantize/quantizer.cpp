@@ -69,6 +69,12 @@ void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const Chan
 
 }  // namespace
 
+std::size_t bytesOf(const ConstantQuantizer& quantizer) {
+    return sizeof(quantizer) + quantizer.codes.size() * sizeof(quantizer.codes[0]) +
+           quantizer.scales.size() * (sizeof(float) + sizeof(std::int32_t)) +
+           (quantizer.dequantized ? quantizer.dequantized->bytes().size() : 0);
+}
+
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis, TieRounding rounding) {
     ConstantQuantizer quantizer;
     quantizer.bits = scheme.bits;

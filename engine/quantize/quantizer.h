@@ -39,6 +39,9 @@ struct ConstantQuantizer : ConstantCodes {
     bool vanished = false;       ///< every code is 0, but not every value
 };
 
+/// Memory that it takes.
+std::size_t bytesOf(const ConstantQuantizer& quantizer);
+
 /// By the scheme's method (weight_scale.h). An all-zero tensor or channel gets scale 1. Throws Error for NaN or infinity.
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis,
                                  TieRounding rounding = TieRounding::HalfEven);

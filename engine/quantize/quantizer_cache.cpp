@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/quantizer_cache.h"
 
+#include <algorithm>
+
 namespace quantloupe {
 
 std::shared_ptr<const ConstantQuantizer> QuantizerCache::weight(const Constant& weight, const WeightScheme& scheme, int axis,
@@ -25,6 +27,12 @@ CalibrationResult QuantizerCache::activation(const TensorStatistics& statistics,
     const Version version = builder.finish();
     if (const auto* known = m_activations.find(version)) return *known;
     return m_activations.store(version, solveCalibration(statistics, calibration.scheme, calibration.method, calibration.parameters));
+}
+
+std::size_t QuantizerCache::shrink(std::size_t mostBytes) {
+    const auto solved = [](const CalibrationResult& result) { return result.notice.capacity(); };
+    const std::size_t activations = m_activations.shrink(mostBytes / 8, solved);
+    return activations + m_weights.shrink(mostBytes - std::min(mostBytes, activations), [](const auto& weight) { return bytesOf(*weight); });
 }
 
 void QuantizerCache::clear() {

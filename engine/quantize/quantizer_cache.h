@@ -14,6 +14,8 @@ class QuantizerCache {
     std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme, int axis, TieRounding rounding);
     CalibrationResult activation(const TensorStatistics& statistics, const TensorCalibration& calibration);
     void clear();
+    /// Drops what was unused for longest; returns the bytes of what is left.
+    std::size_t shrink(std::size_t mostBytes);
 
   private:
     ResultCache<std::shared_ptr<const ConstantQuantizer>> m_weights{256};

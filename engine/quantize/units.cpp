@@ -13,6 +13,8 @@ bool isOneOf(const std::string& op, std::initializer_list<const char*> list) {
     return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
 }
 
+bool isRecurrent(const Node& node) { return isOneOf(node.op, {"LSTM", "GRU", "RNN"}); }
+
 bool floatConstant(const Graph& graph, TensorId tensor) {
     const Constant* constant = graph.constantOf(tensor);
     return constant != nullptr && constant->type() == DataType::Float32;
@@ -66,6 +68,7 @@ class UnitFinder {
         if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr) reason = arithmetic(node, unit);
         else if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
         else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
+        else if (isRecurrent(node)) reason = recurrent(node, unit);
         else if (hasOwnScale(node)) reason = arithmetic(node, unit);
         else if (passesScale(node.op)) reason = passing(node, unit);
         else if (normalizes(node.op)) reason = normalization(node, unit);
@@ -76,6 +79,7 @@ class UnitFinder {
             reason = "a batch normalization that is not folded stays in float";
         else
             reason = node.op + " is not a quantizable type";
+        if (reason.empty() && !unit.output.valid()) reason = "nothing reads its first output";
         if (!reason.empty()) return;
         if (m_graph.tensor(unit.output).type != DataType::Float32 &&
             m_graph.tensor(unit.output).type != DataType::Undefined) {
@@ -83,7 +87,7 @@ class UnitFinder {
             return;
         }
 
-        unit.quantizesOutput = m_prepared.placement != Placement::WeightedInputs;
+        unit.quantizesOutput = m_prepared.placement != Placement::WeightedInputs && !isRecurrent(node);
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
@@ -184,7 +188,6 @@ class UnitFinder {
         const bool product = node.op == "MatMul";
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         if (!floatConstant(m_graph, node.input(1))) return "its weight is not a constant float32 tensor";
-        if (m_graph.tensor(node.input(1)).consumers.size() > 1) return "its weight is shared with another layer";
         const std::size_t rank = m_graph.constantOf(node.input(1))->dims().size();
         if (product && rank != 2) return "its weight is not a matrix";
         unit.weight = node.input(1);
@@ -201,7 +204,6 @@ class UnitFinder {
         }
         if (!product && node.input(2).valid()) {
             if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
-            if (m_graph.tensor(node.input(2)).consumers.size() > 1) return "its bias is shared with another layer";
             const std::int64_t outputs = m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
                                          (transposed ? node.attributes.integer("group", 1) : 1);
             if (m_graph.constantOf(node.input(2))->size() != outputs)
@@ -228,6 +230,27 @@ class UnitFinder {
         return {};
     }
 
+    /// As ONNX Runtime's DynamicQuantizeLSTM, but with a calibrated range for the input: input and weights are quantized, biases, states
+    /// and outputs stay in float.
+    std::string recurrent(const Node& node, Unit& unit) {
+        if (m_prepared.operators == OperatorSet::OnnxRuntime) return "ONNX Runtime's quantize_static leaves recurrent layers in float";
+        if (m_prepared.operators != OperatorSet::Layers)
+            return "recurrent layers are quantized with quantization.operators \"layers\" only";
+        unit.kind = UnitKind::Arithmetic;
+        if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
+        unit.inputs = {node.input(0)};
+        for (const std::size_t i : {1, 2}) {
+            if (!floatConstant(m_graph, node.input(i))) return "its weights are not constant float32 tensors";
+            unit.constants.push_back({node.input(i), ConstantRole::Weight});
+        }
+        // Often only the last hidden state is read.
+        const auto read = std::ranges::find_if(node.outputs, [&](TensorId out) {
+            return out.valid() && (!m_graph.tensor(out).consumers.empty() || m_graph.tensor(out).graphOutput);
+        });
+        unit.output = read == node.outputs.end() ? TensorId() : *read;
+        return {};
+    }
+
     std::string normalization(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
@@ -235,8 +258,7 @@ class UnitFinder {
         for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
             if (!node.input(i).valid()) continue;
             if (!floatConstant(m_graph, node.input(i))) return "its scale or bias is not a constant float32 tensor";
-            if (m_graph.tensor(node.input(i)).consumers.size() > 1) return "its scale or bias is shared with another layer";
-            unit.constants.push_back({node.input(i), i == 1 ? ConstantRole::NormScale : ConstantRole::NormBias});
+            unit.constants.push_back({node.input(i), i == 1 ? ConstantRole::Weight : ConstantRole::NormBias});
         }
         return {};
     }
@@ -266,7 +288,7 @@ class UnitFinder {
         for (const Unit& unit : m_list.units) {
             if (!unit.quantized || depends(unit)) continue;
             quantized.insert(unit.inputs.begin(), unit.inputs.end());
-            quantized.insert(unit.output);
+            if (unit.quantizesOutput) quantized.insert(unit.output);
         }
         for (Unit& unit : m_list.units) {
             if (!depends(unit) || !unit.quantized) continue;

@@ -14,7 +14,7 @@ namespace quantloupe {
 
 enum class UnitKind {
     Weighted,      ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
-    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: own range for the output
+    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: own range for the output; LSTM, GRU, RNN
     PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape, Split...: the output has its input's quantizer;
                    ///< quantized only if its input is (as ONNX Runtime's quantizer does it)
 };
@@ -22,8 +22,8 @@ enum class UnitKind {
 /// How a constant that is no layer's weight is quantized.
 enum class ConstantRole {
     Operand,   ///< of an Add, a Mul: as an activation, from its own range
-    NormScale, ///< of a LayerNormalization: as a weight, per tensor
-    NormBias,  ///< likewise: as a bias
+    Weight,    ///< of an LSTM, or the scale of a LayerNormalization: as a weight, per tensor
+    NormBias,  ///< of a LayerNormalization: as a bias
 };
 
 struct UnitConstant {
@@ -44,7 +44,7 @@ struct Unit {
     TensorId rangeOf;                     ///< valid: the output's range is that tensor's (ONNX Runtime gives it a Relu's behind it; AIMET a Relu that before it)
     bool ifInputIs = false;               ///< quantized only if its input is
     bool unitRange = false;               ///< the output's range is 0 to 1, whatever was calibrated (Softmax)
-    bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs)
+    bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs, recurrent layers)
     bool skipped = false;           ///< by a rule or a setting
     bool quantized = false;
     std::string reason;             ///< why it is not quantized

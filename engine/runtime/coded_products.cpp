@@ -66,6 +66,7 @@ class RowProduct final : public Kernel {
     std::size_t scratchBytes() const override {
         return m_product.scratchBytes() + IntegerProduct::kRows * m_product.paddedDepth();
     }
+    std::size_t weightBytes() const override { return m_product.weightBytes(); }
     void run(const KernelArguments& a) const override {
         const auto* rows = static_cast<const std::uint8_t*>(a.inputs[0]);
         auto* output = static_cast<std::byte*>(a.outputs[0]);
@@ -101,6 +102,7 @@ class GatheredConvolution final : public Kernel {
     std::size_t scratchBytes() const override {
         return m_product.scratchBytes() + IntegerProduct::kRows * m_product.paddedDepth();
     }
+    std::size_t weightBytes() const override { return m_product.weightBytes(); }
     void run(const KernelArguments& a) const override {
         auto* gathered = static_cast<std::uint8_t*>(a.scratch) + m_product.scratchBytes();
         auto* output = static_cast<std::byte*>(a.outputs[0]);
@@ -160,6 +162,7 @@ class DepthwiseConvolution final : public Kernel {
           m_depthwise(prepared.weight, static_cast<std::size_t>(input.dims[1]), window, zero,
                       std::move(prepared.requantization)) {}
 
+    std::size_t weightBytes() const override { return m_depthwise.weightBytes(); }
     void run(const KernelArguments& a) const override {
         const auto* image = static_cast<const std::uint8_t*>(a.inputs[0]);
         auto* output = static_cast<std::byte*>(a.outputs[0]);

@@ -84,6 +84,8 @@ memory copyOf(const Constant& constant) {
 
 memory bind(const memory::desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
 
+std::size_t bytesOf(const std::optional<memory>& held) { return held ? held->get_desc().get_size() : 0; }
+
 class DnnlKernel : public Kernel {
   public:
     std::size_t scratchBytes() const override { return m_scratch.get_size(); }
@@ -146,6 +148,7 @@ class Convolution final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    std::size_t weightBytes() const override { return bytesOf(m_weight) + bytesOf(m_bias); }
     bool isReference() const { return m_isReference; }
 
   private:
@@ -204,6 +207,8 @@ class TransposedConvolution final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    std::size_t weightBytes() const override { return bytesOf(m_weight) + bytesOf(m_bias); }
+
   private:
     memory::desc m_input, m_output;
     memory m_weight;
@@ -245,6 +250,7 @@ class MatrixProduct final : public DnnlKernel {
         execute(bound, arguments.scratch);
     }
 
+    std::size_t weightBytes() const override { return bytesOf(m_weight) + bytesOf(m_bias); }
     bool packsWeights() const { return m_packsWeights; }
 
   private:

@@ -19,6 +19,8 @@ class IntegerDepthwise {
     /// One image: height x width x channels codes to the window's output. Two spatial dimensions.
     void run(const std::uint8_t* image, std::int64_t height, std::int64_t width, void* output) const;
 
+    std::size_t weightBytes() const { return m_weight.size() * 2 + (m_offset.size() + m_factor.size()) * 4; }
+
   private:
     std::size_t m_channels, m_taps;
     Window m_window;

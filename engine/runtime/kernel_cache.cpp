@@ -4,7 +4,12 @@
 namespace quantloupe {
 namespace {
 
-std::size_t bytesOf(const KernelCache::Entry& entry) { return 256 + (entry.kernel ? entry.kernel->weightBytes() : 0); }
+/// A kernel's own objects, without its weights: roughly what oneDNN needs for a primitive and its generated code.
+constexpr std::size_t kKernelBytes = 4096;
+
+std::size_t bytesOf(const KernelCache::Entry& entry) {
+    return entry.kernel ? kKernelBytes + entry.kernel->weightBytes() : sizeof(KernelCache::Entry);
+}
 
 }  // namespace
 
@@ -20,6 +25,15 @@ void KernelCache::store(const Version& version, Entry entry) {
     m_bytes += bytesOf(entry);
     m_entries.emplace_front(version, std::move(entry));
     m_byVersion[version] = m_entries.begin();
+    evict();
+}
+
+void KernelCache::setMost(std::size_t bytes) {
+    m_most = bytes;
+    evict();
+}
+
+void KernelCache::evict() {
     while (m_bytes > m_most && m_entries.size() > 1) {
         m_bytes -= bytesOf(m_entries.back().second);
         m_byVersion.erase(m_entries.back().first);

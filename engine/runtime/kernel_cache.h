@@ -25,8 +25,13 @@ class KernelCache {
     const Entry* find(const Version& version);
     void store(const Version& version, Entry entry);
     void clear();
+    std::size_t bytes() const { return m_bytes; }
+    /// Drops what was unused for longest if it is more.
+    void setMost(std::size_t bytes);
 
   private:
+    void evict();
+
     using Entries = std::list<std::pair<Version, Entry>>;
     std::size_t m_most, m_bytes = 0;
     Entries m_entries;  ///< the one used last comes first

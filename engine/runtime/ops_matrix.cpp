@@ -70,6 +70,7 @@ class BiasedProduct final : public Kernel {
           m_bounds(bounds),
           m_count(static_cast<std::size_t>(count)) {}
     std::size_t scratchBytes() const override { return m_product->scratchBytes(); }
+    std::size_t weightBytes() const override { return m_product->weightBytes() + m_bias.size() * sizeof(float); }
     void run(const KernelArguments& arguments) const override {
         m_product->run(arguments);
         addBias(static_cast<float*>(arguments.outputs[0]), m_bias.data(), m_bias.size(), m_count, m_bounds);

@@ -38,8 +38,9 @@ enum class TuneEnd {
 
 struct FloatShare {
     std::size_t layers = 0;
-    std::uint64_t macs = 0;        ///< an image
+    std::uint64_t macs = 0;        ///< of one sample
     std::uint64_t parameters = 0;
+    bool macsKnown = true;
     bool operator==(const FloatShare&) const = default;
 };
 

@@ -47,7 +47,7 @@ void TuneMeasurements::findCandidates() {
         TuneCandidate candidate{group.owner, group.layers, {}, 0};
         for (const NodeId node : group.nodes) {
             const LayerResult& layer = m_base->layers[node.index()];
-            candidate.cost += {1, layer.macs, layer.parameters};
+            candidate.cost += {1, layer.macs, layer.parameters, layer.macsReason.empty()};
         }
         m_quantized += candidate.cost;
         if (std::ranges::any_of(group.layers, locked)) {
@@ -57,6 +57,8 @@ void TuneMeasurements::findCandidates() {
         all += candidate.cost;
         m_candidates.push_back(std::move(candidate));
     }
+    if (!all.macsKnown)  // of one layer, and so for the comparison of any two
+        for (TuneCandidate& candidate : m_candidates) candidate.cost.macsKnown = false;
     const auto amount = static_cast<double>(amountOf(all, m_options.cost));
     for (TuneCandidate& candidate : m_candidates) {
         const double number = static_cast<double>(candidate.cost.layers) / static_cast<double>(all.layers);

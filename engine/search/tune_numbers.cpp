@@ -85,7 +85,7 @@ std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& la
 
 std::uint64_t amountOf(const FloatShare& share, TuneCost cost) {
     switch (cost) {
-        case TuneCost::Macs: return share.macs;
+        case TuneCost::Macs: return share.macsKnown ? share.macs : share.parameters;
         case TuneCost::Parameters: return share.parameters;
         case TuneCost::Layers: return share.layers;
     }
@@ -96,6 +96,7 @@ FloatShare& operator+=(FloatShare& sum, const FloatShare& more) {
     sum.layers += more.layers;
     sum.macs += more.macs;
     sum.parameters += more.parameters;
+    sum.macsKnown = sum.macsKnown && more.macsKnown;
     return sum;
 }
 

@@ -44,7 +44,10 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     soFar.transforms.replaceRelu6 = wanted.replaceRelu6;
     if (wanted.replaceRelu6 != ReplaceRelu6::None) add("ReLU6 replaced", floating(impl.prepare(soFar)->graph));
     soFar.transforms = wanted;
+    soFar.transforms.npuOperators = {};
     if (wanted.equalization.profile != EqualizationProfile::Off) add("equalized", floating(impl.prepare(soFar)->graph));
+    soFar.transforms = wanted;
+    if (wanted.npuOperators != NpuOperators{}) add("NPU operators replaced", floating(impl.prepare(soFar)->graph));
     if (config.refine.migration > 0) add("outliers migrated", floating(impl.prepare(config)->graph));
 
     const auto plan = impl.plan(config, control);

@@ -50,6 +50,11 @@ void ActivationStore::evictUntil(std::size_t bytes) {
     }
 }
 
+void ActivationStore::setBudget(std::size_t bytes) {
+    m_budget = bytes;
+    evictUntil(bytes);
+}
+
 void ActivationStore::clear() {
     m_entries.clear();
     m_bytes = 0;

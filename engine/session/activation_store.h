@@ -48,6 +48,7 @@ class ActivationStore {
                                          double density);
     void clear();
     std::size_t budget() const { return m_budget; }
+    void setBudget(std::size_t bytes);
     std::size_t bytes() const { return m_bytes; }
 
   private:

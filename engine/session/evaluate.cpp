@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
+#include "model/layer_cost.h"
 #include "session/forecast.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
@@ -44,9 +45,11 @@ class EvaluationRun {
     }
 
     EvaluationPtr run(Depth depth) {
+        m_session.limitCaches();
         states();
         publish();  // the graph is shown at once, even if the network cannot run
         weightMetrics();
+        if (!m_session.evaluationData) assumeCosts();
         if (depth == Depth::States || !m_session.evaluationData) return finish();
         const bool known = m_session.batch != 0;
         m_session.requireEvaluable();
@@ -97,6 +100,7 @@ class EvaluationRun {
         m_result.covered = skips.covered;
         m_units = findUnits(*m_prepared, skips);
         m_result.layers = layerStates(*m_prepared, m_units, skips);
+        measureCosts();
         for (const LayerResult& layer : m_result.layers) switch (layer.state) {
                 case LayerState::Quantized: ++m_result.counts.quantized; break;
                 case LayerState::Skipped: ++m_result.counts.skipped; break;
@@ -117,6 +121,9 @@ class EvaluationRun {
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
+        if (m_result.counts.quantized == 0 && !m_result.layers.empty())
+            m_result.notices.emplace_back("nothing is quantized: every layer is skipped or cannot be quantized; each layer's reason says why");
+        if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         noteIdleSettings();
         m_result.version = VersionBuilder()
                                .add(m_session.model.graph->version())
@@ -131,11 +138,36 @@ class EvaluationRun {
         m_result.seconds.transform = watch.seconds();
     }
 
+    /// With the shapes of the samples, as soon as the network has run on one.
+    void measureCosts() {
+        if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
+    }
+
+    /// Without samples, for what shape inference did not find out.
+    void assumeCosts() {
+        if (std::ranges::all_of(m_result.layers, [](const LayerResult& layer) { return layer.macsReason.empty(); })) return;
+        if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
+    }
+
+    void setCosts(const MeasuredShapes& shapes) {
+        for (LayerResult& layer : m_result.layers) {
+            const LayerCost cost = costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
+            layer.macs = cost.macs;
+            layer.macsReason = cost.macsReason;
+        }
+    }
+
     /// Everything that numbers depend on but which layers are quantized.
     Version contextOf(QuantizationConfig config) const {
         config.rules.clear();
-        config.skipTail = false;
-        for (auto& [name, settings] : config.layers) settings.quantize.reset();
+        config.skipTail = config.wholeTail = false;
+        config.preset.clear();
+        config.exports = {};
+        for (auto layer = config.layers.begin(); layer != config.layers.end();) {
+            layer->second.quantize.reset();
+            layer->second.comment.clear();
+            layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
+        }
         return VersionBuilder()
             .add(m_session.model.graph->version())
             .add(std::string_view(configToJson(config)))
@@ -238,6 +270,7 @@ class EvaluationRun {
         };
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
+        measureCosts();
         noteLabels();
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
         publish();

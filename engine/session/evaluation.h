@@ -57,7 +57,8 @@ struct LayerResult {
     std::optional<double> weightRangeRatio = {};
     int weightBits = 0, activationBits = 0;  ///< of the weight and the output; skipped: as if quantized; 0: there is none
     std::optional<double> leaveOneOut;           ///< of the task's metric: regained with this layer alone in float
-    std::uint64_t macs = 0;        ///< an image
+    std::uint64_t macs = 0;        ///< of one sample
+    std::string macsReason = {};   ///< why `macs` is not known; empty if it is
     std::uint64_t parameters = 0;
 };
 

@@ -59,11 +59,16 @@ Json toJson(const MeasuredConfig& measured) {
                    {"float", counts.floating},
                    {"folded", counts.folded},
                    {"fused", counts.fused}}}};
-    if (measured.cost)
+    if (measured.cost) {
         json["in_float"] = {{"macs", measured.cost->macs},
                             {"total_macs", measured.cost->totalMacs},
                             {"bytes", measured.cost->bytes},
                             {"total_bytes", measured.cost->totalBytes}};
+        if (!measured.cost->macsReason.empty()) {
+            json["in_float"]["macs"] = json["in_float"]["total_macs"] = nullptr;
+            json["in_float"]["macs_reason"] = measured.cost->macsReason;
+        }
+    }
     if (!measured.name.empty()) json["name"] = measured.name;
     if (!measured.note.empty()) json["note"] = measured.note;
     if (measured.otherModel) json["other_model"] = true;
@@ -87,6 +92,7 @@ FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
         const bool inFloat = layer.state == LayerState::Skipped || layer.state == LayerState::Float;
         const std::uint64_t bytes = layer.parameters * sizeof(float);
         cost.totalMacs += layer.macs;
+        if (cost.macsReason.empty()) cost.macsReason = layer.macsReason;
         cost.totalBytes += bytes;
         if (!inFloat) continue;
         cost.macs += layer.macs;

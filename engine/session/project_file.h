@@ -23,8 +23,9 @@ namespace quantloupe {
 
 /// What a configuration leaves in float, and of how much.
 struct FloatCost {
-    std::uint64_t macs = 0, totalMacs = 0;    ///< an image; of all layers that are not quantized
+    std::uint64_t macs = 0, totalMacs = 0;    ///< of one sample; of all layers that are not quantized
     std::uint64_t bytes = 0, totalBytes = 0;  ///< of weights as float32, likewise
+    std::string macsReason = {};              ///< why the MACs are not known; empty if they are
     bool operator==(const FloatCost&) const = default;
 };
 FloatCost floatCostOf(const std::vector<LayerResult>& layers);

@@ -70,6 +70,15 @@ std::optional<double> number(ObjectReader& reader, std::string_view key) {
     return value->get<double>();
 }
 
+/// Larger than an int can hold; 0 for null.
+std::uint64_t amount(ObjectReader& reader, std::string_view key) {
+    constexpr double kMost = 9007199254740992.0;  // 2^53: a double is exact up to here
+    const std::optional<double> value = number(reader, key);
+    if (!value || std::isinf(*value)) return 0;
+    if (!(*value >= 0 && *value <= kMost)) failInput("{}: must be a number from 0 to 2^53", reader.pathOf(key));
+    return static_cast<std::uint64_t>(*value);
+}
+
 Accuracy readAccuracy(ObjectReader reader) {
     Accuracy accuracy;
     accuracy.samples = count(reader, "samples");
@@ -103,7 +112,8 @@ MeasuredConfig readMeasured(ObjectReader reader) {
     counts.finish();
     if (reader.find("in_float") != nullptr) {
         ObjectReader cost = reader.object("in_float");
-        measured.cost = FloatCost{count(cost, "macs"), count(cost, "total_macs"), count(cost, "bytes"), count(cost, "total_bytes")};
+        measured.cost = FloatCost{amount(cost, "macs"), amount(cost, "total_macs"), amount(cost, "bytes"), amount(cost, "total_bytes")};
+        cost.text("macs_reason", measured.cost->macsReason);
         cost.finish();
     }
     reader.text("name", measured.name);

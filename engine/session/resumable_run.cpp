@@ -59,8 +59,7 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
             continue;
         }
         const double bytes = 4.0 * static_cast<double>(elementCount(known->second));
-        const auto images = static_cast<double>(known->second.empty() ? 1 : known->second[0]);
-        const double macs = static_cast<double>(costOf(*graph, node).macs) * images;
+        const auto macs = static_cast<double>(costOf(*graph, node, {shapes.dims, 1}).macs);  // of the whole chunk
         double seconds = macs / kMacsPerSecond + bytes / 4 / kBytesPerSecond;
         for (const TensorId in : node.inputs)
             if (in.valid()) seconds += pending[in.index()];

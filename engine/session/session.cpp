@@ -50,7 +50,8 @@ Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
       model(std::move(loaded)),
       options(wanted),
       workers(wanted.threads),
-      activations(wanted.memory.value_or(defaultActivationBudget())) {
+      memoryBudget(wanted.memory.value_or(defaultActivationBudget())),
+      activations(memoryBudget) {
     limitOpenMpOfThisThread();
 }
 
@@ -111,6 +112,7 @@ void Session::Impl::clear() {
     activations.clear();
     RecycledMemory::trim();
     shapes.clear();
+    sourceShapes = {};
     effects.clear();
     measured = {};
     sweeps.clear();
@@ -128,7 +130,27 @@ ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
     if (shapes.find(graph->version()) == nullptr)
         shapes.store(graph->version(), std::make_shared<const GraphShapes>(
                                            shapesOf(graph, evaluationBatches->inputsOf(*graph), part.endsOf(*graph), kernels)));
+    if (graph == model.graph && !sourceShapes.dims) sourceShapes = {(*shapes.find(graph->version()))->dims, evaluationBatches->batch()};
     return {activations, **shapes.find(graph->version()), samplesVersion, true};
+}
+
+const MeasuredShapes& Session::Impl::shapesOfOnes() {
+    if (assumedShapes) return *assumedShapes;
+    assumedShapes.emplace();
+    std::map<TensorId, TensorDesc> inputs;
+    for (const TensorId input : model.graph->inputs()) {
+        const TensorInfo& tensor = model.graph->tensor(input);
+        if (!tensor.shape) return *assumedShapes;
+        Dims dims;
+        for (const Dim& dim : *tensor.shape) dims.push_back(dim.known() ? dim.value : 1);
+        inputs.emplace(input, TensorDesc{tensor.type, std::move(dims), Layout::Plain});
+    }
+    try {
+        assumedShapes->dims = shapesOf(model.graph, inputs, nullptr).dims;
+    } catch (const Error&) {
+        // An image of one pixel does not fit every network, and not every operator is known.
+    }
+    return *assumedShapes;
 }
 
 std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig& config) {
@@ -145,7 +167,8 @@ std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const Quantizatio
     }
     const Version version = VersionBuilder().add(versionOf(wanted, skipped)).add(part.unavailable.size()).finish();
     if (const auto* known = prepared.find(version)) return *known;
-    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped);
+    if (!constants) constants = foldMovedConstants(model.graph);
+    Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped, &*constants);
     made.operators = wanted.quantization.operators;
     made.symmetricActivations = wanted.quantization.activation.symmetric;
     if (wanted.refine.migration > 0) made = migrate(std::move(made), wanted, control);
@@ -179,6 +202,8 @@ bool Session::hasData() const { return m_impl->evaluationData != nullptr; }
 bool Session::randomInputs() const { return m_impl->randomInputs; }
 const std::string& Session::dataNotice() const { return m_impl->dataNotice; }
 void Session::clearCache() { m_impl->clear(); }
+std::size_t Session::cacheBytes() const { return m_impl->cacheBytes(); }
+std::size_t Session::cacheBudget() const { return m_impl->memoryBudget; }
 std::size_t Session::activationBytes() const { return m_impl->activations.bytes(); }
 std::size_t Session::activationBudget() const { return m_impl->activations.budget(); }
 

@@ -29,7 +29,7 @@ struct SessionOptions {
     int threads = 0;            ///< workers; 0: as many as the machine has cores
     std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
     std::size_t roughSamples = 0;  ///< of the first, rough number; 0: a sixteenth of them, 16 to 100
-    std::optional<std::size_t> memory{};  ///< bytes for activations; empty: a quarter of the machine's memory, at most half of what is free
+    std::optional<std::size_t> memory{};  ///< bytes for all that is kept between evaluations; empty: a quarter of the machine's memory, at most half of what is free
     Arithmetic arithmetic = bestArithmetic();
 };
 
@@ -107,6 +107,9 @@ class Session {
     /// Bytes of activations that are kept now, and at most.
     std::size_t activationBytes() const;
     std::size_t activationBudget() const;
+    /// Bytes of everything that is kept for later evaluations, and at most: SessionOptions::memory. What one evaluation needs may exceed it.
+    std::size_t cacheBytes() const;
+    std::size_t cacheBudget() const;
 
     struct Impl;  ///< internal to engine/session
     Impl& internal() { return *m_impl; }  ///< for tests

@@ -3,6 +3,7 @@
 // What a Session keeps from one evaluation to the next. Internal to engine/session.
 
 #include "base/result_cache.h"
+#include "model/layer_cost.h"
 #include "quantize/plan.h"
 #include "quantize/refine/migrate_outliers.h"
 #include "quantize/refine/refine_layers.h"
@@ -56,8 +57,14 @@ struct Session::Impl {
     /// Chooses how many samples run at once, and finds out which part of the network can be evaluated; once for each
     /// dataset. More than one sample at a time only where the data flow keeps them apart (runtime/sample_flow.h).
     void chooseBatch();
+    /// Shapes of the source graph where every symbolic dimension of the inputs is 1; none if it cannot be compiled so.
+    const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
+    /// Drops what was unused for longest of all that is kept, so that it fits the budget. Nothing may refer into a cache.
+    void limitCaches();
+    std::size_t cacheBytes();
+    std::size_t visitCaches(std::optional<std::size_t> budget);
     void requireData() const;
     /// Throws Error if there is no data or no part of the network can be evaluated.
     void requireEvaluable();
@@ -81,6 +88,7 @@ struct Session::Impl {
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
 
+    std::optional<SimplifyResult> constants;  ///< foldMovedConstants() of the model: its tensors are shared by all that is prepared
     ResultCache<std::shared_ptr<const Prepared>> prepared{8};
     ResultCache<CalibratedGraph> ranges{8};  ///< by graph
     ResultCache<TensorStatistics> tensorRanges{4000};  ///< by content: after a change only tensors behind it are calibrated again
@@ -89,8 +97,12 @@ struct Session::Impl {
     RefinementCache refinements;
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
+    const std::size_t memoryBudget;  ///< of all that is kept between evaluations
+    int evaluationsSinceTrim = 0;
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
+    MeasuredShapes sourceShapes;  ///< of the source graph, once it was compiled for the evaluation samples
+    std::optional<MeasuredShapes> assumedShapes;  ///< without data: every symbolic dimension is 1; not there: not tried yet
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
     EffectModel effects;
     MeasuredState measured;                             ///< the last evaluation that was no experiment

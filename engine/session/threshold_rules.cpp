@@ -36,7 +36,7 @@ QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
         return config;
     }
     config.rules.clear();
-    config.skipTail = false;
+    config.skipTail = config.wholeTail = false;
     for (auto& [name, settings] : config.layers) settings.quantize.reset();
     return config;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
-// same sets; last the NPU's own operators. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
+// Fold moved constants, simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
+// same sets; then give every layer constants of its own; last the NPU's own operators. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
 #include "transform/prepare.h"
 
 #include "base/error.h"
@@ -8,6 +8,7 @@
 #include "transform/equalize.h"
 #include "transform/fold_batch_norm.h"
 #include "transform/npu_operators.h"
+#include "transform/own_constants.h"
 #include "transform/replace_relu6.h"
 #include "transform/simplify.h"
 #include "transform/weight_layout.h"
@@ -45,8 +46,8 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 
 class Preparation {
   public:
-    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped)
-        : m_options(options) {
+    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped, const SimplifyResult* constants)
+        : m_options(options), m_constants(constants) {
         if (options.equalization.excludeSkipped) m_excluded = skipped;
         checkNames(*source, options.skipFolding, "skip_folding");
         for (const auto& set : options.equalization.off) checkNames(*source, set, "equalization.off");
@@ -71,7 +72,12 @@ class Preparation {
             m_result.transformed = m_result.graph;
             return std::move(m_result);
         }
-        if (m_options.simplify) simplifySource();
+        take(m_constants != nullptr ? *m_constants : foldMovedConstants(m_result.source));
+        if (m_options.simplify) {
+            SimplifyResult simple = simplify(m_result.graph);
+            m_result.removedNodes = simple.count;
+            take(std::move(simple));
+        }
         if (m_options.foldBatchNorm) fold();
         replace();
         if (m_options.equalization.profile != EqualizationProfile::Off) {
@@ -80,6 +86,8 @@ class Preparation {
             m_result.notices.emplace_back(
                 "high_bias_fold does nothing while equalization is off: it works on its sets");
         }
+        // Only now: equalization refuses weights that layers share, as AIMET leaves them alone. Ids stay as they are.
+        m_result.graph = withOwnConstants(m_result.graph);
         m_result.spreads = std::move(m_statistics);
         if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
         m_result.transformed = m_result.graph;
@@ -87,16 +95,17 @@ class Preparation {
     }
 
   private:
-    void simplifySource() {
-        SimplifyResult simple = simplify(m_result.source);
-        m_result.graph = simple.graph;
-        m_result.removedNodes = simple.count;
-        m_result.sourceOf.assign(simple.graph->nodeCount(), NodeId());
-        m_statistics.assign(simple.graph->nodeCount(), {});
-        for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
-            m_result.fates[i] = {simple.simplified[i], {}, std::move(simple.notes[i])};
-            if (simple.simplified[i].valid()) m_result.sourceOf[simple.simplified[i].index()] = NodeId(i);
+    /// `next` was made from m_result.graph.
+    void take(SimplifyResult next) {
+        const std::vector<NodeId> before = std::move(m_result.sourceOf);
+        m_result.sourceOf.assign(next.graph->nodeCount(), NodeId());
+        m_statistics.assign(next.graph->nodeCount(), {});
+        for (std::size_t i = 0; i < next.simplified.size(); ++i) {
+            const NodeId source = before[i];
+            m_result.fates[source.index()] = {next.simplified[i], {}, std::move(next.notes[i])};
+            if (next.simplified[i].valid()) m_result.sourceOf[next.simplified[i].index()] = source;
         }
+        m_result.graph = std::move(next.graph);
     }
 
     void fold() {
@@ -181,6 +190,7 @@ class Preparation {
     LayerFate& fateOf(NodeId prepared) { return m_result.fates[m_result.sourceOf[prepared.index()].index()]; }
 
     const TransformOptions& m_options;
+    const SimplifyResult* m_constants;
     Prepared m_result;
     std::vector<bool> m_excluded;                ///< one a source node; empty: none
     std::vector<OutputStatistics> m_statistics;  ///< one a node of m_result.graph
@@ -188,8 +198,8 @@ class Preparation {
 
 }  // namespace
 
-Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped) {
-    return Preparation(std::move(source), options, skipped).run();
+Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped, const SimplifyResult* constants) {
+    return Preparation(std::move(source), options, skipped, constants).run();
 }
 
 }  // namespace quantloupe

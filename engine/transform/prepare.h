@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From the source graph to the prepared one: simplify, fold batch norms, replace Clip(0, 6), equalize. Needs no data.
+// From the source graph to the prepared one: fold moved constants, simplify, fold batch norms, replace Clip(0, 6), equalize. Needs no data.
 
 #include <string>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "model/graph.h"
 #include "transform/high_bias_fold.h"
 #include "transform/junction.h"
+#include "transform/simplify.h"
 
 namespace quantloupe {
 
@@ -66,7 +67,10 @@ struct Prepared {
 
 /// Applies config.transforms in the order simplify, fold, replace, equalize, high-bias fold. Throws Error for a name in
 /// skip_folding or off that the graph does not have. Any thread. `skipped` has one entry a source node (empty: none):
-/// layers that stay in float, which equalization.exclude_skipped leaves out of equalization.
-Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {});
+/// layers that stay in float, which equalization.exclude_skipped leaves out of equalization. Weights that the file moves (Transpose,
+/// Reshape...) become constants and shared weights are told apart in any case; `constants` saves the first of these if it is
+/// foldMovedConstants(source) (null: it is called).
+Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped = {},
+                 const SimplifyResult* constants = nullptr);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simplification: what exporters leave behind hides constants from the quantizer (a weight behind a Transpose) and pairs from
-// equalization (an Identity between two layers). Order: constants, then operators that do nothing, then dead code; one pass of
+// equalization (an Identity between two layers). Constants that are only moved are computed in every model (foldMovedConstants). Order: constants, then operators that do nothing, then dead code; one pass of
 // each is enough, since neither of the later ones makes new constants but a passed-on one, which is taken along. Cost: O(nodes)
 // and one run of the constant part. Weaknesses: shapes are left to the executor, which folds them once the batch is known; a
 // constant beyond kMostBytes stays computed.
@@ -12,7 +12,9 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "model/graph_builder.h"
+#include "model/moved_constants.h"
 #include "runtime/kernel.h"
 #include "runtime/program.h"
 #include "transform/weight_layout.h"
@@ -22,17 +24,24 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
+enum class Scope {
+    MovedConstants,  ///< only constants that are moved (model/moved_constants.h)
+    Everything,
+};
+
 class Simplifier {
   public:
-    explicit Simplifier(const GraphPtr& source) : m_source(source), m_builder(*source) {
+    Simplifier(const GraphPtr& source, Scope scope) : m_source(source), m_scope(scope), m_builder(*source) {
         m_result.notes.resize(source->nodeCount());
     }
 
     SimplifyResult run() {
         foldConstants();
-        for (std::size_t i = 0; i < m_source->nodeCount(); ++i)
-            if (!m_builder.removed(NodeId(i))) passOn(NodeId(i));
-        removeDead();
+        if (m_scope == Scope::Everything) {
+            for (std::size_t i = 0; i < m_source->nodeCount(); ++i)
+                if (!m_builder.removed(NodeId(i))) passOn(NodeId(i));
+            removeDead();
+        }
         BuiltIds ids;
         if (m_result.count == 0) {
             m_result.graph = m_source;
@@ -53,42 +62,77 @@ class Simplifier {
 
     bool dependsOnConstantsOnly(const Node& node, const std::vector<bool>& constant) const {
         if (node.inputs.empty() || findOperator(node.domain, node.op) == nullptr) return false;
+        if (m_scope == Scope::MovedConstants && !isMove(node)) return false;
         return std::all_of(node.inputs.begin(), node.inputs.end(), [&](TensorId in) {
-            return !in.valid() || m_source->constantOf(in) != nullptr || constant[in.index()];
+            if (!in.valid()) return true;
+            const Constant* value = m_source->constantOf(in);
+            return value != nullptr ? elementSize(value->type()) > 0 : constant[in.index()];
         });
     }
 
-    void foldConstants() {
+    bool isGraphOutput(const Node& node) const {
+        return std::any_of(node.outputs.begin(), node.outputs.end(),
+                           [&](TensorId out) { return out.valid() && m_source->tensor(out).graphOutput; });
+    }
+
+    /// Nodes that depend on constants only, without those that the executor refused to compute.
+    std::vector<NodeId> foldableNodes(const std::set<NodeId>& refused) const {
         std::vector<bool> constant(m_source->tensorCount(), false);
-        std::vector<NodeId> folded;
+        std::vector<NodeId> foldable;
         for (std::size_t i = 0; i < m_source->nodeCount(); ++i) {
             const Node& node = m_source->node(NodeId(i));
-            if (!dependsOnConstantsOnly(node, constant)) continue;
-            const bool leaves = std::any_of(node.outputs.begin(), node.outputs.end(), [&](TensorId out) {
-                return out.valid() && m_source->tensor(out).graphOutput;
-            });
-            if (leaves) continue;  // a graph output needs a node that makes it
-            folded.push_back(NodeId(i));
+            // A graph output needs a node that makes it.
+            if (refused.contains(NodeId(i)) || !dependsOnConstantsOnly(node, constant) || isGraphOutput(node)) continue;
+            foldable.push_back(NodeId(i));
             for (const TensorId out : node.outputs)
                 if (out.valid()) constant[out.index()] = true;
         }
-        if (folded.empty()) return;
+        return foldable;
+    }
 
-        std::vector<TensorId> wanted;  // read by a node that stays
+    /// Outputs of folded nodes that are read by a node that stays.
+    std::vector<TensorId> outputsNeeded(const std::vector<NodeId>& folded) const {
+        std::vector<TensorId> needed;
         const std::set<NodeId> gone(folded.begin(), folded.end());
         for (const NodeId id : folded)
             for (const TensorId out : m_source->node(id).outputs)
                 if (out.valid() && std::any_of(m_source->tensor(out).consumers.begin(), m_source->tensor(out).consumers.end(),
                                                [&](NodeId reader) { return !gone.contains(reader); }))
-                    wanted.push_back(out);
-        const auto program = Program::compile(floatProgram(m_source, {}, wanted));
+                    needed.push_back(out);
+        return needed;
+    }
+
+    void foldConstants() {
+        std::set<NodeId> refused;
+        std::vector<NodeId> folded = foldableNodes(refused);
+        if (folded.empty()) return;
+        std::shared_ptr<const Program> program = constantProgram(outputsNeeded(folded));
+        if (!program) {
+            // One node that the executor cannot compute must not keep the others from being folded.
+            for (const NodeId id : folded)
+                if (!constantProgram(m_source->node(id).outputs)) refused.insert(id);
+            folded = foldableNodes(refused);
+            program = constantProgram(outputsNeeded(folded));
+            if (folded.empty() || !program) return;
+        }
+        const std::vector<TensorId> needed = outputsNeeded(folded);
         std::size_t bytes = 0;
-        for (const TensorId tensor : wanted) bytes += program->desc(tensor).bytes();
-        if (bytes > kMostBytes) return;
+        for (const TensorId tensor : needed) bytes += program->desc(tensor).bytes();
+        if (m_scope == Scope::Everything && bytes > kMostBytes) return;
         Workspace workspace(program);
         workspace.run();
-        for (const TensorId tensor : wanted) m_builder.setConstant(tensor, valueOf(workspace, tensor));
+        for (const TensorId tensor : needed) m_builder.setConstant(tensor, valueOf(workspace, tensor));
         for (const NodeId id : folded) remove(id, "computed beforehand: all that it reads is constant");
+    }
+
+    /// Null if the executor cannot compute one of the tensors.
+    std::shared_ptr<const Program> constantProgram(std::vector<TensorId> tensors) const {
+        std::erase_if(tensors, [](TensorId tensor) { return !tensor.valid(); });
+        try {
+            return Program::compile(floatProgram(m_source, {}, std::move(tensors)));
+        } catch (const Error&) {
+            return nullptr;
+        }
     }
 
     static ConstantPtr valueOf(const Workspace& workspace, TensorId tensor) {
@@ -169,12 +213,15 @@ class Simplifier {
     }
 
     GraphPtr m_source;
+    Scope m_scope;
     GraphBuilder m_builder;
     SimplifyResult m_result;
 };
 
 }  // namespace
 
-SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source).run(); }
+SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source, Scope::Everything).run(); }
+
+SimplifyResult foldMovedConstants(const GraphPtr& source) { return Simplifier(source, Scope::MovedConstants).run(); }
 
 }  // namespace quantloupe

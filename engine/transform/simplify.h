@@ -22,4 +22,8 @@ struct SimplifyResult {
 /// outputs stay. Any thread.
 SimplifyResult simplify(const GraphPtr& source);
 
+/// Computes only constants that are moved on their way to a layer: through Identity, Transpose, Cast, Reshape, Squeeze, Unsqueeze and
+/// Flatten. It is done to every model, so that a weight that PyTorch's exporter transposes at run time is a constant. Any thread.
+SimplifyResult foldMovedConstants(const GraphPtr& source);
+
 }  // namespace quantloupe

@@ -167,6 +167,7 @@ class AmctTest : public QObject {
         config.transforms.skipFolding = {"BN_1"};
         config.transforms.equalization.profile = EqualizationProfile::Aimet;
         config.layers["Conv_0"].activationSymmetric = true;  // the input of /block.1/dw
+        config.wholeTail = true;
         const Prepared p = small();
         const AmctExport result = exportAmct(p, config, states(p, kSmallStates));
         QCOMPARE(result.json.c_str(), kGolden);

@@ -27,6 +27,7 @@ QuantizationConfig tuned() {
     type.op = "Add";
     config.rules = {single, until("/dw/Conv", {"/out/Conv", "/out/Add"}), downstream, type};
     config.layers["/out/Conv"].weightBits = 4;
+    config.wholeTail = true;
     return config;
 }
 

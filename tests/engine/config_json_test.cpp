@@ -44,7 +44,7 @@ QuantizationConfig fullConfig() {
     c.quantization.activation = {8, false, true};
     c.quantization.weight = {3, false, true};
     c.calibration.samples = 17;
-    c.skipTail = true;
+    c.skipTail = c.wholeTail = true;
     c.rules = {{SkipKind::Node, {"Conv_0", "Conv_2"}, {}, {}, {}, {}},
                {SkipKind::Until, {}, "a", {"b", "c"}, {}, {}},
                {SkipKind::Downstream, {}, "d", {}, {}, {}},
@@ -164,6 +164,7 @@ const char* const kDefault = R"({
   },
   "skip": {
     "tail": true,
+    "whole_tail": false,
     "rules": []
   },
   "layers": {}

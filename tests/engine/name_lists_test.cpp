@@ -61,6 +61,13 @@ class NameListsTest : public QObject {
         QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
     }
 
+    void npuOperatorsAreDisclosed() {
+        QuantizationConfig config = tuned();
+        config.transforms.npuOperators.averagePool = true;
+        for (const char* dialect : {"nncf", "modelopt", "onnxruntime", "clika", "amct"})
+            QVERIFY2(says(exported(dialect, config).notices, "NPU arithmetic for means (npu_operators)"), dialect);
+    }
+
     void pythonCompilesThem() {
         if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
         for (const char* dialect : {"nncf", "modelopt", "onnxruntime"})

@@ -51,7 +51,7 @@ SkipRule threshold(std::vector<std::string> measured) {
 QuantizationConfig config(std::vector<SkipRule> rules, bool tail = false) {
     QuantizationConfig result;
     result.rules = std::move(rules);
-    result.skipTail = tail;
+    result.skipTail = result.wholeTail = tail;
     return result;
 }
 

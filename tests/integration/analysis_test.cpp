@@ -13,6 +13,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "data/random_dataset.h"
 #include "base/error.h"
 #include "data/numpy_file.h"
 #include "session/layer_details.h"
@@ -107,10 +108,30 @@ class AnalysisTest : public QObject {
         QVERIFY(near(weight->cosine, 0.94561086));  // 2.6 / sqrt(3 * 2.52)
         // A skipped layer: as if it were quantized. Eight bits are finer.
         QuantizationConfig skipped = twoBits();
-        skipped.skipTail = true;
+        skipped.skipTail = skipped.wholeTail = true;
         QCOMPARE(session.evaluate(skipped, Depth::States)->layers[0].weight->qs, weight->qs);
         skipped.quantization.weight.bits = 8;
         QVERIFY(session.evaluate(skipped, Depth::States)->layers[0].weight->qs < 0.01);
+    }
+
+    void npuOperatorsAreAStepOfTheirOwn() {
+        Session session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2,3,3] X) => (float[N,2] Y) <float[2,2,1,1] W = {1, -2, 0.5, 1}> "
+                                        "{ a = Conv(X, W)\n b = LeakyRelu<alpha = 0.123>(a)\n c = GlobalAveragePool(b)\n Y = Flatten(c) }"));
+        session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
+        QuantizationConfig config = twoBits();
+        config.quantization.weight.bits = 8;
+        config.transforms.npuOperators = {.averagePool = true, .leakyRelu = true};
+        const auto stepsOf = [&] {
+            std::map<std::string, double> steps;
+            for (const AccuracyStep& step : session.accuracyPath(config)) steps[step.name] = step.accuracy.sqnrDb.value_or(0);
+            return steps;
+        };
+        const auto steps = stepsOf();
+        QVERIFY(steps.contains("NPU operators replaced"));
+        QVERIFY(steps.at("batch norms folded") > 100);
+        QVERIFY(steps.at("NPU operators replaced") < 60);
+        config.transforms.npuOperators = {};
+        QVERIFY(!stepsOf().contains("NPU operators replaced"));
     }
 
     void everyWeightedLayerHasASensitivity() {

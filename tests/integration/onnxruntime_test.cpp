@@ -84,7 +84,7 @@ class OnnxRuntimeTest : public QObject {
         if (tuned) {
             config.transforms.replaceRelu6 = ReplaceRelu6::Between;
             config.transforms.equalization.profile = EqualizationProfile::Aimet;
-            config.skipTail = true;
+            config.skipTail = config.wholeTail = true;
             SkipRule rule;
             rule.layers = {"/features/features.17/conv/conv.2/Conv", "/features/features.3/Add"};
             config.rules = {rule};

@@ -9,6 +9,7 @@
 #include "config/presets.h"
 #include "session/forecast.h"
 #include "session/leave_one_out.h"
+#include "session/session_impl.h"
 #include "support/demo.h"
 #include "support/random_seed.h"
 
@@ -65,6 +66,28 @@ class PredictionTest : public QObject {
               100 * coverage);
         QVERIFY(rank >= 0.8);
         QVERIFY(coverage >= 0.70);
+    }
+
+    /// What was learned holds for every configuration that computes the same but for which layers are quantized.
+    void locksCommentsAndExportOptionsForgetNothing() {
+        const auto session = test::openDemo({2, 32, 0});
+        const auto contextOf = [&](const QuantizationConfig& config) {
+            session->evaluate(config, Depth::Accuracy);
+            return session->internal().measured.context;
+        };
+        QuantizationConfig config = presetConfig("w4a8");
+        const Version learned = contextOf(config);
+        const std::string layer = "/features/features.3/conv/conv.0/conv.0.0/Conv";
+        config.layers[layer].quantize = true;
+        QCOMPARE(contextOf(config).hex(), learned.hex());
+        config.layers[layer].comment = "the NPU has no float path";
+        QCOMPARE(contextOf(config).hex(), learned.hex());
+        config.layers[layer] = {};
+        config.exports.floatWeights = true;
+        config.preset = "default";
+        QCOMPARE(contextOf(config).hex(), learned.hex());
+        config.layers[layer].weightBits = 8;
+        QVERIFY(contextOf(config).hex() != learned.hex());
     }
 };
 

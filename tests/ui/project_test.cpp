@@ -24,9 +24,9 @@ class ProjectTest : public QObject {
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         m_window = makeWindow();
-        std::vector<float> values(16 * 32);
+        std::vector<float> values(16 * 128);
         for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1;
-        saveNpz({{"X", Constant::fromFloats({16, 2, 4, 4}, values)}}, file("data.npz"));
+        saveNpz({{"X", Constant::fromFloats({16, 2, 8, 8}, values)}}, file("data.npz"));
         m_window->open({test::writeModel(*m_folder), file("data.npz"), {}, {}});
         QVERIFY(waitUntilMeasured());
     }

@@ -10,6 +10,7 @@
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "models/config_difference.h"
+#include "models/headline.h"
 #include "models/layer_table_model.h"
 #include "panels/accuracy_path_panel.h"
 #include "panels/data_section.h"
@@ -174,6 +175,29 @@ class ResultsTest : public QObject {
         for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 to \u2691");
         QVERIFY(told);
         QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
+    }
+
+    void numbersThatJudgeNothingAreNeutral() {
+        Evaluation evaluation;
+        evaluation.quantized = Accuracy{};
+        evaluation.quantized->samples = 2;
+        evaluation.quantized->agreement = 1;
+        evaluation.quantized->sqnrDb = INFINITY;
+        Headline line = headlineOf(&evaluation, true);
+        QVERIFY(line.neutral);
+        QVERIFY2(line.note.startsWith(QStringLiteral("Nothing is quantized")) && line.note.contains(QStringLiteral("2 samples")), qPrintable(line.note));
+        QVERIFY(!line.value.contains(QStringLiteral("100")));
+
+        evaluation.counts.quantized = 1;
+        evaluation.quantized->sqnrDb = 31.5;
+        line = headlineOf(&evaluation, true);
+        QVERIFY(line.neutral);
+        QVERIFY2(line.value.contains(QStringLiteral("31.5")) && line.note == QStringLiteral("SQNR \u00b7 2 samples"), qPrintable(line.note));
+
+        evaluation.quantized->samples = 100;
+        line = headlineOf(&evaluation, true);
+        QVERIFY(!line.neutral);
+        QVERIFY(line.note.startsWith(QStringLiteral("agreement")));
     }
 
     void theFrontIsOfThoseThatNoneBeats() {

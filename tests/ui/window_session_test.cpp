@@ -282,10 +282,10 @@ class WindowSessionTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->isVisible() && m_window->messageBar()->kind() == MessageKind::Error; }, 10000));
         QFile file(m_folder.filePath(QStringLiteral("ones.npy")));
         QVERIFY(file.open(QIODevice::WriteOnly));
-        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 4, 4), }");
+        QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 8, 8), }");
         header = header.leftJustified(117, ' ') + '\n';
-        const std::vector<float> ones(64, 1.0f);
-        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header + QByteArray(reinterpret_cast<const char*>(ones.data()), 256));
+        const std::vector<float> ones(256, 1.0f);
+        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header + QByteArray(reinterpret_cast<const char*>(ones.data()), 1024));
         file.close();
         document.openData(file.fileName().toStdString());
         QVERIFY(QTest::qWaitFor([&] { return document.data().has_value(); }, 10000));

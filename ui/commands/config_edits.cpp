@@ -149,7 +149,7 @@ ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index) {
 
 ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
     ConfigEdit edit{config, skip ? Words::tr("Skip the tail") : Words::tr("Quantize the tail"), {}};
-    edit.next.skipTail = skip;
+    edit.next.skipTail = edit.next.wholeTail = skip;  // you decide, not the size of the tail
     return edit;
 }
 

@@ -77,7 +77,8 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             return whyNotMeasured(document, *layer);
         case Metric::Macs:
             if (layer->macs > 0) return {};
-            return Words::tr("it multiplies nothing, or its shapes are not known");
+            if (!layer->macsReason.empty()) return QString::fromStdString(layer->macsReason);
+            return Words::tr("it multiplies nothing");
         case Metric::Difference:
             if (!reference.layers()) return reference.whyNone();
             if (difference(*layer, reference.layers())) return {};

@@ -6,6 +6,34 @@
 
 namespace quantloupe::ui {
 
+namespace {
+
+/// Below, even full agreement leaves the 95 % interval wider than 16 points.
+constexpr std::size_t kFewSamples = 20;
+
+/// Without labels: what the outputs say where a share of equal classes would say nothing.
+void showSqnr(Headline& line, const Accuracy& quantized) {
+    line.value = quantized.sqnrDb ? formatDecibel(*quantized.sqnrDb) : kNoNumber;
+    line.loss = 0;
+    if (quantized.sqnrDb) line.note.prepend(Words::tr("SQNR \u00b7 "));
+}
+
+/// Takes the color from numbers that do not judge quantization.
+void markNeutral(Headline& line, const Evaluation& evaluation) {
+    const Accuracy& quantized = *evaluation.quantized;
+    const bool nothing = evaluation.counts.quantized == 0;
+    if (!nothing && quantized.samples >= kFewSamples) return;
+    line.neutral = true;
+    if (!quantized.top1 && quantized.agreement) {
+        line.note = Words::tr("%1 samples").arg(quantized.samples);
+        showSqnr(line, quantized);
+    }
+    if (nothing) line.note.prepend(Words::tr("Nothing is quantized \u00b7 "));
+    else line.toolTip.append(Words::tr("\n%1 samples are too few to judge by").arg(quantized.samples));
+}
+
+}  // namespace
+
 Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating) {
     Headline line;
     line.floatValue = line.value = kNoNumber;
@@ -14,6 +42,8 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.floatNote = Words::tr("no data");
         line.value = formatDecibel(*evaluation->quantized->sqnrDb);
         line.note = Words::tr("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
+        line.neutral = true;
+        if (evaluation->counts.quantized == 0) line.note = Words::tr("Nothing is quantized \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
         line.toolTip = Words::tr(
             "Nobody gave data: ranges, sensitivities and this number are of noise.\n"
             "Open a folder of samples to see the accuracy.");
@@ -73,6 +103,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
     if (quantized.agreement)
         line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);
     if (quantized.sqnrDb) line.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
+    markNeutral(line, *evaluation);
     line.toolTip = line.toolTip.trimmed();
     return line;
 }

@@ -19,6 +19,7 @@ struct Headline {
     QString toolTip;
     double loss = 0;  ///< rate lost against float, for the colour
     bool known = false;
+    bool neutral = false;  ///< says nothing about quantization: shown without the colors of a judgment
 };
 /// `evaluating`: with no results yet, whether some are on their way.
 Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating = true);

@@ -33,7 +33,7 @@ QWidget* section(SectionHeading* heading, QWidget* body, const QString& key) {
 
 std::optional<double> costOf(const MeasuredConfig& entry, int kind) {
     if (kind == kLayers) return static_cast<double>(entry.counts.skipped + entry.counts.floating);
-    if (!entry.cost) return std::nullopt;
+    if (!entry.cost || (kind == kMacs && !entry.cost->macsReason.empty())) return std::nullopt;
     return kind == kMacs ? static_cast<double>(entry.cost->macs) / 1e6 : static_cast<double>(entry.cost->bytes) / 1e6;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/headline.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
@@ -189,21 +190,23 @@ void Inspector::showSeveral() {
         return;
     }
     std::uint64_t macs = 0;
+    bool macsKnown = true;
     std::size_t quantized = 0, skipped = 0;
     for (const NodeId node : m_document->selection()) {
         const LayerResult* layer = m_document->layer(node);
         if (!layer) continue;
         macs += layer->macs;
+        macsKnown = macsKnown && layer->macsReason.empty();
         quantized += layer->state == LayerState::Quantized;
         skipped += layer->state == LayerState::Skipped;
     }
     m_empty->setText(
-        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs an image.\n\nSpace keeps all of "
+        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs per sample.\n\nSpace keeps all of "
            "them in float, or quantizes all.%5")
             .arg(count)
             .arg(quantized)
             .arg(skipped)
-            .arg(formatCount(macs))
+            .arg(macsKnown ? formatCount(macs) : kNoNumber)
             .arg(count == 2 ? tr("\n\nLayers \u25b8 Skip until here takes everything on the "
                                  "paths between the two.")
                             : QString()));
@@ -256,6 +259,7 @@ void Inspector::showResults() {
 
     const Node& node = m_document->graph()->node(m_shown);
     QString kind = QString::fromStdString(node.op);
+    if (!layer->macsReason.empty()) kind += tr(" \u00b7 \u2013 MACs");
     if (layer->macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
     if (layer->parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
     if (layer->io) kind += tr(" \u00b7 at the rim of the graph");

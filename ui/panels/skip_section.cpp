@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "config/skip_rules.h"
+#include "config/tail_rule.h"
 #include "graph/rule_preview.h"
+#include "models/metric.h"
 #include "session/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"
@@ -112,15 +114,18 @@ void SkipSection::refresh() {
     }
     const Theme& colors = themeOf(palette());
     auto* tail = new ToggleSwitch;
-    tail->setChecked(config.skipTail);
+    const std::optional<Tail> tailNodes = m_document->hasModel() ? std::optional(tailToSkip(*m_document->graph(), config.wholeTail)) : std::nullopt;
+    const bool refused = config.skipTail && tailNodes && !tailNodes->whyNot.empty();
+    tail->setChecked(config.skipTail && !refused);
     tail->setAccessibleName(tr("Keep the tail of the model in float"));
     connect(tail, &ToggleSwitch::clicked, this,
             [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
-    const QString tailText = config.skipTail && covered.size() > config.rules.size()
-                                 ? coverText(covered.back(), layers)
-                                 : tr("the last weighted layer and what follows");
+    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers) : tr("the last weighted layer and what follows");
+    if (tailNodes && tailNodes->macsShare) tailText += tr(" \u00b7 %1 of the MACs").arg(formatRate(*tailNodes->macsShare));
+    if (refused) tailText = tr("off, too large: ") + tailText;
     auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
-    tailCard->setToolTip(tr("From the outputs back to the last weighted layer, which is included"));
+    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) + tr("\n\nThe switch skips it nevertheless.")
+                                 : tr("From the outputs back to the last weighted layer, which is included"));
     m_list->addWidget(tailCard);
 
     const auto removable = [this](const QString& what, auto edit) {

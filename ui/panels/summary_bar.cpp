@@ -9,6 +9,7 @@
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
 #include "models/metric.h"
+#include "session/project_file.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -127,6 +128,7 @@ void SummaryBar::refresh() {
         label->setVisible(!label->text().isEmpty());
     m_value->setToolTip(line.toolTip);
     setRole(m_value, !line.known || stale ? "faint"
+                     : line.neutral       ? "muted"
                      : line.loss <= 0.05  ? "good"
                      : line.loss > 0.1    ? "bad"
                                           : "");
@@ -134,12 +136,7 @@ void SummaryBar::refresh() {
     setRole(m_baseline, stale ? "faint" : m_baseline->text().startsWith(QChar(0x2212)) ? "bad" : "good");
 
     std::size_t counts[5] = {};
-    std::uint64_t macs = 0, floatMacs = 0;
-    for (const LayerResult& layer : m_document->layers()) {
-        ++counts[static_cast<std::size_t>(layer.state)];
-        macs += layer.macs;
-        if (layer.state == LayerState::Skipped || layer.state == LayerState::Float) floatMacs += layer.macs;
-    }
+    for (const LayerResult& layer : m_document->layers()) ++counts[static_cast<std::size_t>(layer.state)];
     const auto count = [&counts](LayerState state) { return counts[static_cast<std::size_t>(state)]; };
     const bool any = !m_document->layers().empty();
     m_counts->setText(any ? tr("%1 quantized \u00b7 %2 skipped")
@@ -151,8 +148,11 @@ void SummaryBar::refresh() {
                                     .arg(count(LayerState::Folded))
                                     .arg(count(LayerState::Fused))
                               : QString());
-    m_macs->setText(macs == 0 ? kNoNumber
-                              : formatRate(static_cast<double>(floatMacs) / static_cast<double>(macs)));
+    const FloatCost cost = floatCostOf(m_document->layers());
+    const bool macsKnown = cost.macsReason.empty() && cost.totalMacs > 0;
+    m_macs->setText(macsKnown ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs)) : kNoNumber);
+    m_macs->setToolTip(cost.macsReason.empty() ? tr("Share of the multiplications that stay in float")
+                                               : tr("Not known: %1").arg(QString::fromStdString(cost.macsReason)));
 }
 
 }  // namespace quantloupe::ui

@@ -17,7 +17,7 @@ enum TuneColumn { kLayersColumn, kCostColumn, kMetricColumn, kDropColumn, kTuneC
 
 double shareOf(const FloatShare& part, const FloatShare& whole, TuneCost cost) {
     const auto share = [](std::uint64_t some, std::uint64_t all) { return all == 0 ? 0.0 : 100.0 * double(some) / double(all); };
-    return cost == TuneCost::Parameters ? share(part.parameters, whole.parameters) : share(part.macs, whole.macs);
+    return cost == TuneCost::Parameters || !whole.macsKnown ? share(part.parameters, whole.parameters) : share(part.macs, whole.macs);
 }
 
 }  // namespace

@@ -141,6 +141,13 @@ class LayerRefiner {
 
 }  // namespace
 
+std::size_t RefinementCache::shrink(std::size_t mostBytes) {
+    const auto size = [](const LayerRefinement& found) {
+        return found.codes.size() * sizeof(std::int32_t) + found.bias.size() * sizeof(float);
+    };
+    return byContent.shrink(mostBytes / 2, size) + latest.shrink(mostBytes / 2, size);
+}
+
 void RefinementCache::clear() {
     byContent.clear();
     latest.clear();

@@ -28,6 +28,8 @@ class RefinementCache {
     ResultCache<LayerRefinement> latest{256};
     std::size_t computed = 0;  ///< layers that were not found here, since the start: for tests
     void clear();
+    /// Drops what was unused for longest; returns the bytes of what is left.
+    std::size_t shrink(std::size_t mostBytes);
 };
 
 struct RefineContext {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/tail_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/layer_cost.h"
+#include "model/moved_constants.h"
+
+namespace quantloupe {
+namespace {
+
+bool computes(const Graph& graph, const Node& node) {
+    if (isMove(node) || (node.domain.empty() && (node.op == "Dropout" || node.op == "Shape"))) return false;
+    if (!node.output().valid()) return false;
+    const DataType type = graph.tensor(node.output()).type;
+    return type != DataType::Int64 && type != DataType::Int32 && type != DataType::Bool;
+}
+
+/// Elements of a weight that a matrix product or recurrent layer multiplies with.
+std::uint64_t weightOf(const Graph& graph, const Node& node) {
+    if (node.op != "Gemm" && node.op != "MatMul" && node.op != "LSTM" && node.op != "GRU" && node.op != "RNN")
+        return 0;
+    std::uint64_t elements = 0;
+    for (const TensorId input : node.inputs)
+        if (const Constant* constant = constantBehind(graph, input);
+            constant != nullptr && constant->dims().size() > 1)
+            elements += static_cast<std::uint64_t>(constant->size());
+    return elements;
+}
+
+std::optional<double> weightsShareOf(const Graph& graph, const NodeSet& nodes) {
+    std::uint64_t all = 0, covered = 0;
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
+        const Node& node = graph.node(NodeId(n));
+        if (node.op == "Conv" || node.op == "ConvTranspose") return std::nullopt;
+        const std::uint64_t weight = weightOf(graph, node);
+        all += weight;
+        if (nodes[n]) covered += weight;
+    }
+    if (all == 0) return std::nullopt;
+    return static_cast<double>(covered) / static_cast<double>(all);
+}
+
+std::optional<double> macsShareOf(const Graph& graph, const NodeSet& nodes) {
+    std::uint64_t all = 0, covered = 0;
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
+        const LayerCost cost = costOf(graph, graph.node(NodeId(n)));
+        if (!cost.macsReason.empty() || cost.assumed) return weightsShareOf(graph, nodes);
+        all += cost.macs;
+        if (nodes[n]) covered += cost.macs;
+    }
+    if (all == 0) return std::nullopt;
+    return static_cast<double>(covered) / static_cast<double>(all);
+}
+
+}  // namespace
+
+Tail tailToSkip(const Graph& source, bool whole) {
+    Tail tail;
+    tail.nodes = tailOf(source);
+    for (std::size_t n = 0; n < source.nodeCount(); ++n)
+        if (tail.nodes[n] && computes(source, source.node(NodeId(n)))) ++tail.layers;
+    if (tail.layers == 0) return tail;
+    tail.macsShare = macsShareOf(source, tail.nodes);
+    if (whole || (tail.layers <= kMostTailLayers && tail.macsShare.value_or(0) <= kMostTailMacs)) return tail;
+    tail.whyNot = fmt::format(
+        "the tail is quantized: it would keep {} of {} layers{} in float, and only tails of up to {} layers "
+        "and {:g} % of the MACs are "
+        "skipped by default; set skip.whole_tail to true to skip it",
+        std::ranges::count(tail.nodes, true), source.nodeCount(),
+        tail.macsShare ? fmt::format(" with {:.1f} % of the MACs", 100 * *tail.macsShare) : "",
+        kMostTailLayers, 100 * kMostTailMacs);
+    return tail;
+}
+
+}  // namespace quantloupe

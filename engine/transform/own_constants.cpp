@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transform/own_constants.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/graph_builder.h"
+
+namespace quantloupe {
+namespace {
+
+bool isShareable(const TensorInfo& tensor) {
+    return tensor.constant && tensor.constant->type() == DataType::Float32 && tensor.constant->size() > 1;
+}
+
+}  // namespace
+
+GraphPtr withOwnConstants(const GraphPtr& source) {
+    std::vector<bool> taken(source->tensorCount(), false);
+    for (const TensorId output : source->outputs()) taken[output.index()] = true;
+    GraphBuilder builder(*source);
+    bool changed = false;
+    for (std::size_t n = 0; n < source->nodeCount(); ++n) {
+        for (std::size_t i = 0; i < source->node(NodeId(n)).inputs.size(); ++i) {
+            const TensorId input = source->node(NodeId(n)).inputs[i];
+            if (!input.valid() || !isShareable(source->tensor(input))) continue;
+            if (!taken[input.index()]) {
+                taken[input.index()] = true;
+                continue;
+            }
+            const TensorInfo& shared = source->tensor(input);
+            builder.node(NodeId(n)).inputs[i] =
+                builder.addConstant(builder.unusedTensorName(shared.name), shared.constant);
+            changed = true;
+        }
+    }
+    return changed ? builder.build() : source;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiply-accumulates by hand, and what is said where a shape is not known.
+#include "model/layer_cost.h"
+
+#include <QtTest/QtTest>
+
+#include "support/small_graph.h"
+
+using namespace quantloupe;
+using test::graph;
+
+namespace {
+
+std::uint64_t macsOf(const GraphPtr& g, std::size_t node, const MeasuredShapes& measured = {}) {
+    const LayerCost cost = costOf(*g, g->node(NodeId(node)), measured);
+    if (!cost.macsReason.empty()) qWarning("%s", cost.macsReason.c_str());
+    return cost.macs;
+}
+
+MeasuredShapes shapes(const GraphPtr& g, std::initializer_list<std::pair<const char*, Dims>> known,
+                      std::uint64_t samples) {
+    std::unordered_map<TensorId, Dims> dims;
+    for (const auto& [name, value] : known) dims.emplace(*g->findTensor(name), value);
+    return {std::make_shared<const std::unordered_map<TensorId, Dims>>(std::move(dims)), samples};
+}
+
+const char* const kAttention =
+    "(float[batch,tokens,4] x) => (float[batch,tokens,tokens] y) <float[4,6] w = "
+    "{1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6}, float[6] b = "
+    "{1,2,3,4,5,6}> { q = MatMul(x, w)\n p = Add(q, b)\n t = Transpose<perm = [0, 2, 1]>(p)\n y = MatMul(p, "
+    "t) }";
+
+}  // namespace
+
+class LayerCostTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void operators() {
+        const GraphPtr g = graph("(float[N,2,4,4] x) => (float[N,3] y) <float[6,1,3,3] w = {" +
+                                 QStringList(QList<QString>(54, "1")).join(",") + "}, float[6,2,2,2] u = {" +
+                                 QStringList(QList<QString>(48, "1")).join(",") +
+                                 "}, float[3,4] f = {1,2,3,4,5,6,7,8,9,1,2,3}> { "
+                                 "a = Conv<group = 2, kernel_shape = [3, 3]>(x, w)\n b = "
+                                 "ConvTranspose<kernel_shape = [2, 2], strides = [2, 2]>(a, u)\n "
+                                 "r = GlobalAveragePool(b)\n s = Flatten(r)\n c = Concat<axis = 1>(s, s)\n y "
+                                 "= Gemm<transB = 1>(c, f) }");
+        QCOMPARE(macsOf(g, 0), std::uint64_t(6 * 2 * 2 * 9));
+        QCOMPARE(macsOf(g, 1), std::uint64_t(6 * 2 * 2 * 2 * 4));
+        QCOMPARE(macsOf(g, 2), std::uint64_t(0));
+        QCOMPARE(macsOf(g, 5), std::uint64_t(3 * 4));
+    }
+
+    void recurrentLayers() {
+        const GraphPtr g = graph(
+            "(float[7,N,2] x) => (float[7,1,N,1] y) <float[1,4,2] w = {1,2,3,4,5,6,7,8}, float[1,4,1] r = "
+            "{1,2,3,4}> { y = LSTM<hidden_size = 1>(x, w, r) }");
+        QCOMPARE(macsOf(g, 0), std::uint64_t(7 * (8 + 4)));
+    }
+
+    void aSymbolOfTheInputsCountsAsOne() {
+        const GraphPtr g = graph(kAttention);
+        const LayerCost cost = costOf(*g, g->node(NodeId(0)));
+        QCOMPARE(cost.macs, std::uint64_t(4 * 6));
+        QVERIFY(cost.assumed);
+        QVERIFY(cost.macsReason.empty());
+    }
+
+    /// The product is fused into the sum, so only the sum's shape was measured.
+    void measuredShapesBeatSymbols() {
+        const GraphPtr g = graph(kAttention);
+        const MeasuredShapes measured =
+            shapes(g, {{"x", {2, 5, 4}}, {"p", {2, 5, 6}}, {"t", {2, 6, 5}}, {"y", {2, 5, 5}}}, 2);
+        QCOMPARE(macsOf(g, 0, measured), std::uint64_t(5 * 6 * 4));
+        QCOMPARE(macsOf(g, 3, measured), std::uint64_t(5 * 5 * 6));
+    }
+
+    void anUnknownShapeIsNotZero() {
+        const GraphPtr g = graph(
+            "(float[N,tokens,4] x, int64[2] s) => (float[A,B] y) <float[4,2] w = {1,2,3,4,5,6,7,8}> { r = "
+            "Reshape(x, s)\n y = MatMul(r, w) }");
+        const LayerCost cost = costOf(*g, g->node(NodeId(1)));
+        QVERIFY(!cost.macsReason.empty());
+        QCOMPARE(cost.macs, std::uint64_t(0));
+    }
+
+    /// What is unknown in front of an image network's Gemm is the batch.
+    void theBatchIsOne() {
+        const GraphPtr g = graph(
+            "(float[N,2,1,1] x) => (float[M,3] y) <float[3,2] w = {1,2,3,4,5,6}> { f = Flatten(x)\n y = "
+            "Gemm<transB = 1>(f, w) }");
+        QCOMPARE(macsOf(g, 1), std::uint64_t(6));
+        QVERIFY(!costOf(*g, g->node(NodeId(1))).assumed);
+    }
+};
+
+QTEST_GUILESS_MAIN(LayerCostTest)
+#include "layer_cost_test.moc"

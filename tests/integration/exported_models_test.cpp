@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures that PyTorch's exporters write: shared and transposed weights, recurrent layers. Quantized here,
+// and the same in ONNX Runtime. Needs Python with onnxruntime; the comparisons are skipped where that cannot
+// be had.
+#include <QTemporaryDir>
+#include <QtTest>
+#include <random>
+#include <set>
+
+#include "config/presets.h"
+#include "data/random_dataset.h"
+#include "interchange/verify.h"
+#include "support/demo.h"
+#include "support/python.h"
+#include "support/text_model.h"
+
+using namespace quantloupe;
+
+namespace {
+
+std::string floats(std::mt19937& random, int count) {
+    std::normal_distribution<float> normal(0, 0.5f);
+    std::string text;
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random));
+    return "{" + text + "}";
+}
+
+/// As TorchScript exports GPT-2: equal parameters are one initializer, read through Identity, and the head's
+/// weight is the embedding's, transposed at run time.
+std::string sharedWeights() {
+    std::mt19937 random(17);
+    return "<ir_version: 8, opset_import: [\"\" : 17]> g (float[N,12] x) => (float[N,10] y) <float[12,12] w "
+           "= " +
+           floats(random, 144) + ", float[12] b = " + floats(random, 12) +
+           ", float[12] gain = " + floats(random, 12) + ", float[10,12] table = " + floats(random, 120) +
+           R"(> {
+            b_1 = Identity(b)
+            w_1 = Identity(w)
+            bias_2 = Identity(b)
+            gain_1 = Identity(gain)
+            n0 = LayerNormalization(x, gain, b)
+            a = Gemm(n0, w, b)
+            r = Relu(a)
+            c = Gemm(r, w_1, b_1)
+            n1 = LayerNormalization(c, gain_1, bias_2)
+            t = Transpose<perm = [1, 0]>(table)
+            y = MatMul(n1, t)
+        })";
+}
+
+std::string recurrent(const char* op, int gates, const char* attributes) {
+    std::mt19937 random(18);
+    return fmt::format(R"(<ir_version: 8, opset_import: ["" : 14]> g (float[N,5,6] x) => (float[N,4] y)
+        <float[2,{0},6] w = {1}, float[2,{0},8] r = {2}, float[2,{3}] b = {4}, float[16,4] f = {5}, int64[1] zero = {{0}}, int64[2] rows = {{-1, 16}}> {{
+            s = Transpose<perm = [1, 0, 2]>(x)
+            all, last = {6}<hidden_size = 8, direction = "bidirectional"{7}>(s, w, r, b)
+            n = Transpose<perm = [1, 0, 2]>(last)
+            v = Reshape(n, rows)
+            y = MatMul(v, f)
+        }})",
+                       gates * 8, floats(random, 2 * gates * 48), floats(random, 2 * gates * 64), gates * 16,
+                       floats(random, 2 * gates * 16), floats(random, 64), op, attributes);
+}
+
+std::unique_ptr<Session> sessionOn(const std::string& text) {
+    SessionOptions options;
+    options.threads = 2;
+    auto session = std::make_unique<Session>(test::textModel(text), options);
+    session->setData(randomDataset(session->graph(), 64, 3), randomDataset(session->graph(), 64, 4));
+    return session;
+}
+
+QuantizationConfig preset(const char* name) {
+    QuantizationConfig config = presetConfig(name);
+    config.skipTail = false;
+    return config;
+}
+
+std::string statesOf(const Evaluation& evaluation) {
+    std::string text;
+    for (const LayerResult& layer : evaluation.layers)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", layer.op, layerStateName(layer.state));
+    return text;
+}
+
+}  // namespace
+
+class ExportedModelsTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void sharedWeightsAreQuantized() {
+        const auto session = sessionOn(sharedWeights());
+        QCOMPARE(statesOf(*session->evaluate(preset("onnxruntime-s8s8"), Depth::States)),
+                 std::string("LayerNormalization quantized, Gemm quantized, Relu fused, Gemm quantized, "
+                             "LayerNormalization quantized, Transpose folded, "
+                             "MatMul quantized"));
+        const EvaluationPtr result = session->evaluate(preset("default"), Depth::Metrics);
+        for (const LayerResult& layer : result->layers)
+            if (layer.state == LayerState::Quantized)
+                QVERIFY2(layer.local && layer.cumulative && layer.local->qs > 0, layer.name.c_str());
+        QVERIFY(*result->quantized->sqnrDb > 20);
+    }
+
+    /// The codes of a weight that two layers share are written once.
+    void sharedCodesAreWrittenOnce() {
+        const auto session = sessionOn(sharedWeights());
+        const GraphPtr quantized = session->quantizedModel(preset("default"));
+        std::set<TensorId> codes;
+        std::size_t readers = 0;
+        for (const Node& node : quantized->nodes()) {
+            const Constant* constant =
+                node.op == "DequantizeLinear" ? quantized->constantOf(node.input(0)) : nullptr;
+            if (constant == nullptr || constant->dims() != Dims{12, 12}) continue;
+            codes.insert(node.input(0));
+            ++readers;
+        }
+        QCOMPARE(readers, std::size_t(2));
+        QCOMPARE(codes.size(), std::size_t(1));
+    }
+
+    void recurrentLayersAreQuantized() {
+        for (const auto& [op, gates] : {std::pair("LSTM", 4), {"GRU", 3}, {"RNN", 1}}) {
+            const auto session = sessionOn(recurrent(op, gates, ""));
+            const EvaluationPtr result = session->evaluate(preset("default"), Depth::Metrics);
+            QCOMPARE(
+                statesOf(*result),
+                fmt::format("Transpose float, {} quantized, Transpose float, Reshape float, MatMul quantized",
+                            op));
+            QVERIFY(result->layers[1].local && result->layers[1].local->qs > 0);
+            QVERIFY(*result->quantized->sqnrDb > 20 && *result->quantized->sqnrDb < 80);
+            QVERIFY(result->layers[1].macs > 0);
+            const EvaluationPtr imitated = session->evaluate(preset("onnxruntime-s8s8"), Depth::States);
+            QCOMPARE(imitated->layers[1].state, LayerState::Float);
+            QCOMPARE(imitated->layers[1].reason,
+                     std::string("ONNX Runtime's quantize_static leaves recurrent layers in float"));
+        }
+    }
+
+    void asInOnnxRuntime_data() {
+        QTest::addColumn<std::string>("model");
+        QTest::addColumn<std::string>("preset");
+        for (const char* name : {"default", "onnxruntime-s8s8", "w4a8", "aimet-default", "quark-a8w8"})
+            QTest::addRow("shared weights, %s", name) << sharedWeights() << std::string(name);
+        QTest::newRow("LSTM") << recurrent("LSTM", 4, "") << std::string("default");
+        QTest::newRow("GRU") << recurrent("GRU", 3, ", linear_before_reset = 1") << std::string("default");
+        QTest::newRow("RNN") << recurrent("RNN", 1, "") << std::string("default");
+    }
+    void asInOnnxRuntime() {
+        if (test::runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        QFETCH(std::string, model);
+        QFETCH(std::string, preset);
+        QTemporaryDir folder;
+        const auto session = sessionOn(model);
+        QuantizationConfig config = ::preset(preset.c_str());
+        config.transforms.equalization.excludeSkipped = false;
+        const VerifySource source =
+            prepareVerification(*session, config, folder.path().toStdString() + "/quantized.onnx");
+        const Verification result =
+            verify(source, qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3").toStdString());
+        float largest = 0;
+        for (const float value : source.ours->floats()) largest = std::max(largest, std::fabs(value));
+        qInfo("largest difference %g of %g; the same class in %g", result.maxAbsDiff, double(largest),
+              result.agreement);
+        // A value on the border of two codes may become the other one.
+        QVERIFY(result.maxAbsDiff <= 0.02 * double(largest));
+        QVERIFY(result.agreement >= 0.98);
+    }
+};
+
+QTEST_GUILESS_MAIN(ExportedModelsTest)
+#include "exported_models_test.moc"

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a session keeps is counted and bounded: memory does not grow with the number of edits.
+#include <QtTest>
+
+#include "session/session_impl.h"
+#include "support/demo.h"
+#include "support/random_edits.h"
+
+using namespace quantloupe;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+std::size_t weightsOf(const Graph& graph) {
+    std::size_t bytes = 0;
+    for (const TensorInfo& tensor : graph.tensors())
+        if (tensor.constant) bytes += tensor.constant->bytes().size();
+    return bytes;
+}
+
+}  // namespace
+
+class MemoryTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    /// The weights of every kernel count, whichever library packed them.
+    void packedWeightsAreCounted() {
+        const auto session = test::openDemo({2, 16, 0});
+        session->evaluate(presetConfig("w4a8"), Depth::Accuracy);
+        const std::size_t weights = weightsOf(session->graph());
+        QVERIFY2(session->internal().kernels->bytes() > weights,
+                 qPrintable(QString::number(session->internal().kernels->bytes())));
+        QVERIFY(session->cacheBytes() > session->activationBytes() + weights);
+    }
+
+    void cachesStayWithinTheBudget() {
+        constexpr std::size_t kBudget = 160 * kMiB;
+        SessionOptions options{2, 32, 0};
+        options.memory = kBudget;
+        const auto session = test::openDemo(options);
+        test::RandomEdits random(session->graph(), 20261122);
+        constexpr int kEdits = 100, kWarm = 50;
+        std::size_t most = 0, residentBefore = 0;
+        for (int edit = 0; edit < kEdits; ++edit) {
+            session->evaluate(random.next(), Depth::Metrics);
+            if (edit == kWarm) residentBefore = test::residentBytes();
+            most = std::max(most, session->cacheBytes());
+        }
+        // What the last evaluation added is dropped when the next one begins.
+        session->internal().limitCaches();
+        QVERIFY2(session->cacheBytes() <= kBudget, qPrintable(QString::number(session->cacheBytes() / kMiB)));
+        QVERIFY2(most <= kBudget + 32 * kMiB, qPrintable(QString::number(most / kMiB)));
+        const auto grown =
+            static_cast<std::ptrdiff_t>(test::residentBytes()) - static_cast<std::ptrdiff_t>(residentBefore);
+        qInfo("kept at most %zu MiB; resident memory changed by %td MiB over %d edits", most / kMiB,
+              grown / std::ptrdiff_t(kMiB), kEdits - kWarm);
+        QVERIFY(grown < std::ptrdiff_t(24 * kMiB));
+    }
+
+    void withoutABudgetOneEvaluationIsKept() {
+        SessionOptions options{2, 32, 0};
+        options.memory = 0;
+        const auto session = test::openDemo(options);
+        test::RandomEdits random(session->graph(), 7);
+        const std::size_t weights = weightsOf(session->graph());
+        for (int edit = 0; edit < 20; ++edit) session->evaluate(random.next(), Depth::Metrics);
+        session->internal().limitCaches();
+        QCOMPARE(session->activationBytes(), std::size_t(0));
+        // The kernels of an evaluation, one transformed network, statistics of its tensors, and working
+        // memory.
+        QVERIFY2(session->cacheBytes() < 6 * weights + 64 * kMiB,
+                 qPrintable(QString::number(session->cacheBytes() / kMiB)));
+    }
+};
+
+QTEST_GUILESS_MAIN(MemoryTest)
+#include "memory_test.moc"
