@@ -141,7 +141,8 @@ std::string preprocessToJson(const Preprocess& preprocess) {
     Json json;
     json["color"] = nameOf(preprocess.color, kColors);
     if (preprocess.resize) json["resize"] = *preprocess.resize;
-    if (preprocess.interpolation != Interpolation::Bilinear) json["interpolation"] = nameOf(preprocess.interpolation, kInterpolations);
+    if (preprocess.interpolation != Interpolation::Bilinear)
+        json["interpolation"] = nameOf(preprocess.interpolation, kInterpolations);
     if (preprocess.centerCrop) json["center_crop"] = *preprocess.centerCrop;
     json["scale"] = readable(preprocess.scale);
     json["mean"] = readable(preprocess.mean);

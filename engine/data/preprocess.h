@@ -27,9 +27,9 @@ struct Preprocess {
     bool operator==(const Preprocess&) const = default;
 };
 
-/// {"color","resize","interpolation","center_crop","scale","mean","std","layout"}, every key optional. `color` is "RGB",
-/// "BGR" or "GRAY", `interpolation` "bilinear" or "bicubic", `layout` "NCHW" or "NHWC". Throws Error naming the key that is unknown,
-/// doubled or has a wrong value.
+/// {"color","resize","interpolation","center_crop","scale","mean","std","layout"}, every key optional.
+/// `color` is "RGB", "BGR" or "GRAY", `interpolation` "bilinear" or "bicubic", `layout` "NCHW" or "NHWC".
+/// Throws Error naming the key that is unknown, doubled or has a wrong value.
 Preprocess preprocessFromJson(std::string_view text);
 std::string preprocessToJson(const Preprocess& preprocess);
 Preprocess loadPreprocess(const std::filesystem::path& path);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Antialiased bilinear and bicubic resize in fixed point, the arithmetic of Pillow's Image.resize, with which most networks were
-// trained; a different resize shifts accuracy by tenths of a percent.
+// Antialiased bilinear and bicubic resize in fixed point, the arithmetic of Pillow's Image.resize, with which
+// most networks were trained; a different resize shifts accuracy by tenths of a percent.
 //
-// A filter (a triangle, or Keys' cubic with a = -0.5) is laid over the source at each target pixel; when shrinking it is stretched by
-// the factor, so that every source pixel counts (antialiasing). The weights are normalised in double, then rounded to 22 bits of
-// fraction. Between the two passes pixels are rounded to 8 bits, so their order shows: rows first, but columns first where the height
-// shrinks by more than twice as many pixels as the width, as Pillow has done it since version 13 (11 and 12 always take the rows
-// first). Cost: target pixels × filter width, a pass. Weakness: bit equality holds for 8-bit pixels alone.
+// A filter (a triangle, or Keys' cubic with a = -0.5) is laid over the source at each target pixel; when
+// shrinking it is stretched by the factor, so that every source pixel counts (antialiasing). The weights are
+// normalised in double, then rounded to 22 bits of fraction. Between the two passes pixels are rounded to 8
+// bits, so their order shows: rows first, but columns first where the height shrinks by more than twice as
+// many pixels as the width, as Pillow has done it since version 13 (11 and 12 always take the rows first).
+// Cost: target pixels × filter width, a pass. Weakness: bit equality holds for 8-bit pixels alone.
 
 #include <algorithm>
 #include <cmath>
@@ -118,8 +119,10 @@ Image withWidth(const Image& image, int width, Interpolation interpolation) {
     if (width == image.width) return image;
     Image result = blank(width, image.height, image.channels);
     const Taps taps = tapsFor(image.width, width, interpolation);
-    if (image.channels == 1) resizeRows<1>(image, result, taps);
-    else resizeRows<3>(image, result, taps);
+    if (image.channels == 1)
+        resizeRows<1>(image, result, taps);
+    else
+        resizeRows<3>(image, result, taps);
     return result;
 }
 
@@ -136,7 +139,8 @@ Image resizeImage(const Image& image, int width, int height, Interpolation inter
     if (width <= 0 || height <= 0 || width > kMostSide || height > kMostSide)
         failInput("an image cannot be resized to {}×{} pixels (width × height)", width, height);
     const int narrower = image.width - width, lower = image.height - height;
-    if (lower > 0 && lower > 2 * narrower) return withWidth(withHeight(image, height, interpolation), width, interpolation);
+    if (lower > 0 && lower > 2 * narrower)
+        return withWidth(withHeight(image, height, interpolation), width, interpolation);
     return withHeight(withWidth(image, width, interpolation), height, interpolation);
 }
 

@@ -168,21 +168,26 @@ std::string document(const QuantizationConfig& config, const std::vector<std::st
 }
 
 /// Batches that hold as many samples as the preview calibrates on, and what is to be said about that.
-std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config, std::vector<std::string>& notices) {
+std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
+                         std::vector<std::string>& notices) {
     constexpr std::int64_t kRecommended = 50;  // images, in AMCT's documentation
     const std::int64_t samples = config.calibration.samples;
     const auto size = amctBatchSize(graph);
     if (!size) {
-        notices.push_back(fmt::format("batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with one batch of {0} "
-                                      "samples, as many as the preview uses, or set batch_num to {0} divided by your batch size",
-                                      samples));
+        notices.push_back(fmt::format(
+            "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with one "
+            "batch of {0} "
+            "samples, as many as the preview uses, or set batch_num to {0} divided by your batch size",
+            samples));
         return 1;
     }
     const std::int64_t batches = (samples + *size - 1) / *size;
     if (batches * *size > kRecommended)
-        notices.push_back(fmt::format("batch_num {} makes {} samples, as many as the preview calibrates on (calibration.samples); AMCT keeps the "
-                                      "activations of all of them in memory, and its documentation recommends at most {}",
-                                      batches, batches * *size, kRecommended));
+        notices.push_back(
+            fmt::format("batch_num {} makes {} samples, as many as the preview calibrates on "
+                        "(calibration.samples); AMCT keeps the "
+                        "activations of all of them in memory, and its documentation recommends at most {}",
+                        batches, batches * *size, kRecommended));
     return batches;
 }
 

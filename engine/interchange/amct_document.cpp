@@ -53,14 +53,18 @@ class DocumentReader {
         for (std::size_t i = 0; i < std::min(kShown, m_missing.size()); ++i)
             names += (i == 0 ? "" : ", ") + m_missing[i].substr(m_missing[i].find('\''));
         if (m_missing.size() > kShown) names += fmt::format(" and {} more", m_missing.size() - kShown);
-        failInput("none of its {} layers is in the model: {}. Open the model that the configuration was made for, or choose the names that are meant",
-                  m_missing.size(), names);
+        failInput(
+            "none of its {} layers is in the model: {}. Open the model that the configuration was made for, "
+            "or choose the names that are meant",
+            m_missing.size(), names);
     }
 
     void noteLearning() {
         if (!m_learning.empty())
-            m_document.left.push_back(fmt::format("num_iteration, reg_param, beta_range and warm_start of ada_quantize have no counterpart here: {}",
-                                                  shortList(m_learning)));
+            m_document.left.push_back(
+                fmt::format("num_iteration, reg_param, beta_range and warm_start of ada_quantize have no "
+                            "counterpart here: {}",
+                            shortList(m_learning)));
     }
 
     const Json* global(const char* key, bool fits(const Json&), const char* wanted) const {
@@ -133,7 +137,8 @@ class DocumentReader {
         ++m_entries;
         if (!node) {
             if (!value.is_object()) failInput("{} is an invalid layer name or parameter", name);
-            m_missing.push_back(fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(m_graph, name))));
+            m_missing.push_back(fmt::format("the model has no layer '{}'{}", name,
+                                            didYouMean(nearLayerNames(m_graph, name))));
             return;
         }
         if (!value.is_object()) failInput("Type of {} should be an object, not {}", name, describeValue(value));
@@ -177,7 +182,8 @@ class DocumentReader {
         const Json weight = value.value("weight_quant_params", kNothing);
         entry.weight = readAmctWeight(weight, name, node, can);
         for (const char* key : {"num_iteration", "reg_param", "beta_range", "warm_start"})
-            if (weight.contains(key) && (m_learning.empty() || m_learning.back() != name)) m_learning.push_back(name);
+            if (weight.contains(key) && (m_learning.empty() || m_learning.back() != name))
+                m_learning.push_back(name);
         if (entry.enabled) checkValues(node, name);
         if (entry.enabled && can.symmetricOnly && entry.activation.asymmetric.value_or(false))
             failInput("current layer {} only support act symmetric quant: its kernel has three dimensions", name);

@@ -54,21 +54,29 @@ ActivationTarget targetOf(const AmctActivation& a, bool offset) {
 /// Every layer's own `asymmetric` beats activation_offset.
 void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& result) {
     for (const auto& [name, entry] : document.layers)
-        if (entry.enabled && (!entry.activation.asymmetric || *entry.activation.asymmetric == document.activationOffset)) return;
-    result.taken.push_back(fmt::format("activation_offset {} has no effect, since every layer sets asymmetric to {}; an export writes it as {}",
-                                       document.activationOffset, !symmetric, !symmetric));
+        if (entry.enabled &&
+            (!entry.activation.asymmetric || *entry.activation.asymmetric == document.activationOffset))
+            return;
+    result.taken.push_back(
+        fmt::format("activation_offset {} has no effect, since every layer sets asymmetric to {}; an export "
+                    "writes it as {}",
+                    document.activationOffset, !symmetric, !symmetric));
 }
 
-/// Batches of a model that leaves their size open say nothing of samples. One batch is what AMCT's generator writes if nobody asks.
+/// Batches of a model that leaves their size open say nothing of samples. One batch is what AMCT's generator
+/// writes if nobody asks.
 void takeBatches(const Graph& graph, int batches, ImportResult& result) {
     if (batches == 1) return;
     int& samples = result.config.calibration.samples;
     if (const auto size = amctBatchSize(graph)) {
         samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
-        result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches, counted(static_cast<std::size_t>(samples), "sample")));
+        result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
+                                           counted(static_cast<std::size_t>(samples), "sample")));
         return;
     }
-    result.left.push_back(fmt::format("batch_num {} counts batches, whose size this model leaves open; calibration.samples stays {}", batches, samples));
+    result.left.push_back(fmt::format(
+        "batch_num {} counts batches, whose size this model leaves open; calibration.samples stays {}",
+        batches, samples));
 }
 
 }  // namespace
@@ -155,12 +163,15 @@ ImportResult readAmct(const ImportSource& source) {
         }
         config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
         for (const auto& [name, entry] : document.layers)
-            if (!entry.enabled && entry.weight.algorithm != AmctWeightAlgorithm::Nuq && graph.node(entry.node).op != "AveragePool" &&
+            if (!entry.enabled && entry.weight.algorithm != AmctWeightAlgorithm::Nuq &&
+                graph.node(entry.node).op != "AveragePool" &&
                 (entry.weight.algorithm == AmctWeightAlgorithm::Ada) != learned)
                 otherRounding.push_back(name);
         if (!otherRounding.empty())
-            result.left.push_back(fmt::format("wts_algo {} of layers in float is not kept, for rounding is set for the whole network here: {}",
-                                              learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
+            result.left.push_back(
+                fmt::format("wts_algo {} of layers in float is not kept, for rounding is set for the whole "
+                            "network here: {}",
+                            learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
         if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
         result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
                                            learned ? ", rounding learned in all layers" : ""));

@@ -170,6 +170,7 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
                     const TensorId id = builder.tensor(item.output(0));
                     if (builder.tensorInfo(id).constant) failInput("its output exists twice");
                     builder.setConstant(id, std::move(value));
+                    builder.tensorInfo(id).constantNode = true;
                     continue;
                 }
             }

@@ -182,16 +182,23 @@ class ImageTest : public QObject {
     // Real sizes in color and gray. tests/data/pillow_resize.py asks Pillow.
     void resizeIsThatOfPillow13_data() {
         QTest::addColumn<QString>("row");
-        const auto document = nlohmann::json::parse(readFile(fs::path(QUANTLOUPE_SOURCE_DIR) / "tests/data/pillow_resize.json"));
-        for (const auto& row : document.at("images")) QTest::addRow("%s to %s", row["from"].dump().c_str(), row["to"].dump().c_str()) << QString::fromStdString(row.dump());
+        const auto document = nlohmann::json::parse(
+            readFile(fs::path(QUANTLOUPE_SOURCE_DIR) / "tests/data/pillow_resize.json"));
+        for (const auto& row : document.at("images"))
+            QTest::addRow("%s to %s", row["from"].dump().c_str(), row["to"].dump().c_str())
+                << QString::fromStdString(row.dump());
     }
     void resizeIsThatOfPillow13() {
         QFETCH(QString, row);
         const auto wanted = nlohmann::json::parse(row.toStdString());
-        const int width = wanted["from"][0], height = wanted["from"][1], newWidth = wanted["to"][0], newHeight = wanted["to"][1];
-        for (const auto& [name, how] : {std::pair{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}) {
-            QCOMPARE(hashOf(resizeImage(colourPattern(width, height), newWidth, newHeight, how)), wanted[name].get<std::string>());
-            QCOMPARE(hashOf(resizeImage(pattern(width, height), newWidth, newHeight, how)), wanted[std::string(name) + "_gray"].get<std::string>());
+        const int width = wanted["from"][0], height = wanted["from"][1], newWidth = wanted["to"][0],
+                  newHeight = wanted["to"][1];
+        for (const auto& [name, how] :
+             {std::pair{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}) {
+            QCOMPARE(hashOf(resizeImage(colourPattern(width, height), newWidth, newHeight, how)),
+                     wanted[name].get<std::string>());
+            QCOMPARE(hashOf(resizeImage(pattern(width, height), newWidth, newHeight, how)),
+                     wanted[std::string(name) + "_gray"].get<std::string>());
         }
     }
 
@@ -339,9 +346,11 @@ class ImageTest : public QObject {
         const Image image = colourPattern(64, 48);
         Preprocess preprocess;
         preprocess.resize = {20, 24};
-        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels == resizeImage(image, 24, 20, Interpolation::Bilinear).pixels);
+        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels ==
+                resizeImage(image, 24, 20, Interpolation::Bilinear).pixels);
         preprocess.interpolation = Interpolation::Bicubic;
-        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels == resizeImage(image, 24, 20, Interpolation::Bicubic).pixels);
+        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels ==
+                resizeImage(image, 24, 20, Interpolation::Bicubic).pixels);
     }
 
     void colourOrderAndGrey() {
