@@ -70,7 +70,8 @@ void addList(QStringList& keys, const char* key, QString text) {
 QString preprocessInWords(const Preprocess& preprocess) {
     QStringList parts{QLatin1String(kColours[static_cast<std::size_t>(preprocess.color)])};
     if (preprocess.resize) parts << sidesText(preprocess.resize).remove(QLatin1Char(' '));
-    if (preprocess.resize && preprocess.interpolation == Interpolation::Bicubic) parts << Words::tr("bicubic");
+    if (preprocess.resize && preprocess.interpolation == Interpolation::Bicubic)
+        parts << Words::tr("bicubic");
     if (preprocess.centerCrop) parts << Words::tr("cropped to %1").arg(sidesText(preprocess.centerCrop).remove(QLatin1Char(' ')));
     parts << QLatin1String(kOrders[static_cast<std::size_t>(preprocess.layout)]);
     const int usual = usualIndex(preprocess);
@@ -99,7 +100,9 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent) : QDialo
     column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW, as PyTorch has it, or NHWC, as TensorFlow has it")));
     m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: the images fit"), tr("Before the crop, with antialiasing"));
     m_interpolation = new SegmentedControl({tr("bilinear"), tr("bicubic")});
-    column->addWidget(makeRow(tr("Interpolation"), m_interpolation, tr("Of the resize, as Pillow does it; torchvision's default is bilinear, timm's mostly bicubic")));
+    column->addWidget(makeRow(
+        tr("Interpolation"), m_interpolation,
+        tr("Of the resize, as Pillow does it; torchvision's default is bilinear, timm's mostly bicubic")));
     m_crop = line(tr("Centre crop"), tr("height \u00d7 width; empty: none"), tr("After the resize"));
     m_values = new ChoiceBox(tr("Values"));
     for (const UsualValues& usual : usualValues()) m_values->addChoice(usual.name, usual.meaning);
