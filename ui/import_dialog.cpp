@@ -212,11 +212,20 @@ void ImportDialog::present(const ImportResult& result) {
     m_result = result;
     m_review->clear();
     const Theme& colours = themeOf(palette());
+    // Names that the model does not have come first: a click can mend them.
+    std::vector<std::string> missing, left;
+    for (const std::string& line : result.left)
+        (line.find("the model has no layer '") == std::string::npos ? left : missing).push_back(line);
+    const auto listLeft = [&](const QString& title, const std::vector<std::string>& lines) {
+        auto* group = addGroup(m_review, title, listOf(lines));
+        if (group == nullptr) return;
+        group->setForeground(0, colours.inFloat);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            offerNames(group->child(static_cast<int>(i)), lines[i]);
+    };
+    listLeft(tr("Not in the model"), missing);
     addGroup(m_review, tr("Understood"), listOf(result.taken));
-    if (auto* left = addGroup(m_review, tr("Not taken over"), listOf(result.left))) {
-        left->setForeground(0, colours.inFloat);
-        for (std::size_t i = 0; i < result.left.size(); ++i) offerNames(left->child(static_cast<int>(i)), result.left[i]);
-    }
+    listLeft(tr("Not taken over"), left);
     showRenamed();
     const QStringList changes = configDifference(m_document.config(), result.config);
     addGroup(m_review, tr("Changes here"), changes);

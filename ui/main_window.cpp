@@ -185,9 +185,9 @@ void MainWindow::observe() {
     };
     connect(canvas, &GraphCanvas::menuRequested, this, menu);
     connect(m_table, &LayerTable::menuRequested, this, menu);
-    connect(canvas, &GraphCanvas::untilChosen, this, [this](NodeId from, NodeId to) {
-        runEdit([this, from, to] {
-            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), from, to);
+    connect(canvas, &GraphCanvas::untilChosen, this, [this](NodeId from, const std::vector<NodeId>& ends) {
+        runEdit([this, from, ends] {
+            return quantloupe::ui::skipUntil(*m_document.graph(), m_document.config(), from, ends);
         });
     });
 

@@ -70,6 +70,8 @@ void addList(QStringList& keys, const char* key, QString text) {
 QString preprocessInWords(const Preprocess& preprocess) {
     QStringList parts{QLatin1String(kColours[static_cast<std::size_t>(preprocess.color)])};
     if (preprocess.resize) parts << sidesText(preprocess.resize).remove(QLatin1Char(' '));
+    if (preprocess.resize && preprocess.interpolation == Interpolation::Bicubic)
+        parts << Words::tr("bicubic");
     if (preprocess.centerCrop) parts << Words::tr("cropped to %1").arg(sidesText(preprocess.centerCrop).remove(QLatin1Char(' ')));
     parts << QLatin1String(kOrders[static_cast<std::size_t>(preprocess.layout)]);
     const int usual = usualIndex(preprocess);
@@ -97,6 +99,10 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent) : QDialo
     m_layout = new SegmentedControl({tr("channels first"), tr("channels last")});
     column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW, as PyTorch has it, or NHWC, as TensorFlow has it")));
     m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: the images fit"), tr("Before the crop, with antialiasing"));
+    m_interpolation = new SegmentedControl({tr("bilinear"), tr("bicubic")});
+    column->addWidget(makeRow(
+        tr("Interpolation"), m_interpolation,
+        tr("Of the resize, as Pillow does it; torchvision's default is bilinear, timm's mostly bicubic")));
     m_crop = line(tr("Centre crop"), tr("height \u00d7 width; empty: none"), tr("After the resize"));
     m_values = new ChoiceBox(tr("Values"));
     for (const UsualValues& usual : usualValues()) m_values->addChoice(usual.name, usual.meaning);
@@ -132,7 +138,8 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent) : QDialo
             if (index != 2 && numbers.size() == 1) field->setText(QStringList(3, numbers.front().trimmed()).join(QStringLiteral(", ")));
         }
     });
-    connect(m_layout, &SegmentedControl::chosen, this, [this] { complain({}); });
+    for (const SegmentedControl* choice : {m_layout, m_interpolation})
+        connect(choice, &SegmentedControl::chosen, this, [this] { complain({}); });
     connect(m_values, &QComboBox::activated, this, [this](int index) {
         if (index >= static_cast<int>(usualValues().size())) return;
         const UsualValues& usual = usualValues()[static_cast<std::size_t>(index)];
@@ -180,6 +187,7 @@ void PreprocessDialog::fill(const Preprocess& preprocess) {
     m_color->setCurrentIndex(static_cast<int>(preprocess.color));
     m_layout->setCurrentIndex(static_cast<int>(preprocess.layout));
     m_resize->setText(sidesText(preprocess.resize));
+    m_interpolation->setCurrentIndex(static_cast<int>(preprocess.interpolation));
     m_crop->setText(sidesText(preprocess.centerCrop));
     const int usual = usualIndex(preprocess);
     m_values->setCurrentIndex(usual < 0 ? m_values->count() - 1 : usual);
@@ -238,6 +246,7 @@ std::optional<Preprocess> PreprocessDialog::entered() {
     try {
         Preprocess preprocess = preprocessFromJson(QStringLiteral("{%1}").arg(keys.join(QLatin1Char(','))).toStdString());
         preprocess.scale = static_cast<float>(scale);
+        preprocess.interpolation = static_cast<Interpolation>(m_interpolation->currentIndex());
         return preprocess;
     } catch (const std::exception& error) {
         complain(sentence(QString::fromUtf8(error.what())));

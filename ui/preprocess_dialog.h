@@ -25,6 +25,7 @@ class PreprocessDialog : public QDialog {
     ChoiceBox* values() const { return m_values; }  ///< usual scale, mean and std
     SegmentedControl* color() const { return m_color; }
     SegmentedControl* layoutChoice() const { return m_layout; }
+    SegmentedControl* interpolation() const { return m_interpolation; }
     QLineEdit* resizeLine() const { return m_resize; }
     QLineEdit* scaleLine() const { return m_scale; }
     QLineEdit* meanLine() const { return m_mean; }
@@ -49,7 +50,7 @@ class PreprocessDialog : public QDialog {
 
     Document& m_document;
     ChoiceBox* m_values;
-    SegmentedControl *m_color, *m_layout;
+    SegmentedControl *m_color, *m_layout, *m_interpolation;
     QLineEdit *m_resize, *m_crop, *m_scale, *m_mean, *m_std;
     QLabel *m_views, *m_status;
     QPushButton *m_apply, *m_save;

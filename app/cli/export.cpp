@@ -3,19 +3,25 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands.h"
 #include "interchange/gather.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
+#include "session/skip_metrics.h"
 
 namespace quantloupe::cli {
 namespace {
 
-/// Data that the dialect has no use for is not even opened.
+/// Data that neither the dialect nor a threshold rule has a use for is not even opened.
 Options withNeededData(Options options, DialectNeeds needs) {
-    if (needs == DialectNeeds::States) {
+    const bool thresholds = std::ranges::any_of(options.config.rules, [](const SkipRule& rule) {
+        return rule.kind == SkipKind::Threshold && !rule.off && needsSamples(rule.metric);
+    });
+    if (needs == DialectNeeds::States && !thresholds) {
         options.data.clear();
         options.calibrationData.clear();
     }

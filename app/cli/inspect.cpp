@@ -2,11 +2,13 @@
 // inspect: the structure of a model, before any data.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/error.h"
 #include "commands.h"
+#include "interchange/clika_names.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -30,11 +32,37 @@ Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
     return names;
 }
 
-Json layersToJson(const Graph& graph, const Evaluation& states) {
+/// Names of the layers that make a node's inputs, or read its outputs; a graph input or output by its own
+/// name.
+std::vector<std::string> connectedFrom(const Graph& graph, const Node& node) {
+    std::vector<std::string> names;
+    for (const TensorId id : node.inputs) {
+        if (!id.valid() || graph.constantOf(id) != nullptr) continue;
+        const TensorInfo& tensor = graph.tensor(id);
+        names.push_back(tensor.producer.valid() ? graph.node(tensor.producer).name : tensor.name);
+    }
+    return names;
+}
+std::vector<std::string> connectedTo(const Graph& graph, const Node& node) {
+    std::vector<std::string> names;
+    for (const TensorId id : node.outputs) {
+        if (!id.valid()) continue;
+        const TensorInfo& tensor = graph.tensor(id);
+        for (const NodeId reader : tensor.consumers) names.push_back(graph.node(reader).name);
+        if (tensor.graphOutput) names.push_back(tensor.name);
+    }
+    return names;
+}
+
+Json layersToJson(const Graph& graph, const Evaluation& states, bool connections) {
     Json list = Json::array();
+    const ClikaNames clika(graph);
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
-        Json layer = {{"name", node.name}, {"op", node.op}, {"domain", node.domain}};
+        Json layer = {{"name", node.name},
+                      {"clika_name", clika.of(NodeId(i))},
+                      {"op", node.op},
+                      {"domain", node.domain}};
         layer["inputs"] = namesOf(graph, node.inputs);
         layer["outputs"] = namesOf(graph, node.outputs);
         const TensorId output = node.output();
@@ -44,6 +72,10 @@ Json layersToJson(const Graph& graph, const Evaluation& states) {
         const LayerResult& result = states.layers[i];
         layer["state"] = layerStateName(result.state);
         layer["reason"] = result.reason;
+        if (connections) {
+            layer["connected_from"] = connectedFrom(graph, node);
+            layer["connected_to"] = connectedTo(graph, node);
+        }
         setMacs(layer, result.macs, result.macsReason);
         layer["parameters"] = result.parameters;
         list.push_back(std::move(layer));
@@ -66,8 +98,9 @@ Totals totalsOf(const Evaluation& states) {
     return totals;
 }
 
-void printReadable(const Session& session, const Evaluation& states) {
+void printReadable(const Session& session, const Evaluation& states, bool connections) {
     const Graph& graph = session.graph();
+    const ClikaNames clika(graph);
     fmt::print("{}\n", session.model().path.string());
     fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
                graph.facts().producer.empty() ? "an unnamed producer" : graph.facts().producer);
@@ -87,14 +120,17 @@ void printReadable(const Session& session, const Evaluation& states) {
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
     width = std::min<std::size_t>(width, 60);
-    fmt::print("{:<{}}  {:<20} {:<16} {:>12} {:>12}  {}\n", "layer", width, "op", "output", "parameters",
-               "MACs", "state");
+    std::size_t clikaWidth = 5;
+    for (std::size_t i = 0; i < graph.nodeCount(); ++i)
+        clikaWidth = std::max(clikaWidth, clika.of(NodeId(i)).size());
+    fmt::print("{:<{}}  {:<{}}  {:<20} {:<16} {:>12} {:>12}  {}\n", "layer", width, "CLIKA", clikaWidth, "op",
+               "output", "parameters", "MACs", "state");
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const Node& node = graph.node(NodeId(i));
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
-        fmt::print("{:<{}}  {:<20} {:<16}", node.name, width, node.op,
-                   known ? toString(*graph.tensor(output).shape) : "?");
+        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", node.name, width, clika.of(NodeId(i)), clikaWidth,
+                   node.op, known ? toString(*graph.tensor(output).shape) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".
         const std::string state(layerStateName(layer.state));
@@ -102,6 +138,9 @@ void printReadable(const Session& session, const Evaluation& states) {
         const std::string text = layer.reason.empty() ? state : said ? layer.reason : state + ": " + layer.reason;
         fmt::print(" {:>12} {:>12}  {}\n", layer.parameters,
                    layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", text);
+        if (!connections) continue;
+        fmt::print("    from {}\n", fmt::join(connectedFrom(graph, node), ", "));
+        fmt::print("    to   {}\n", fmt::join(connectedTo(graph, node), ", "));
     }
 }
 
@@ -112,7 +151,10 @@ void runInspect(const Options& options) {
     withoutData.calibrationData.clear();
     OpenedSession opened = openSession(withoutData);
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
-    if (!options.json) return printReadable(*opened.session, *states);
+    for (const std::string& text : states->notices)
+        if (std::ranges::find(opened.session->model().notices, text) == opened.session->model().notices.end())
+            notice(text);
+    if (!options.json) return printReadable(*opened.session, *states, options.connections);
 
     const Graph& graph = opened.session->graph();
     const ModelFacts& facts = graph.facts();
@@ -125,7 +167,7 @@ void runInspect(const Options& options) {
         document["opsets"][domain.empty() ? "ai.onnx" : domain] = version;
     document["inputs"] = tensorsToJson(graph, graph.inputs());
     document["outputs"] = tensorsToJson(graph, graph.outputs());
-    document["layers"] = layersToJson(graph, *states);
+    document["layers"] = layersToJson(graph, *states, options.connections);
     const Totals totals = totalsOf(*states);
     document["totals"] = {{"layers", graph.nodeCount()}, {"parameters", totals.parameters}};
     setMacs(document["totals"], totals.macsReason.empty() ? totals.macs : 0, totals.macsReason);

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "option_hint.h"
 #include "options.h"
 
 namespace quantloupe::cli {
@@ -48,16 +49,17 @@ std::vector<Command> commands() {
         return Command{name, what, has, std::move(act), nullptr, nullptr};
     };
     std::vector<Command> list;
-    list.push_back(entry("inspect", "Show the structure: inputs, outputs, layers, totals", {}, runInspect));
+    list.push_back(entry("inspect", "Show the structure: inputs, outputs, layers, totals",
+                         {.connections = true}, runInspect));
     list.push_back(entry("run", "Write the outputs for each sample to an .npz",
                          {.data = Need::Required, .output = Need::Required, .quantized = true}, runRun));
     list.push_back(entry("analyze",
                          "Compare the quantized network with the float one, as a whole and layer by layer",
                          {.data = Need::Optional, .layerTable = true}, runAnalyze));
     list.push_back(entry("transform", "Write the float model after its transforms",
-                         {.output = Need::Required}, runTransform));
+                         {.output = Need::Required, .weights = true}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
-                         {.data = Need::Required, .output = Need::Required}, runQuantize));
+                         {.data = Need::Optional, .output = Need::Required}, runQuantize));
     list.push_back(entry("tune", "Find what to keep in float; exit code 3 if the target is not reached",
                          {.data = Need::Required, .tuning = true}, runTune));
     list.push_back(entry("export", "Write the configuration for another tool",
@@ -108,7 +110,8 @@ int runCommandLine(int argc, char** argv) {
         return code;
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == 0) return app.exit(error);
-        return wrongUsage(error.what(), used);
+        return wrongUsage(error.what() + (asked == list.end() ? std::string() : optionHint(*asked->app)),
+                          used);
     } catch (const UsageError& error) {
         return wrongUsage(error.what(), used);
     } catch (const Error& error) {

@@ -42,6 +42,7 @@ OpenedSession openSession(const Options& options, const OpenOptions& how) {
         opened.data = std::make_shared<TimedDataset>(openDataset(options.data, specs, preprocess));
     const DatasetPtr evaluation = opened.data ? opened.data : calibration;
     if (!calibration && how.wholeData) calibration = evaluation;
+    if (calibration) opened.calibrationSize = calibration->size();
     opened.session->setData(evaluation, calibration);
     if (!opened.session->dataNotice().empty()) notice(opened.session->dataNotice());
     return opened;

@@ -20,6 +20,8 @@ struct OpenedSession {
     std::unique_ptr<Session> session;
     DatasetPtr data;         ///< as given, null without --data
     double loadSeconds = 0;  ///< of the model
+    std::size_t calibrationSize =
+        0;  ///< samples that can calibrate, of which calibration.samples do; 0: half of the data does
 };
 
 /// What was given, what lies beside the model, or nothing special.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
+#include "config/equalization_json.h"
 #include "config/presets.h"
 #include "interchange/dialect.h"
 
@@ -176,6 +177,12 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     if (has.quantized) {
         flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
     }
+    if (has.connections)
+        flag("--connections", "Show which layers each layer reads from, and which read from it",
+             [this] { m_options.connections = true; });
+    if (has.weights)
+        path("--weights", m_options.weights,
+             "Write the weights and biases before and after the transforms to this .npz");
     if (has.progress) {
         flag("--progress", "Show progress on stderr", [this] { m_options.progress = true; });
     }
@@ -249,7 +256,8 @@ void OptionReader::addConfiguration() {
                c.transforms.equalization.profile = std::array{EqualizationProfile::Off, EqualizationProfile::Aimet,
                                                               EqualizationProfile::Quark, EqualizationProfile::Quantloupe}[i];
            });
-    number("--cle-steps", -1, 100, "Passes of the equalization over all its sets; -1: as many as it takes",
+    number("--cle-steps", -1, kMostEqualizationSteps,
+           "Passes of the equalization over all its sets; -1: as many as it takes",
            [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
     choice("--bias-correction", {"off", "empirical", "analytic"},
            "Take what rounding the weights adds to means out of the biases; means from data or from batch norms",

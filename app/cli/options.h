@@ -42,6 +42,8 @@ struct Options {
     std::string dialect;     ///< export, import
     std::filesystem::path foreign;  ///< import
     bool progress = false;   ///< session
+    bool connections = false;       ///< inspect
+    std::filesystem::path weights;  ///< transform; empty: not given
     TuneOptions tune;        ///< tune
     QuantizationConfig config;
 };
@@ -55,6 +57,8 @@ struct CommandOptions {
     bool foreign = false;         ///< a file in a foreign dialect, and --from
     bool quantized = false;
     bool layerTable = false;
+    bool connections = false;  ///< --connections
+    bool weights = false;      ///< --weights
     bool progress = false;  ///< progress is shown only when it is asked for
     bool tuning = false;    ///< --max-drop and what goes with it; --save-config is of what is found, and the command writes it
 };

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "commands.h"
 #include "json_output.h"
 #include "model/load_model.h"
@@ -13,20 +15,27 @@
 namespace quantloupe::cli {
 
 void runQuantize(const Options& options) {
+    if (options.data.empty() && options.calibrationData.empty())
+        throw UsageError("quantize needs samples to calibrate on: --calibration-data DATA, or --data DATA");
     requireWritable(options.output);
-    OpenedSession opened = openSession(options);
+    OpenedSession opened = openSession(options, {.wholeData = true});
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
     for (const std::string& text : states->notices) notice(text);
     const GraphPtr quantized = opened.session->quantizedModel(options.config);
     saveModel(*quantized, options.output);
 
     const StateCounts& counts = states->counts;
+    const std::size_t samples =
+        std::min(opened.calibrationSize, static_cast<std::size_t>(options.config.calibration.samples));
     if (options.json) {
-        printJson(
-            {{"output", options.output.string()}, {"counts", toJson(counts)}, {"notices", states->notices}});
+        printJson({{"output", options.output.string()},
+                   {"counts", toJson(counts)},
+                   {"calibration_samples", samples},
+                   {"notices", states->notices}});
     } else {
-        fmt::print("{}: {} layers quantized, {} skipped, {} float\n", options.output.string(),
-                   counts.quantized, counts.skipped, counts.floating);
+        fmt::print("{}: {} layers quantized, {} skipped, {} float; calibrated on {} of {} samples\n",
+                   options.output.string(), counts.quantized, counts.skipped, counts.floating, samples,
+                   opened.calibrationSize);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "picture/picture.h"
 #include "picture/write_picture.h"
 #include "progress_line.h"
+#include "session/skip_metrics.h"
 
 namespace quantloupe::cli {
 
@@ -21,7 +22,10 @@ void runRender(const Options& options) {
     }
     requireWritable(options.output);
     Options used = options;
-    if (options.data.empty()) used.calibrationData.clear();
+    if (options.data.empty()) {
+        requireSamplesForThresholds(options.config);
+        used.calibrationData.clear();
+    }
     OpenedSession opened = openSession(used);
 
     ProgressLine progress;

@@ -1,24 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-// transform: the float model after its transforms, as an ONNX file. Only the migration of outliers reads data.
+// transform: the float model after its transforms, as an ONNX file. Only the migration of outliers and
+// threshold rules read data.
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "commands.h"
+#include "data/numpy_file.h"
 #include "json_output.h"
 #include "model/load_model.h"
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
+#include "session/skip_metrics.h"
 
 namespace quantloupe::cli {
+namespace {
+
+/// LAYER.weight.before, LAYER.weight.after, LAYER.bias.before... of every layer with a constant weight. What
+/// the transforms add (a bias) or take away (a folded layer) has one of the two only.
+void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
+    std::map<std::string, ConstantPtr> arrays;
+    const auto add = [&arrays](const Graph& graph, const Node& node, const std::string& layer,
+                               const char* when) {
+        if (node.op != "Conv" && node.op != "ConvTranspose" && node.op != "Gemm" && node.op != "MatMul")
+            return;
+        for (const auto& [input, what] : {std::pair{std::size_t(1), "weight"}, {std::size_t(2), "bias"}})
+            if (const TensorId id = node.input(input); id.valid() && graph.tensor(id).constant)
+                arrays[fmt::format("{}.{}.{}", layer, what, when)] = graph.tensor(id).constant;
+    };
+    for (const Node& node : prepared.source->nodes()) add(*prepared.source, node, node.name, "before");
+    for (std::size_t n = 0; n < prepared.source->nodeCount(); ++n) {
+        const NodeId after = prepared.fates[n].prepared;
+        if (after.valid())
+            add(*prepared.graph, prepared.graph->node(after), prepared.source->nodes()[n].name, "after");
+    }
+    if (arrays.empty())
+        failInput("the model has no layer with constant weights, so that there is nothing to write to '{}'",
+                  path.string());
+    saveNpz(arrays, path);
+}
+
+}  // namespace
 
 void runTransform(const Options& options) {
     requireWritable(options.output);
+    if (!options.weights.empty()) requireWritable(options.weights);
     Options withoutData = options;
-    if (options.config.refine.migration == 0) withoutData.calibrationData.clear();  // nothing else asks for data
-    OpenedSession opened = openSession(withoutData);
+    // Threshold rules matter where skipped layers take no part in the equalization.
+    const bool bySkips = options.config.transforms.equalization.excludeSkipped;
+    if (bySkips && options.calibrationData.empty())
+        requireSamplesForThresholds(options.config, "--calibration-data");
+    if (options.config.refine.migration == 0 && !bySkips) withoutData.calibrationData.clear();
+    OpenedSession opened = openSession(withoutData, {.wholeData = true});
     const auto prepared = opened.session->prepare(options.config);
     saveModel(*prepared->transformed, options.output);
+    if (!options.weights.empty()) saveWeights(*prepared, options.weights);
 
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {

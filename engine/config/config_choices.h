@@ -64,6 +64,7 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
                                                   {"local.qs", SkipMetric::LocalQs},
                                                   {"local.cosine", SkipMetric::LocalCosine},
                                                   {"local.sqnr_db", SkipMetric::LocalSqnr},
+                                                  {"local.absolute_l2", SkipMetric::LocalAbsoluteL2},
                                                   {"cumulative.qs", SkipMetric::CumulativeQs},
                                                   {"cumulative.cosine", SkipMetric::CumulativeCosine},
                                                   {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},

@@ -20,7 +20,7 @@ void readThreshold(ObjectReader& reader, std::string_view key, double& target) {
 
 void readEqualization(ObjectReader reader, EqualizationOptions& options, const std::vector<std::string>& allKeys) {
     reader.choice("profile", options.profile, kEqualizationProfiles);
-    reader.integer("steps", options.steps, -1, 100, " (-1: as many as it takes)");
+    reader.integer("steps", options.steps, -1, kMostEqualizationSteps, " (-1: as many as it takes)");
     reader.boolean("append_bias", options.appendBias);
     readThreshold(reader, "weight_threshold", options.weightThreshold);
     readThreshold(reader, "total_layer_diff_threshold", options.totalLayerDiffThreshold);

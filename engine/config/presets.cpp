@@ -70,36 +70,44 @@ const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
         {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the last weighted layer and what follows stay in float if they are few"},
          [](QuantizationConfig&) {}},
-        {{"w4a8", "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
+        {{"w4a8",
+          "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
              c.quantization.weight.bits = 4;
          }},
-        {{"onnxruntime-s8s8", "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"}, onnxRuntime},
-        {{"onnxruntime-u8s8", "ONNX Runtime's quantize_static: uint8 affine activations, int8 weights per tensor, min_max"},
+        {{"onnxruntime-s8s8",
+          "ONNX Runtime's quantize_static: int8 affine activations, int8 weights per tensor, min_max"},
+         onnxRuntime},
+        {{"onnxruntime-u8s8",
+          "ONNX Runtime's quantize_static: uint8 affine activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
              onnxRuntime(c);
              c.quantization.activation.isSigned = false;
          }},
         {{"onnxruntime-w4s8",
-          "ONNX Runtime's quantize_static with QInt4 weights: all codes -8 to 7 at 2 absmax / 15, int8 affine activations, min_max"},
+          "ONNX Runtime's quantize_static with QInt4 weights: all codes -8 to 7 at 2 absmax / 15, int8 "
+          "affine activations, min_max"},
          [](QuantizationConfig& c) {
              onnxRuntime(c);
              c.quantization.weight.bits = 4;
              c.quantization.weight.method = WeightMethod::FullSpan;
          }},
         {{"quark-xint8",
-          "Quark's XINT8 for the NPU: equalization, powers of two, uint8 symmetric activations by min-MSE, int8 weights and biases, the "
+          "Quark's XINT8 for the NPU: equalization, powers of two, uint8 symmetric activations by min-MSE, "
+          "int8 weights and biases, the "
           "NPU's operators and limits of positions"},
          quarkXint8},
         {{"quark-seed",
-          "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once over all pairs with biases "
+          "Quark's example of equalization: XINT8's scheme, Clip(0, 6) replaced by Relu, equalization once "
+          "over all pairs with biases "
           "counted"},
          [](QuantizationConfig& c) {
              quarkXint8(c);
              c.transforms.replaceRelu6 = ReplaceRelu6::All;
          }},
-        {{"quark-a8w8", "Quark's A8W8: equalization, int8 symmetric activations, int8 weights per tensor, min_max"},
+        {{"quark-a8w8",
+          "Quark's A8W8: equalization, int8 symmetric activations, int8 weights per tensor, min_max"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
              quarkEqualization(c);
@@ -107,7 +115,8 @@ const std::vector<Preset>& all() {
              c.quantization.activation.symmetric = true;
          }},
         {{"amct-default",
-          "AMCT's defaults: what layers with weights read, int8 affine by IFMR; int8 weights by ARQ, per channel in convolutions; no "
+          "AMCT's defaults: what layers with weights read, int8 affine by IFMR; int8 weights by ARQ, per "
+          "channel in convolutions; no "
           "scales of the tool itself were at hand to compare with"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
@@ -120,18 +129,24 @@ const std::vector<Preset>& all() {
              c.calibration.samples = 32;
          }},
         {{"clika",
-          "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, so min_max stands in"},
+          "CLIKA ACE's documented defaults: 8 bits, the tail in float; how it finds scales is not published, "
+          "so min_max stands in"},
          [](QuantizationConfig& c) { c.wholeTail = true; }},
         {{"aimet-default",
-          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float biases, min_max with "
-          "weights that are quantized already"},
+          "AIMET's default: uint8 affine activations, int8 weights per channel in the full range, float "
+          "biases, min_max with "
+          "weights that are quantized already; without equalization, to which equalize_model is added by "
+          "--cle aimet --replace-relu6 between "
+          "--high-bias-fold"},
          aimetDefault},
         {{"aimet-tf-enhanced", "aimet-default with activations calibrated by tf_enhanced"},
          [](QuantizationConfig& c) {
              aimetDefault(c);
              c.calibration.method = CalibrationMethod::TfEnhanced;
          }},
-        {{"tensorrt-int8", "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per channel"},
+        {{"tensorrt-int8",
+          "As TensorRT's calibrator: int8 symmetric activations by entropy on 2048 bins, int8 weights per "
+          "channel"},
          [](QuantizationConfig& c) {
              quantizeAll(c);
              c.quantization.activation.symmetric = true;
@@ -166,6 +181,15 @@ QuantizationConfig presetConfig(std::string_view name) {
         names += (names.empty() ? "" : ", ") + preset.info.name;
     }
     failInput("there is no preset '{}'; there are: {}", name, names);
+}
+
+TransformOptions aimetEqualizeModel(TransformOptions transforms) {
+    transforms.foldBatchNorm = true;
+    transforms.replaceRelu6 = ReplaceRelu6::Between;
+    transforms.equalization = {};
+    transforms.equalization.profile = EqualizationProfile::Aimet;
+    transforms.highBiasFold = true;
+    return transforms;
 }
 
 }  // namespace quantloupe

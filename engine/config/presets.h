@@ -18,4 +18,9 @@ const std::vector<PresetInfo>& presets();
 /// Throws Error with the list of names for an unknown one.
 QuantizationConfig presetConfig(std::string_view name);
 
+/// The transforms of AIMET's equalize_model: batch norms folded, Clip(0, 6) between convolutions to Relu, one
+/// pass of its equalization, high-bias fold. Simplification and the layers that keep their batch norm stay as
+/// they are.
+TransformOptions aimetEqualizeModel(TransformOptions transforms);
+
 }  // namespace quantloupe

@@ -123,10 +123,16 @@ enum class SkipKind { Node, Until, Downstream, Type, Pattern, Block, Threshold }
 
 /// What a threshold is on; session/evaluation.h explains the numbers.
 enum class SkipMetric {
-    WeightQs, WeightSqnr,
-    LocalQs, LocalCosine, LocalSqnr,
-    CumulativeQs, CumulativeCosine, CumulativeSqnr,
+    WeightQs,
+    WeightSqnr,
+    LocalQs,
+    LocalCosine,
+    LocalSqnr,
+    CumulativeQs,
+    CumulativeCosine,
+    CumulativeSqnr,
     LeaveOneOut,
+    LocalAbsoluteL2,
 };
 
 /// A rule that keeps layers in float. Which fields count depends on the kind.

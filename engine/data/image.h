@@ -23,9 +23,12 @@ Image decodeImage(const std::filesystem::path& path);
 /// The same from memory; `name` is for the error.
 Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string& name);
 
-/// Antialiased bilinear, bit for bit as Pillow's Image.resize(size, BILINEAR) does it: fixed-point
-/// coefficients (22 bits), horizontal then vertical pass.
-Image resizeBilinear(const Image& image, int width, int height);
+enum class Interpolation { Bilinear, Bicubic };
+
+/// Antialiased, bit for bit as Image.resize(size, BILINEAR or BICUBIC) of Pillow 13: fixed-point coefficients
+/// (22 bits), one pass for the rows and one for the columns. Throws Error for a size that no image can have.
+Image resizeImage(const Image& image, int width, int height,
+                  Interpolation interpolation = Interpolation::Bilinear);
 /// The middle, halves rounded as torchvision does; throws Error if the image is smaller.
 Image centerCrop(const Image& image, int width, int height);
 /// ITU-R 601-2 luma, as Pillow's convert("L").

@@ -79,7 +79,8 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
 Image ImageInput::pixels(Image image) const {
     if (m_preprocess.color == Preprocess::Color::Gray) image = toGray(image);
     if (m_preprocess.resize)
-        image = resizeBilinear(image, (*m_preprocess.resize)[1], (*m_preprocess.resize)[0]);
+        image = resizeImage(image, (*m_preprocess.resize)[1], (*m_preprocess.resize)[0],
+                            m_preprocess.interpolation);
     if (m_preprocess.centerCrop)
         image = centerCrop(image, (*m_preprocess.centerCrop)[1], (*m_preprocess.centerCrop)[0]);
     if (m_preprocess.color == Preprocess::Color::Bgr)

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kKeys = "color, resize, center_crop, scale, mean, std, layout";
+constexpr const char* kKeys = "color, resize, interpolation, center_crop, scale, mean, std, layout";
 constexpr int kMostSide = 16384;
 constexpr std::uintmax_t kMostFileBytes = 1 << 20;
 
@@ -66,6 +66,8 @@ struct Choice {
 };
 constexpr std::array<Choice<Preprocess::Color>, 3> kColors = {
     {{"RGB", Preprocess::Color::Rgb}, {"BGR", Preprocess::Color::Bgr}, {"GRAY", Preprocess::Color::Gray}}};
+constexpr std::array<Choice<Interpolation>, 2> kInterpolations = {
+    {{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}};
 constexpr std::array<Choice<Preprocess::Layout>, 2> kLayouts = {
     {{"NCHW", Preprocess::Layout::Nchw}, {"NHWC", Preprocess::Layout::Nhwc}}};
 
@@ -106,6 +108,8 @@ Preprocess preprocessFromJson(std::string_view text) {
             result.color = choiceOf(value, key, kColors);
         else if (key == "resize")
             result.resize = sizeOf(value, key);
+        else if (key == "interpolation")
+            result.interpolation = choiceOf(value, key, kInterpolations);
         else if (key == "center_crop")
             result.centerCrop = sizeOf(value, key);
         else if (key == "scale")
@@ -137,6 +141,8 @@ std::string preprocessToJson(const Preprocess& preprocess) {
     Json json;
     json["color"] = nameOf(preprocess.color, kColors);
     if (preprocess.resize) json["resize"] = *preprocess.resize;
+    if (preprocess.interpolation != Interpolation::Bilinear)
+        json["interpolation"] = nameOf(preprocess.interpolation, kInterpolations);
     if (preprocess.centerCrop) json["center_crop"] = *preprocess.centerCrop;
     json["scale"] = readable(preprocess.scale);
     json["mean"] = readable(preprocess.mean);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/image.h"
+
 namespace quantloupe {
 
 struct Preprocess {
@@ -16,6 +18,7 @@ struct Preprocess {
     enum class Layout { Nchw, Nhwc };
     Color color = Color::Rgb;
     std::optional<std::array<int, 2>> resize;      ///< height, width; nothing: the image must fit already
+    Interpolation interpolation = Interpolation::Bilinear;  ///< of the resize, always antialiased
     std::optional<std::array<int, 2>> centerCrop;  ///< height, width, after the resize
     float scale = 1.0f / 255.0f;
     std::vector<float> mean = {0, 0, 0};  ///< one a channel, in the order of `color`
@@ -24,9 +27,9 @@ struct Preprocess {
     bool operator==(const Preprocess&) const = default;
 };
 
-/// {"color","resize","center_crop","scale","mean","std","layout"}, every key optional. `color` is "RGB",
-/// "BGR" or "GRAY", `layout` "NCHW" or "NHWC". Throws Error naming the key that is unknown, doubled or has a
-/// wrong value.
+/// {"color","resize","interpolation","center_crop","scale","mean","std","layout"}, every key optional.
+/// `color` is "RGB", "BGR" or "GRAY", `interpolation` "bilinear" or "bicubic", `layout` "NCHW" or "NHWC".
+/// Throws Error naming the key that is unknown, doubled or has a wrong value.
 Preprocess preprocessFromJson(std::string_view text);
 std::string preprocessToJson(const Preprocess& preprocess);
 Preprocess loadPreprocess(const std::filesystem::path& path);

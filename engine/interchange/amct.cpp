@@ -155,16 +155,40 @@ std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptio
 }
 
 std::string document(const QuantizationConfig& config, const std::vector<std::string>& unfused,
-                     const std::vector<Entry>& entries, bool minimal) {
+                     const std::vector<Entry>& entries, std::int64_t batches, bool minimal) {
     std::vector<std::string> names, parts;
     for (const std::string& name : unfused) names.push_back(jsonQuoted(name));
     for (const Entry& entry : entries) parts.push_back(entryJson(entry, minimal));
     std::string text = "{\n    \"version\":1,\n";
-    if (!minimal) text += "    \"batch_num\":1,\n";
+    if (!minimal) text += fmt::format("    \"batch_num\":{},\n", batches);
     text += fmt::format("    \"activation_offset\":{},\n", word(!config.quantization.activation.symmetric));
     if (!minimal) text += "    \"joint_quant\":false,\n";
     return text + fmt::format("    \"do_fusion\":{},\n    \"skip_fusion_layers\":[{}],\n{}\n}}\n",
                               word(config.transforms.foldBatchNorm), fmt::join(names, ","), fmt::join(parts, ",\n"));
+}
+
+/// Batches that hold as many samples as the preview calibrates on, and what is to be said about that.
+std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
+                         std::vector<std::string>& notices) {
+    constexpr std::int64_t kRecommended = 50;  // images, in AMCT's documentation
+    const std::int64_t samples = config.calibration.samples;
+    const auto size = amctBatchSize(graph);
+    if (!size) {
+        notices.push_back(fmt::format(
+            "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with one "
+            "batch of {0} "
+            "samples, as many as the preview uses, or set batch_num to {0} divided by your batch size",
+            samples));
+        return 1;
+    }
+    const std::int64_t batches = (samples + *size - 1) / *size;
+    if (batches * *size > kRecommended)
+        notices.push_back(
+            fmt::format("batch_num {} makes {} samples, as many as the preview calibrates on "
+                        "(calibration.samples); AMCT keeps the "
+                        "activations of all of them in memory, and its documentation recommends at most {}",
+                        batches, batches * *size, kRecommended));
+    return batches;
 }
 
 /// What the narrow dialect has no keys for.
@@ -271,7 +295,9 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     const std::vector<std::string> unfused = skippedFusions(graph, config.transforms, result.notices);
     const bool minimal = form == Form::Minimal;
     if (minimal) noteMinimal(entries, result.notices);
-    const std::string text = form == Form::Simple ? amctSimpleText(graph, config, unfused, entries) : document(config, unfused, entries, minimal);
+    const std::int64_t batches = minimal ? 1 : batchNumber(graph, config, result.notices);
+    const std::string text = form == Form::Simple ? amctSimpleText(graph, config, unfused, entries, batches)
+                                                  : document(config, unfused, entries, batches, minimal);
     result.files.push_back({"", text, nullptr, false});
     return result;
 }

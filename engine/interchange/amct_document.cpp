@@ -9,6 +9,7 @@
 #include "config/skip_rules.h"
 #include "interchange/amct_layers.h"
 #include "interchange/amct_parameters.h"
+#include "interchange/wording.h"
 
 namespace quantloupe {
 namespace {
@@ -23,9 +24,13 @@ class DocumentReader {
     AmctDocument read() {
         if (!m_json.is_object()) failInput("an object was expected, not {}", describeValue(m_json));
         checkModel();
-        globals();
         for (const auto& item : m_json.items())
             if (!isAmctKey(item.key())) layer(item.key(), item.value());
+        refuseAnotherModel();
+        // Names that the model does not have come first: they are what the user can mend.
+        m_document.left.insert(m_document.left.begin(), m_missing.begin(), m_missing.end());
+        globals();
+        noteLearning();
         const bool any = std::any_of(m_document.layers.begin(), m_document.layers.end(), [](const auto& l) { return l.second.enabled; });
         if (!any && !m_json.contains("tensor_quantize"))
             failInput("No quant enable layer: quant_enable is true in no layer of this model, which AMCT refuses");
@@ -39,6 +44,27 @@ class DocumentReader {
             if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear" || node.op.starts_with("Ascend"))
                 failInput("the model is quantized already ({} '{}'); AMCT's configuration is for a float model", node.op, node.name);
         }
+    }
+
+    void refuseAnotherModel() const {
+        if (m_missing.empty() || !m_document.layers.empty() || m_missing.size() < m_entries) return;
+        constexpr std::size_t kShown = 4;
+        std::string names;
+        for (std::size_t i = 0; i < std::min(kShown, m_missing.size()); ++i)
+            names += (i == 0 ? "" : ", ") + m_missing[i].substr(m_missing[i].find('\''));
+        if (m_missing.size() > kShown) names += fmt::format(" and {} more", m_missing.size() - kShown);
+        failInput(
+            "none of its {} layers is in the model: {}. Open the model that the configuration was made for, "
+            "or choose the names that are meant",
+            m_missing.size(), names);
+    }
+
+    void noteLearning() {
+        if (!m_learning.empty())
+            m_document.left.push_back(
+                fmt::format("num_iteration, reg_param, beta_range and warm_start of ada_quantize have no "
+                            "counterpart here: {}",
+                            shortList(m_learning)));
     }
 
     const Json* global(const char* key, bool fits(const Json&), const char* wanted) const {
@@ -108,9 +134,11 @@ class DocumentReader {
 
     void layer(const std::string& name, const Json& value) {
         const auto node = m_graph.findNode(name);
+        ++m_entries;
         if (!node) {
             if (!value.is_object()) failInput("{} is an invalid layer name or parameter", name);
-            m_document.left.push_back(fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(m_graph, name))));
+            m_missing.push_back(fmt::format("the model has no layer '{}'{}", name,
+                                            didYouMean(nearLayerNames(m_graph, name))));
             return;
         }
         if (!value.is_object()) failInput("Type of {} should be an object, not {}", name, describeValue(value));
@@ -126,7 +154,7 @@ class DocumentReader {
         m_document.layers[name] = entry(*node, name, value, *verdict.layer);
     }
 
-    AmctEntry entry(NodeId id, const std::string& name, const Json& value, const AmctLayer& can) const {
+    AmctEntry entry(NodeId id, const std::string& name, const Json& value, const AmctLayer& can) {
         const Node& node = m_graph.node(id);
         static const Json kNothing = Json::object();
         AmctEntry entry;
@@ -148,8 +176,14 @@ class DocumentReader {
             if (item.key() != "quant_enable" && item.key() != "dmq_balancer_param" && item.key() != "activation_quant_params" &&
                 item.key() != "weight_quant_params")
                 failInput("Unknown parameter {} in layer {}", item.key(), name);
+        entry.activationGiven = value.contains("activation_quant_params");
+        entry.weightGiven = value.contains("weight_quant_params");
         entry.activation = readAmctActivation(value.value("activation_quant_params", kNothing), name);
-        entry.weight = readAmctWeight(value.value("weight_quant_params", kNothing), name, node, can);
+        const Json weight = value.value("weight_quant_params", kNothing);
+        entry.weight = readAmctWeight(weight, name, node, can);
+        for (const char* key : {"num_iteration", "reg_param", "beta_range", "warm_start"})
+            if (weight.contains(key) && (m_learning.empty() || m_learning.back() != name))
+                m_learning.push_back(name);
         if (entry.enabled) checkValues(node, name);
         if (entry.enabled && can.symmetricOnly && entry.activation.asymmetric.value_or(false))
             failInput("current layer {} only support act symmetric quant: its kernel has three dimensions", name);
@@ -184,6 +218,9 @@ class DocumentReader {
     const Graph& m_graph;
     Json m_json;
     AmctDocument m_document;
+    std::size_t m_entries = 0;
+    std::vector<std::string> m_missing;   ///< layers that the model does not have, in words
+    std::vector<std::string> m_learning;  ///< layers with parameters of ada_quantize
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct AmctEntry {
     bool enabled = false;
     bool enableGiven = true;  ///< quant_enable was there
     bool migrates = false;    ///< dmq_balancer_param was there
+    bool activationGiven = false, weightGiven = false;  ///< the objects of parameters were there
     AmctActivation activation;
     AmctWeight weight;
 };

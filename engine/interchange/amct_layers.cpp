@@ -92,4 +92,11 @@ std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node) {
     return std::nullopt;
 }
 
+std::optional<std::int64_t> amctBatchSize(const Graph& graph) {
+    if (graph.inputs().empty()) return {};
+    const std::optional<Shape>& shape = graph.tensor(graph.inputs()[0]).shape;
+    if (!shape || shape->empty() || !shape->front().known() || shape->front().value < 1) return {};
+    return shape->front().value;
+}
+
 }  // namespace quantloupe

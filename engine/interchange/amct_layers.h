@@ -30,4 +30,7 @@ AmctVerdict amctVerdict(const Graph& graph, const Node& node);
 /// inputs. AMCT's activation parameters are of a layer's input, ours of what a layer makes.
 std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node);
 
+/// Samples in a batch, where the model's first input fixes that.
+std::optional<std::int64_t> amctBatchSize(const Graph& graph);
+
 }  // namespace quantloupe

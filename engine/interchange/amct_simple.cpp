@@ -35,8 +35,9 @@ std::string calibration(const AmctExportEntry& entry, const std::string& margin)
 
 }  // namespace
 
-std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config, const std::vector<std::string>& unfused,
-                           const std::vector<AmctExportEntry>& entries) {
+std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
+                           const std::vector<std::string>& unfused,
+                           const std::vector<AmctExportEntry>& entries, std::int64_t batches) {
     std::map<std::string, std::pair<bool, std::size_t>> types;  // operator to whether any is enabled, and how many there are
     std::map<std::string, std::size_t> forms;                   // of weighted layers
     for (const AmctExportEntry& entry : entries) {
@@ -45,8 +46,9 @@ std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
         ++count;
         if (entry.enabled && entry.hasWeight) ++forms[calibration(entry, "    ")];
     }
-    std::string text = fmt::format("batch_num : 1\nactivation_offset : {}\njoint_quant : false\ndo_fusion : {}\n",
-                                   !config.quantization.activation.symmetric, config.transforms.foldBatchNorm);
+    std::string text =
+        fmt::format("batch_num : {}\nactivation_offset : {}\njoint_quant : false\ndo_fusion : {}\n", batches,
+                    !config.quantization.activation.symmetric, config.transforms.foldBatchNorm);
     for (const std::string& name : unfused) text += "skip_fusion_layers : " + jsonQuoted(name) + "\n";
     for (const auto& [op, known] : types)
         if (!known.first && known.second > 1) text += "skip_layer_types : " + jsonQuoted(op) + "\n";

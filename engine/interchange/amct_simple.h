@@ -21,7 +21,8 @@ struct AmctExportEntry {
 
 /// What most enabled layers have stands in common_config, the rest in override_layer_configs; operators of which no layer is enabled are
 /// skip_layer_types, other layers in float skip_layers.
-std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config, const std::vector<std::string>& unfused,
-                           const std::vector<AmctExportEntry>& entries);
+std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
+                           const std::vector<std::string>& unfused,
+                           const std::vector<AmctExportEntry>& entries, std::int64_t batches);
 
 }  // namespace quantloupe

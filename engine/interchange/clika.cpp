@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // CLIKA ACE 24.x: its Python settings with the skip rules as they stand, and the same as YAML.
 //
-// Single layers, leave-until and downstream rules have calls of their own; the tail is a switch. Other kinds of rules are written as the
-// layers that they cover. Layers have CLIKA's names; the ONNX name stands beside each.
+// Single layers, leave-until and downstream rules have calls of their own; the tail is a switch. Other kinds
+// of rules are written as the layers that they cover. A threshold on the absolute L2 difference is CLIKA's
+// automatic_skip_quantization. Layers have CLIKA's names; the ONNX name stands beside each, and a table lists
+// all of both.
 
 #include <algorithm>
 
@@ -36,11 +38,17 @@ class Writer {
         ExportResult result;
         result.files.push_back({"", python(), nullptr, false});
         result.files.push_back({".clika.yaml", yaml(), nullptr, false});
+        result.files.push_back({".clika.layers.txt", clikaLayerTable(m_graph), nullptr, false});
         result.notices = std::move(m_notices);
         return result;
     }
 
   private:
+    /// CLIKA's automatic_skip_quantization: above an absolute L2 difference.
+    static bool isAutomaticSkip(const SkipRule& rule) {
+        return rule.kind == SkipKind::Threshold && rule.metric == SkipMetric::LocalAbsoluteL2 && !rule.below;
+    }
+
     LayerEntry& entry(const std::string& name) {
         const NodeId node = *m_graph.findNode(name);
         const auto found = std::find_if(m_entries.begin(), m_entries.end(), [&](const LayerEntry& e) { return e.node == node; });
@@ -68,6 +76,13 @@ class Writer {
                 entry(rule.from).skip = true;
                 entry(rule.from).downstream = true;
                 return;
+            case SkipKind::Threshold:
+                // Of several, the lowest limit covers what the others do.
+                if (isAutomaticSkip(rule)) {
+                    m_sensitivity = std::min(m_sensitivity.value_or(rule.threshold), rule.threshold);
+                    return;
+                }
+                break;
             default: break;
         }
         for (const LayerResult& layer : m_source.layers)
@@ -93,8 +108,17 @@ class Writer {
     }
 
     void notices() {
-        for (std::string& text : ruleNotices(m_source, "CLIKA", {SkipKind::Node, SkipKind::Until, SkipKind::Downstream}, true))
+        ExportSource others = m_source;
+        std::erase_if(others.config.rules, isAutomaticSkip);  // stands as it is
+        for (std::string& text :
+             ruleNotices(others, "CLIKA", {SkipKind::Node, SkipKind::Until, SkipKind::Downstream}, true))
             m_notices.push_back(std::move(text));
+        if (m_sensitivity)
+            m_notices.push_back(
+                fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own measurement, "
+                            "which grows with the "
+                            "samples: they may be other layers than those of the preview",
+                            *m_sensitivity));
         for (std::string& text : previewNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
         m_notices.push_back("CLIKA numbers layers by type in its own order (conv, conv_1, ...): compare the names with its "
                             "model_init.svg, the ONNX name stands beside each");
@@ -117,17 +141,24 @@ class Writer {
 
     std::string python() const {
         const QuantizationOptions& q = m_source.config.quantization;
-        std::string text = fmt::format(R"("""Settings for CLIKA ACE 24.x, as {} was tuned in Quantloupe. Import `settings` from here."""
+        std::string text = fmt::format(
+            R"("""Settings for CLIKA ACE 24.x, as {} was tuned in Quantloupe. Import `settings` from here."""
 from clika_compression import LayerQuantizationSettings, Settings
 
 settings = Settings()
 settings.global_quantization_settings.weights_num_bits = {}
 settings.global_quantization_settings.activations_num_bits = {}
 settings.global_quantization_settings.skip_tail_quantization = {}
-settings.global_quantization_settings.automatic_skip_quantization = False
+settings.global_quantization_settings.automatic_skip_quantization = {}
 )",
-                                       pythonString(m_source.model.filename().string()).substr(1, pythonString(m_source.model.filename().string()).size() - 2),
-                                       q.weight.bits, q.activation.bits, pythonBool(skipsTail()));
+            pythonString(m_source.model.filename().string())
+                .substr(1, pythonString(m_source.model.filename().string()).size() - 2),
+            q.weight.bits, q.activation.bits, pythonBool(skipsTail()),
+            pythonBool(m_sensitivity.has_value()));
+        if (m_sensitivity)
+            text +=
+                fmt::format("settings.global_quantization_settings.quantization_sensitivity_threshold = {}\n",
+                            pythonFloat(*m_sensitivity));
         for (const LayerEntry& e : m_entries) {
             std::vector<std::string> arguments;
             if (e.skip) arguments.push_back(fmt::format("skip_quantization={}", pythonBool(*e.skip)));
@@ -150,16 +181,18 @@ settings.global_quantization_settings.automatic_skip_quantization = False
 
     std::string yaml() const {
         const QuantizationOptions& q = m_source.config.quantization;
-        std::string text = fmt::format(R"(# Settings for CLIKA ACE 24.x, as they were tuned in Quantloupe.
+        std::string text =
+            fmt::format(R"(# Settings for CLIKA ACE 24.x, as they were tuned in Quantloupe.
 global_quantization_settings:
   method: qat
   weights_num_bits: {}
   activations_num_bits: {}
   skip_tail_quantization: {}
-  automatic_skip_quantization: false
-  quantization_sensitivity_threshold: null
+  automatic_skip_quantization: {}
+  quantization_sensitivity_threshold: {}
 )",
-                                       q.weight.bits, q.activation.bits, skipsTail());
+                        q.weight.bits, q.activation.bits, skipsTail(), m_sensitivity.has_value(),
+                        m_sensitivity ? pythonFloat(*m_sensitivity) : "null");
         text += m_entries.empty() ? "layer_settings: {}\n" : "layer_settings:\n";
         for (const LayerEntry& e : m_entries) {
             text += fmt::format("  # {}\n  {}:\n    quantization_settings:\n", describeNode(e.node), jsonQuoted(m_names.of(e.node)));
@@ -179,6 +212,7 @@ global_quantization_settings:
     const Graph& m_graph;
     ClikaNames m_names;
     SkipDecisions m_skips;
+    std::optional<double> m_sensitivity;  ///< quantization_sensitivity_threshold
     std::vector<LayerEntry> m_entries;
     std::vector<std::string> m_notices;
 };

@@ -54,4 +54,20 @@ std::vector<std::string> ClikaNames::near(const std::string& name) const {
     return nearNames(all, name, 3);
 }
 
+std::string clikaLayerTable(const Graph& graph) {
+    const ClikaNames names(graph);
+    std::size_t width = 5;
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n) width = std::max(width, names.of(NodeId(n)).size());
+    std::string text =
+        fmt::format("{:>6}  {:<{}}  {:<20}  {}\n", "number", "CLIKA", width, "operator", "ONNX");
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
+        std::string name = graph.nodes()[n].name;
+        for (char& c : name)
+            if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+        text += fmt::format("{:>6}  {:<{}}  {:<20}  {}\n", n + 1, names.of(NodeId(n)), width,
+                            graph.nodes()[n].op, name);
+    }
+    return text;
+}
+
 }  // namespace quantloupe

@@ -27,4 +27,8 @@ class ClikaNames {
     std::map<std::string, NodeId> m_byName;
 };
 
+/// CLIKA's "parsing layers" list as a table: number, CLIKA's name, operator and ONNX name of every node, in
+/// the order of the file.
+std::string clikaLayerTable(const Graph& graph);
+
 }  // namespace quantloupe

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "config/skip_rules.h"
 #include "model/quantized_model.h"
+#include "session/skip_metrics.h"
 
 namespace quantloupe {
 namespace {
@@ -29,6 +30,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
         failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);
     if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
         failInput("the model is quantized already, and {} is made from a float model: open the one that it was made from", dialect.title);
+    // Reports say that their numbers are of noise; a configuration for another tool would not.
+    const bool measured = dialect.needs == DialectNeeds::Metrics ? session.hasData() : calibrates;
+    if (!measured) requireSamplesForThresholds(config);
     const bool metrics = dialect.needs == DialectNeeds::Metrics && session.hasData();
     ExportSource source;
     source.config = config;

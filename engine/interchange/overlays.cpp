@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "interchange/clika_names.h"
 #include "interchange/encodings_json.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
+#include "model/graph_builder.h"
 #include "picture/write_picture.h"
 
 namespace quantloupe {
@@ -26,11 +28,38 @@ std::vector<LayerResult> undecided(const ExportSource& source) {
     return layers;
 }
 
+/// The graph with CLIKA's name behind each ONNX name: "/stem/Conv (conv)". Node n comes from `origin[n]` of
+/// the source.
+GraphPtr withClikaNames(const Graph& graph, const ClikaNames& names, const std::vector<NodeId>& origin) {
+    GraphBuilder builder(graph);
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n)
+        if (origin[n].valid()) builder.node(NodeId(n)).name += fmt::format(" ({})", names.of(origin[n]));
+    return builder.build();
+}
+
+/// CLIKA calls its files model_init and model_post_preprocessing. Here the output's name says which picture
+/// it is, if it holds one of these words; otherwise it comes before them, so that the pictures of two
+/// networks do not overwrite each other.
+std::string pictureBeside(const std::filesystem::path& output, const std::string& word, const char* ending) {
+    static const std::string kAfter = "model_post_preprocessing";
+    std::string stem = output.stem().string();
+    if (const std::size_t at = stem.find(kAfter); at != std::string::npos)
+        stem.replace(at, kAfter.size(), word);
+    else if (word != kAfter)
+        stem += "." + word;
+    return "/" + stem + ending;
+}
+
 }  // namespace
 
 ExportResult writeClikaGraphs(const ExportSource& source) {
-    const Graph& before = *source.prepared->source;
+    const ClikaNames names(*source.prepared->source);
+    std::vector<NodeId> all;
+    for (std::size_t n = 0; n < source.prepared->source->nodeCount(); ++n) all.emplace_back(n);
+    const GraphPtr named = withClikaNames(*source.prepared->source, names, all);
+    const Graph& before = *named;
     const Graph& after = *source.prepared->graph;
+    const GraphPtr afterNamed = withClikaNames(after, names, source.prepared->sourceOf);
     // The prepared nodes with the results of the layers they came from.
     std::vector<LayerResult> layers;
     for (std::size_t n = 0; n < after.nodeCount(); ++n) {
@@ -45,10 +74,13 @@ ExportResult writeClikaGraphs(const ExportSource& source) {
         layers.push_back(std::move(layer));
     }
     ExportResult result;
-    result.files.push_back({"", graphToSvg(after, layers), nullptr, false});
-    result.files.push_back({"/model_post_preprocessing.dot", pictureToDot(after, layers), nullptr, false});
-    result.files.push_back({"/model_init.svg", graphToSvg(before, undecided(source)), nullptr, false});
-    result.files.push_back({"/model_init.dot", pictureToDot(before, undecided(source)), nullptr, false});
+    result.files.push_back({"", graphToSvg(*afterNamed, layers), nullptr, false});
+    result.files.push_back({pictureBeside(source.output, "model_post_preprocessing", ".dot"),
+                            pictureToDot(*afterNamed, layers), nullptr, false});
+    result.files.push_back({pictureBeside(source.output, "model_init", ".svg"),
+                            graphToSvg(before, undecided(source)), nullptr, false});
+    result.files.push_back({pictureBeside(source.output, "model_init", ".dot"),
+                            pictureToDot(before, undecided(source)), nullptr, false});
     if (!source.evaluation || !source.evaluation->quantized)
         result.notices.emplace_back("without data the graphs have no quantization sensitivities (QS)");
     return result;

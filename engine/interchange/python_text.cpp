@@ -51,21 +51,23 @@ std::string pythonReader(const ExportSource& source) {
         return value ? fmt::format("({}, {})", (*value)[0], (*value)[1]) : std::string("None");
     };
     const char* color = p.color == Preprocess::Color::Gray ? "GRAY" : p.color == Preprocess::Color::Bgr ? "BGR" : "RGB";
-    std::string text = fmt::format(R"(# How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
+    std::string text = fmt::format(
+        R"(# How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
 COLOR, LAYOUT = "{}", "{}"
-RESIZE, CENTER_CROP = {}, {}
+RESIZE, INTERPOLATION, CENTER_CROP = {}, "{}", {}
 SCALE, MEAN, STD = {}, {}, {}
 )",
-                                   color, p.layout == Preprocess::Layout::Nchw ? "NCHW" : "NHWC", size(p.resize),
-                                   size(p.centerCrop), pythonFloats({p.scale}).substr(1, pythonFloats({p.scale}).size() - 2),
-                                   pythonFloats(p.mean), pythonFloats(p.std));
+        color, p.layout == Preprocess::Layout::Nchw ? "NCHW" : "NHWC", size(p.resize),
+        p.interpolation == Interpolation::Bicubic ? "BICUBIC" : "BILINEAR", size(p.centerCrop),
+        pythonFloats({p.scale}).substr(1, pythonFloats({p.scale}).size() - 2), pythonFloats(p.mean),
+        pythonFloats(p.std));
     text += R"(
 
 def image_input(path, dtype):
     from PIL import Image
     image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
     if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
-        image = image.resize((RESIZE[1], RESIZE[0]), Image.BILINEAR)
+        image = image.resize((RESIZE[1], RESIZE[0]), getattr(Image, INTERPOLATION))
     x = np.asarray(image)
     x = x.reshape(x.shape[0], x.shape[1], -1)
     if CENTER_CROP:

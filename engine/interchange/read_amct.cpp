@@ -51,6 +51,34 @@ ActivationTarget targetOf(const AmctActivation& a, bool offset) {
     return t;
 }
 
+/// Every layer's own `asymmetric` beats activation_offset.
+void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& result) {
+    for (const auto& [name, entry] : document.layers)
+        if (entry.enabled &&
+            (!entry.activation.asymmetric || *entry.activation.asymmetric == document.activationOffset))
+            return;
+    result.taken.push_back(
+        fmt::format("activation_offset {} has no effect, since every layer sets asymmetric to {}; an export "
+                    "writes it as {}",
+                    document.activationOffset, !symmetric, !symmetric));
+}
+
+/// Batches of a model that leaves their size open say nothing of samples. One batch is what AMCT's generator
+/// writes if nobody asks.
+void takeBatches(const Graph& graph, int batches, ImportResult& result) {
+    if (batches == 1) return;
+    int& samples = result.config.calibration.samples;
+    if (const auto size = amctBatchSize(graph)) {
+        samples = static_cast<int>(std::min<std::int64_t>(batches * *size, 1'000'000'000));
+        result.taken.push_back(fmt::format("batch_num {}: calibration on {}", batches,
+                                           counted(static_cast<std::size_t>(samples), "sample")));
+        return;
+    }
+    result.left.push_back(fmt::format(
+        "batch_num {} counts batches, whose size this model leaves open; calibration.samples stays {}",
+        batches, samples));
+}
+
 }  // namespace
 
 ImportResult readAmct(const ImportSource& source) {
@@ -65,7 +93,7 @@ ImportResult readAmct(const ImportSource& source) {
     config.transforms.foldBatchNorm = document.fusion;
     config.transforms.skipFolding = document.skipFusion;
 
-    std::vector<std::string> floating, forgotten, absent, migrating;
+    std::vector<std::string> floating, forgotten, absent, migrating, otherRounding;
     std::vector<ActivationTarget> targets;
     std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so that convolutions tell
     for (const Node& node : graph.nodes()) {
@@ -73,11 +101,11 @@ ImportResult readAmct(const ImportSource& source) {
         const auto found = document.layers.find(node.name);
         if (found == document.layers.end()) absent.push_back(node.name);
         else if (!found->second.enableGiven) forgotten.push_back(node.name);
+        if (found != document.layers.end() && found->second.migrates) migrating.push_back(node.name);
         if (found == document.layers.end() || !found->second.enabled) {
             floating.push_back(node.name);
             continue;
         }
-        if (found->second.migrates) migrating.push_back(node.name);
         targets.push_back(targetOf(found->second.activation, document.activationOffset));
         if (node.op == "AveragePool") continue;
         (node.op.starts_with("Conv") ? weights : products).push_back(found->second.weight);
@@ -102,8 +130,9 @@ ImportResult readAmct(const ImportSource& source) {
         q.activation.symmetric = common.symmetric;
         config.calibration.method = common.method;
         config.calibration.parameters = common.parameters;
+        // Of layers in float as well: their parameters count again as soon as they are quantized.
         for (const auto& [name, entry] : document.layers) {
-            if (!entry.enabled) continue;
+            if (!entry.enabled && !entry.activationGiven) continue;
             const ActivationTarget own = targetOf(entry.activation, document.activationOffset);
             if (own == common) continue;
             LayerSettings& settings = config.layers[name];
@@ -115,6 +144,7 @@ ImportResult readAmct(const ImportSource& source) {
         }
         result.taken.push_back(fmt::format("activations: {} bits, {}, {}", common.bits, common.symmetric ? "symmetric" : "affine",
                                            common.method == CalibrationMethod::Hfmg ? "hfmg" : "ifmr"));
+        noteIdleOffset(document, common.symmetric, result);
     }
     if (weights.empty()) weights = products;
     if (!weights.empty()) {
@@ -123,20 +153,30 @@ ImportResult readAmct(const ImportSource& source) {
         q.weight.perChannel = common.channelWise;
         bool learned = false, nuq = false;
         for (const auto& [name, entry] : document.layers) {
-            if (!entry.enabled || graph.node(entry.node).op == "AveragePool") continue;
-            learned = learned || entry.weight.algorithm == AmctWeightAlgorithm::Ada;
+            if (graph.node(entry.node).op == "AveragePool") continue;
+            learned = learned || (entry.enabled && entry.weight.algorithm == AmctWeightAlgorithm::Ada);
             nuq = nuq || entry.weight.algorithm == AmctWeightAlgorithm::Nuq;
+            if (!entry.enabled && !entry.weightGiven) continue;
             if (entry.weight.bits != common.bits) config.layers[name].weightBits = entry.weight.bits;
             const bool product = graph.node(entry.node).op == "Gemm" || graph.node(entry.node).op == "MatMul";
             if (entry.weight.channelWise != (common.channelWise && !product)) config.layers[name].weightPerChannel = entry.weight.channelWise;
         }
         config.refine.rounding = learned ? Rounding::Adaround : Rounding::Nearest;
+        for (const auto& [name, entry] : document.layers)
+            if (!entry.enabled && entry.weight.algorithm != AmctWeightAlgorithm::Nuq &&
+                graph.node(entry.node).op != "AveragePool" &&
+                (entry.weight.algorithm == AmctWeightAlgorithm::Ada) != learned)
+                otherRounding.push_back(name);
+        if (!otherRounding.empty())
+            result.left.push_back(
+                fmt::format("wts_algo {} of layers in float is not kept, for rounding is set for the whole "
+                            "network here: {}",
+                            learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
         if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
         result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
                                            learned ? ", rounding learned in all layers" : ""));
     }
-    if (document.batches != 1)
-        result.left.push_back(fmt::format("batch_num {} counts batches; calibration.samples stays {}", document.batches, config.calibration.samples));
+    takeBatches(graph, document.batches, result);
     return result;
 }
 

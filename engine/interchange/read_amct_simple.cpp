@@ -49,10 +49,14 @@ class Expander {
             const bool on = !m_skipped.contains(node.name) && !m_skippedTypes.contains(node.op);
             enabled += on;
             entry["quant_enable"] = on;
+            const Field* layer = find("override_layer_configs", "layer_name", node.name);
+            if (!on && layer == nullptr) {  // without parameters of its own
+                m_json[node.name] = std::move(entry);
+                continue;
+            }
             entry["activation_quant_params"] = Json::object();
             entry["weight_quant_params"] = Json::object();
             const Field* type = find("override_layer_types", "layer_type", node.op);
-            const Field* layer = find("override_layer_configs", "layer_name", node.name);
             for (const Field* config : {m_common, type == nullptr ? nullptr : calibrationOf(*type), layer == nullptr ? nullptr : calibrationOf(*layer)})
                 if (config != nullptr) apply(*config, entry, *verdict.layer, layer != nullptr && config == calibrationOf(*layer));
             m_json[node.name] = std::move(entry);

@@ -42,6 +42,7 @@ class Reader {
         for (const std::string_view word : kWords) python = python || m_source.text.find(word) != std::string::npos;
         if (python) readPython();
         else readYaml();
+        automaticSkip();
         takeSkips(m_single, m_result);
         return std::move(m_result);
     }
@@ -51,6 +52,28 @@ class Reader {
         if (const auto node = m_names.find(name)) return m_source.graph->node(*node).name;
         m_result.left.push_back(fmt::format("line {}: the model has no layer '{}'{}", line, name, didYouMean(m_names.near(name))));
         return std::nullopt;
+    }
+
+    /// Both keys together are one rule; a threshold alone, or without a number, skips nothing.
+    void automaticSkip() {
+        if (m_automatic && m_sensitivity) {
+            SkipRule rule;
+            rule.kind = SkipKind::Threshold;
+            rule.metric = SkipMetric::LocalAbsoluteL2;
+            rule.threshold = *m_sensitivity;
+            m_result.config.rules.push_back(rule);
+            m_result.taken.push_back(fmt::format(
+                "automatic_skip_quantization: layers with local.absolute_l2 above {:g} stay in float",
+                *m_sensitivity));
+        } else if (m_automatic) {
+            m_result.left.push_back(fmt::format(
+                "line {}: automatic_skip_quantization needs quantization_sensitivity_threshold, a number",
+                m_automaticLine));
+        } else if (m_sensitivity) {
+            m_result.left.push_back(fmt::format(
+                "quantization_sensitivity_threshold {:g} has no effect without automatic_skip_quantization",
+                *m_sensitivity));
+        }
     }
 
     void apply(const LayerCall& call) {
@@ -103,10 +126,14 @@ class Reader {
         } else if (key == "weights_num_bits") bits(config.quantization.weight.bits);
         else if (key == "activations_num_bits") bits(config.quantization.activation.bits);
         else if (key == "automatic_skip_quantization") {
-            if (truth && *truth)
-                m_result.left.push_back(fmt::format("line {}: automatic_skip_quantization: CLIKA decides by a sensitivity of its own scale; use "
-                                                    "a threshold rule on local.qs instead",
-                                                    line));
+            if (!null && !truth) failInput("line {}: {} must be true or false", line, key);
+            m_automatic = truth.value_or(false);
+            m_automaticLine = line;
+        } else if (key == "quantization_sensitivity_threshold") {
+            if (null) return;
+            if (!number || !(*number >= 0) || !std::isfinite(*number))
+                failInput("line {}: {} must be a number that is not negative, or null", line, key);
+            m_sensitivity = *number;
         } else if (!null && key != "method")
             m_result.left.push_back(fmt::format("line {}: {} has no counterpart here", line, key));
     }
@@ -270,6 +297,9 @@ class Reader {
     ClikaNames m_names;
     ImportResult m_result;
     std::vector<std::string> m_single;
+    bool m_automatic = false;
+    int m_automaticLine = 0;
+    std::optional<double> m_sensitivity;
 };
 
 }  // namespace

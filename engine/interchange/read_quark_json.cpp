@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quark's QConfig JSON, with a word on what Quark itself would silently pass over.
 
+#include "config/equalization_json.h"
 #include "config/object_reader.h"
 #include "interchange/read_quark.h"
 #include "interchange/wording.h"
@@ -222,7 +223,7 @@ class Reader {
             e.appendBias = true;
             e.excludeSkipped = true;
             e.totalLayerDiffThreshold = 1.9e-7;
-            reader.integer("cle_steps", e.steps, -1, 1000);
+            reader.integer("cle_steps", e.steps, -1, kMostEqualizationSteps);
             reader.boolean("cle_scale_append_bias", e.appendBias);
             for (const auto& [key, target] : {std::pair<const char*, double*>{"cle_weight_threshold", &e.weightThreshold},
                                               {"cle_total_layer_diff_threshold", &e.totalLayerDiffThreshold}})

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "config/equalization_json.h"
 #include "interchange/python_source.h"
 #include "interchange/read_quark.h"
 #include "interchange/wording.h"
@@ -31,6 +32,12 @@ class Reader {
         forgetSkips(m_result.config);
         exclusions();
         types();
+        if (const PythonValue* value = find("quant_format"); value != nullptr && lastName(*value) != "QDQ")
+            leave(*value,
+                  fmt::format(
+                      "quant_format {}: a configuration does not choose the format of the quantized model; "
+                      "'quantloupe-cli export --to qoperator' writes operators on integers",
+                      lastName(*value)));
         if (const PythonValue* value = find("calibrate_method")) {
             if (takeQuarkMethod(lastName(*value), value->text.find("PowerOfTwo") != std::string::npos, m_result.config))
                 take("calibrate_method", lastName(*value));
@@ -164,7 +171,8 @@ class Reader {
                 *rule = *rule && truth(value, key);
             } else if (key == "ReplaceClip6Relu") {
                 if (truth(value, key) && cle) t.replaceRelu6 = ReplaceRelu6::All;
-            } else if (key == "CLESteps") e.steps = wholeNumber(value, key, -1, 1000);
+            } else if (key == "CLESteps")
+                e.steps = wholeNumber(value, key, -1, kMostEqualizationSteps);
             else if (key == "CLEScaleAppendBias") e.appendBias = truth(value, key);
             else if (key == "CLEWeightThreshold") e.weightThreshold = positive(value, key);
             else if (key == "CLETotalLayerDiffThreshold") e.totalLayerDiffThreshold = positive(value, key);

@@ -41,6 +41,7 @@ struct TensorInfo {
     std::vector<NodeId> consumers;  ///< in node order, each node once
     bool graphInput = false;
     bool graphOutput = false;
+    bool constantNode = false;  ///< the constant comes from a Constant node, not from an initializer
 };
 
 /// Facts of the file that a saved copy needs again.

@@ -194,6 +194,7 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
                     const TensorId id = builder.tensor(item.output(0));
                     if (builder.tensorInfo(id).constant) failInput("its output exists twice");
                     builder.setConstant(id, std::move(value));
+                    builder.tensorInfo(id).constantNode = true;
                     continue;
                 }
             }

@@ -3,6 +3,9 @@
 
 #include <cmath>
 
+#include "base/error.h"
+#include "config/skip_rules.h"
+
 namespace quantloupe {
 
 std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric) {
@@ -15,12 +18,30 @@ std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric) 
         case SkipMetric::LocalQs: return of(layer.local, &TensorDifference::qs);
         case SkipMetric::LocalCosine: return of(layer.local, &TensorDifference::cosine);
         case SkipMetric::LocalSqnr: return of(layer.local, &TensorDifference::sqnrDb);
+        case SkipMetric::LocalAbsoluteL2:
+            return of(layer.local, &TensorDifference::absoluteL2);
         case SkipMetric::CumulativeQs: return of(layer.cumulative, &TensorDifference::qs);
         case SkipMetric::CumulativeCosine: return of(layer.cumulative, &TensorDifference::cosine);
         case SkipMetric::CumulativeSqnr: return of(layer.cumulative, &TensorDifference::sqnrDb);
         case SkipMetric::LeaveOneOut: return layer.leaveOneOut;
     }
     return {};
+}
+
+bool needsSamples(SkipMetric metric) {
+    return metric != SkipMetric::WeightQs && metric != SkipMetric::WeightSqnr;
+}
+
+void requireSamplesForThresholds(const QuantizationConfig& config, std::string_view option) {
+    for (std::size_t r = 0; r < config.rules.size(); ++r) {
+        const SkipRule& rule = config.rules[r];
+        if (rule.kind != SkipKind::Threshold || rule.off || !needsSamples(rule.metric)) continue;
+        failInput(
+            "skip rule {} ({}) cannot be resolved to layers: its metric is measured on samples, and there "
+            "are none. Open data "
+            "({}), or replace the rule by the layers that it should cover",
+            r + 1, describe(rule), option);
+    }
 }
 
 std::vector<std::string> layersBeyond(const SkipRule& rule, const std::vector<LayerResult>& layers) {

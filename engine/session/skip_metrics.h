@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "session/evaluation.h"
@@ -12,6 +13,12 @@ namespace quantloupe {
 
 /// The layer's value; empty where it was not measured. leave_one_out: of the task's metric, as a fraction.
 std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric);
+
+/// Whether the metric is measured on samples. Those of the weights alone are not.
+bool needsSamples(SkipMetric metric);
+/// Throws Error, naming the first threshold rule whose metric needs samples: without them the rule would
+/// silently cover nothing. `option` is the one that gives samples on the command line.
+void requireSamplesForThresholds(const QuantizationConfig& config, std::string_view option = "--data");
 
 /// The quantizable layers that a threshold rule takes, by these metrics.
 std::vector<std::string> layersBeyond(const SkipRule& rule, const std::vector<LayerResult>& layers);

@@ -18,7 +18,9 @@ Basis basisOf(SkipMetric metric) {
         case SkipMetric::WeightSqnr: return Basis::Weights;
         case SkipMetric::LocalQs:
         case SkipMetric::LocalCosine:
-        case SkipMetric::LocalSqnr: return Basis::Alone;
+        case SkipMetric::LocalSqnr:
+        case SkipMetric::LocalAbsoluteL2:
+            return Basis::Alone;
         case SkipMetric::CumulativeQs:
         case SkipMetric::CumulativeCosine:
         case SkipMetric::CumulativeSqnr: return Basis::Network;
@@ -68,7 +70,7 @@ QuantizationConfig withThresholdsMeasured(Session::Impl& session, const Quantiza
         if (!isThreshold(rule)) continue;
         rule.layers.clear();
         const Basis basis = basisOf(rule.metric);
-        if (basis != Basis::Weights && !session.evaluationData) {
+        if (needsSamples(rule.metric) && !session.evaluationData) {
             if (notices != nullptr)
                 notices->push_back(fmt::format("skip rule {} ({}) covers nothing: its metric needs data", r + 1, describe(rule)));
             continue;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "transform/pass_through.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -44,14 +45,15 @@ std::vector<std::int64_t> permutation(const Node& node, std::size_t rank) {
 
 }  // namespace
 
-bool arrangesAnew(const Node& node) {
-    static constexpr std::array kOps = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose", "Identity", "Dropout"};
+bool arrangesAnew(const Graph& graph, const Node& node) {
+    static constexpr std::array kOps = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose"};
+    if (isIdentity(graph, node)) return node.input(0).valid() && node.output().valid();
     if (!node.domain.empty() || std::find(kOps.begin(), kOps.end(), node.op) == kOps.end()) return false;
-    if (isOp(node, "Dropout") && node.input(2).valid()) return false;  // it may be told to train
     return node.input(0).valid() && node.output().valid() && !node.output(1).valid();
 }
 
 std::optional<std::size_t> axisBehind(const Graph& graph, const Node& node, std::size_t axis) {
+    if (isIdentity(graph, node)) return axis;
     const auto& from = graph.tensor(node.input(0)).shape;
     if (!from) return {};
     if (isTranspose(node)) {
@@ -65,6 +67,7 @@ std::optional<std::size_t> axisBehind(const Graph& graph, const Node& node, std:
 }
 
 std::optional<std::size_t> axisBefore(const Graph& graph, const Node& node, std::size_t axis) {
+    if (isIdentity(graph, node)) return axis;
     const auto& from = graph.tensor(node.input(0)).shape;
     if (!from) return {};
     if (isTranspose(node)) {

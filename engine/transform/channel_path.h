@@ -10,7 +10,7 @@
 namespace quantloupe {
 
 /// Flatten, Reshape, Squeeze, Unsqueeze, Transpose, Identity, Dropout: one input, every value kept.
-bool arrangesAnew(const Node& node);
+bool arrangesAnew(const Graph& graph, const Node& node);
 
 /// The axis of the node's output that runs over what `axis` of its data ran over, with nothing else in it; nothing if there is none,
 /// or if shapes that tell are not known. The batch may be open.

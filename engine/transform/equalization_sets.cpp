@@ -3,18 +3,19 @@
 //
 // Scaling output channel c of a layer by 1/s and input channel c of the next by s leaves the network's
 // function alone if everything between is positively homogeneous, f(s x) = s f(x): nothing, Relu, PRelu.
-// Terms: a chain is a maximal run of convolutions linked that way; a layer of it is C (one group), D
-// (depthwise) or U (other groups). A chain is cut into sets as AIMET does it ("Data-Free Quantization Through
-// Weight Equalization and Bias Correction", Nagel et al. 2019): C-D-C is one triple, C-C and D-C are pairs.
-// Unlike AIMET, a tensor that is also a graph output ends a chain (its values would change), and a missing
-// group attribute means 1. Cost: O(nodes). Weakness: Gemm and MatMul take no part; a lone C-D at the end is
-// not used.
+// Identity and Dropout count as nothing. Terms: a chain is a maximal run of convolutions linked that way; a
+// layer of it is C (one group), D (depthwise) or U (other groups). A chain is cut into sets as AIMET does it
+// ("Data-Free Quantization Through Weight Equalization and Bias Correction", Nagel et al. 2019): C-D-C is one
+// triple, C-C and D-C are pairs. Unlike AIMET, a tensor that is also a graph output ends a chain (its values
+// would change), and a missing group attribute means 1. Cost: O(nodes). Weakness: Gemm and MatMul take no
+// part; a lone C-D at the end is not used.
 #include "transform/equalization_sets.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
 
 namespace quantloupe {
@@ -51,8 +52,9 @@ Link linkBehind(const Graph& graph, NodeId id, const std::vector<bool>& excluded
             link.next = reader;
             return link;
         }
-        if (!isOp(node, "Relu") && !isOp(node, "PRelu")) break;
-        link.activation = true;
+        const bool activation = isOp(node, "Relu") || isOp(node, "PRelu");
+        if (!activation && !isIdentity(graph, node)) break;
+        link.activation = link.activation || activation;
         tensor = node.output();
     }
     output = {};

@@ -44,7 +44,8 @@ class SourceFinder {
         const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
         if (!maker.valid()) return endWithoutLayer();
         const Node& node = m_builder.node(maker);
-        const bool host = isFoldHost(node), joins = isOp(node, "Concat"), arranged = arrangesAnew(node);
+        const bool host = isFoldHost(node), joins = isOp(node, "Concat"),
+                   arranged = arrangesAnew(m_source, node);
         const bool adds = !behind.shift.valid() && isBias(node, tensor, axis, count);
         if (!host && !joins && !arranged && !adds) return endWithoutLayer();
         const TensorInfo& info = m_source.tensor(tensor);

@@ -96,4 +96,34 @@ std::string whyScaleStops(const Graph& graph, const Node& node) {
     return fmt::format("is a {}, over which a factor does not pass", node.op);
 }
 
+bool isIdentity(const Graph& graph, const Node& node) {
+    if (isOp(node, "Identity")) return true;
+    if (!isOp(node, "Dropout")) return false;
+    if (const TensorId mode = node.input(2); mode.valid()) {  // it may be told to train
+        const Constant* training = graph.constantOf(mode);
+        if (training == nullptr || training->size() != 1 || training->scalar() != 0) return false;
+    }
+    const TensorId mask = node.output(1);
+    return !mask.valid() || (graph.tensor(mask).consumers.empty() && !graph.tensor(mask).graphOutput);
+}
+
+TensorId tensorBeyondIdentities(const Graph& graph, TensorId tensor) {
+    for (NodeId reader = graph.onlyConsumer(tensor);
+         reader.valid() && isIdentity(graph, graph.node(reader)) && graph.node(reader).input(0) == tensor;
+         reader = graph.onlyConsumer(tensor))
+        tensor = graph.node(reader).output();
+    return tensor;
+}
+
+NodeId producerBeyondIdentities(const Graph& graph, TensorId tensor) {
+    NodeId producer = graph.tensor(tensor).producer;
+    while (producer.valid() && isIdentity(graph, graph.node(producer)) &&
+           graph.node(producer).input(0).valid()) {
+        tensor = graph.node(producer).input(0);
+        if (!graph.onlyConsumer(tensor).valid()) return {};
+        producer = graph.tensor(tensor).producer;
+    }
+    return producer;
+}
+
 }  // namespace quantloupe

@@ -146,6 +146,13 @@ class Preparation {
         for (std::size_t i = 0; i < m_result.graph->nodeCount(); ++i) noteKeptClip(NodeId(i));
         for (const NodeId id : clips) fateOf(id).note = "Clip(0, 6) became Relu";
         m_result.replacedClips = clips.size();
+        const std::size_t kept = clipsThatAimetLeaves(*m_result.graph, clips);
+        if (kept > 0 && m_options.equalization.profile == EqualizationProfile::Aimet)
+            m_result.notices.push_back(
+                fmt::format("{} of {} Clip(0, 6) that became Relu have their bounds as initializers, as "
+                            "onnxsim leaves them: AIMET itself recognizes "
+                            "Constant nodes only, keeps these Clips, and equalizes fewer layers",
+                            kept, clips.size()));
         m_result.graph = replaceByRelu(m_result.graph, clips);
     }
 

@@ -56,7 +56,8 @@ class PatternFinder {
     bool isFlat(NodeId id) const { return layoutOf(m_graph, id)->dims.size() == 4; }
 
     bool passes(const Node& node, bool reluOnly) const {
-        if (isOp(node, "Relu")) return true;
+        if (isOp(node, "Relu") || isIdentity(m_graph, node))
+            return true;  // Quark's simplifier removes Identity and Dropout before
         if (reluOnly) return false;
         return (isOp(node, "LeakyRelu") || isOp(node, "Pad") || isOp(node, "ReduceMean")) &&
                whyScaleStops(m_graph, node).empty();

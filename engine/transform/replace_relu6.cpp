@@ -6,7 +6,10 @@
 // where a pre-activation exceeds 6; the drift of the prepared model against the source shows it.
 #include "transform/replace_relu6.h"
 
+#include <algorithm>
+
 #include "model/graph_builder.h"
+#include "transform/pass_through.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -32,15 +35,23 @@ std::vector<NodeId> findRelu6(const Graph& graph, ReplaceRelu6 mode) {
         const auto bounds = clipBounds(graph, node);
         if (!bounds || bounds->low != 0 || bounds->high != 6) continue;
         if (mode == ReplaceRelu6::Between) {
-            const NodeId producer = graph.tensor(node.input(0)).producer;
-            const NodeId reader = graph.onlyConsumer(node.output());
+            const NodeId producer = producerBeyondIdentities(graph, node.input(0));
             if (!producer.valid() || !isConvolution(graph.node(producer))) continue;
+            const TensorId read = tensorBeyondIdentities(graph, node.output());
+            const NodeId reader = graph.onlyConsumer(read);
             if (!reader.valid() || !isConvolution(graph.node(reader))) continue;
-            if (graph.node(reader).input(0) != node.output()) continue;
+            if (graph.node(reader).input(0) != read) continue;
         }
         found.push_back(NodeId(i));
     }
     return found;
+}
+
+std::size_t clipsThatAimetLeaves(const Graph& graph, const std::vector<NodeId>& clips) {
+    return static_cast<std::size_t>(std::ranges::count_if(clips, [&](NodeId id) {
+        const TensorId low = graph.node(id).input(1);
+        return low.valid() && !graph.tensor(low).constantNode;
+    }));
 }
 
 GraphPtr replaceByRelu(const GraphPtr& graph, const std::vector<NodeId>& clips) {

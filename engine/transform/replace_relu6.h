@@ -25,4 +25,8 @@ std::vector<NodeId> findRelu6(const Graph& graph, ReplaceRelu6 mode);
 /// as no value exceeds 6.
 GraphPtr replaceByRelu(const GraphPtr& graph, const std::vector<NodeId>& clips);
 
+/// Of these Clips, those whose lower bound is an initializer. AIMET (2.42) recognizes only an attribute or a
+/// Constant node, and leaves them as they are.
+std::size_t clipsThatAimetLeaves(const Graph& graph, const std::vector<NodeId>& clips);
+
 }  // namespace quantloupe

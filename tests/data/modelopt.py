@@ -29,7 +29,7 @@ NODES_TO_EXCLUDE = [
 
 # How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
 COLOR, LAYOUT = "RGB", "NCHW"
-RESIZE, CENTER_CROP = None, None
+RESIZE, INTERPOLATION, CENTER_CROP = None, "BILINEAR", None
 SCALE, MEAN, STD = 0.003921569, [0.0, 0.0, 0.0], [1.0, 1.0, 1.0]
 
 
@@ -37,7 +37,7 @@ def image_input(path, dtype):
     from PIL import Image
     image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
     if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
-        image = image.resize((RESIZE[1], RESIZE[0]), Image.BILINEAR)
+        image = image.resize((RESIZE[1], RESIZE[0]), getattr(Image, INTERPOLATION))
     x = np.asarray(image)
     x = x.reshape(x.shape[0], x.shape[1], -1)
     if CENTER_CROP:

@@ -95,7 +95,7 @@ std::string failure(const Prepared& p, const QuantizationConfig& config,
 
 const char* const kGolden = R"({
     "version":1,
-    "batch_num":1,
+    "batch_num":256,
     "activation_offset":true,
     "joint_quant":false,
     "do_fusion":true,
@@ -173,6 +173,7 @@ class AmctTest : public QObject {
         QCOMPARE(result.json.c_str(), kGolden);
         QVERIFY(nlohmann::json::accept(result.json));
         QVERIFY(says(result, "AMCT calibrates activations with ifmr, while the preview used min_max"));
+        QVERIFY(says(result, "batch_num 256 makes 256 samples, as many as the preview calibrates on"));
         QVERIFY(says(result, "AMCT has no tail rule: resolved to 1 layer"));
         QVERIFY(says(result, "AMCT does not quantize Add: 1 layer is left out"));
         QVERIFY(says(result, "AMCT does not quantize GlobalAveragePool: 1 layer is left out"));

@@ -106,7 +106,7 @@ class ClikaTest : public QObject {
     void rulesComeBack() {
         const QuantizationConfig config = tuned();
         const ExportResult result = exported(config);
-        for (const ExportedFile& file : result.files) {
+        for (const ExportedFile& file : {result.files[0], result.files[1]}) {
             const ImportResult back = readText("clika", stageModel(), file.text);
             QVERIFY2(back.left.empty(), joined(back.left).c_str());
             QVERIFY(back.config.skipTail);
@@ -119,6 +119,59 @@ class ClikaTest : public QObject {
             QVERIFY(kept != back.config.rules.end());
             QVERIFY(*kept == config.rules[1]);
         }
+    }
+
+    void theAbsoluteThresholdIsAutomaticSkipping() {
+        QuantizationConfig config;
+        SkipRule rule;
+        rule.kind = SkipKind::Threshold;
+        rule.metric = SkipMetric::LocalAbsoluteL2;
+        rule.threshold = 10000;
+        config.rules = {rule};
+        const ExportResult result = exported(config);
+        QVERIFY(result.files[0].text.find("automatic_skip_quantization = True\n") != std::string::npos);
+        QVERIFY(result.files[0].text.find("quantization_sensitivity_threshold = 10000.0\n") !=
+                std::string::npos);
+        QVERIFY(result.files[1].text.find(
+                    "  automatic_skip_quantization: true\n  quantization_sensitivity_threshold: 10000.0\n") !=
+                std::string::npos);
+        QVERIFY(joined(result.notices).find("threshold rule") == std::string::npos);
+        QVERIFY(says(result.notices, "skips layers above 10000 by CLIKA's own measurement"));
+        for (const std::size_t file : {0u, 1u}) {
+            const ImportResult back = readText("clika", stageModel(), result.files[file].text);
+            QVERIFY2(back.left.empty(), joined(back.left).c_str());
+            QCOMPARE(back.config.rules.size(), 1u);
+            QVERIFY(back.config.rules[0] == rule);
+        }
+        // Of two rules one number covers both; a relative threshold stays a list of layers.
+        rule.threshold = 5000;
+        config.rules.push_back(rule);
+        rule.metric = SkipMetric::LocalQs;
+        config.rules.push_back(rule);
+        const ExportResult several = exported(config);
+        QVERIFY(several.files[0].text.find("quantization_sensitivity_threshold = 5000.0\n") !=
+                std::string::npos);
+        QVERIFY(says(several.notices, "CLIKA has no threshold rule"));
+        const ImportResult alone =
+            readText("clika", stageModel(),
+                     "global_quantization_settings:\n  quantization_sensitivity_threshold: 7\n");
+        QVERIFY(alone.config.rules.empty());
+        QVERIFY(
+            says(alone.left,
+                 "quantization_sensitivity_threshold 7 has no effect without automatic_skip_quantization"));
+        QVERIFY(readFailure("clika", stageModel(),
+                            "global_quantization_settings:\n  quantization_sensitivity_threshold: many\n")
+                    .find("line 2") != std::string::npos);
+    }
+
+    void allNamesAreListed() {
+        const ExportResult result = exported(tuned());
+        QCOMPARE(result.files[2].ending, std::string(".clika.layers.txt"));
+        const QStringList lines =
+            QString::fromStdString(result.files[2].text).split('\n', Qt::SkipEmptyParts);
+        QCOMPARE(lines.size(), 12);  // and the heading
+        QCOMPARE(lines[4].simplified(), QStringLiteral("4 conv_1 Conv /dw/Conv"));
+        QCOMPARE(lines[11].simplified(), QStringLiteral("11 linear Gemm /head/Gemm"));
     }
 
     void anOwnSettingIsWritten() {

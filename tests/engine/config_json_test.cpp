@@ -261,7 +261,7 @@ class ConfigJsonTest : public QObject {
         row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",
             "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, aimet, quark, quantloupe");
         row(R"({"transforms": {"equalization": {"steps": -2}}})",
-            "steps: -2 is out of range; available: -1 to 100 (-1:");
+            "steps: -2 is out of range; available: -1 to 1000 (-1:");
         row(R"({"transforms": {"equalization": {"append_bias": 1}}})",
             "append_bias: must be true or false, not 1");
         row(R"({"transforms": {"equalization": {"weight_threshold": -0.5}}})",

@@ -344,6 +344,9 @@ class DatasetTest : public QObject {
                              R"("mean":[0.4914,0.0,1.0],"std":[1.0,2.0,3.0],"layout":"NHWC"})"));
         QVERIFY(preprocessFromJson(preprocessToJson(read)) == read);
         QVERIFY(preprocessFromJson("{}") == Preprocess());
+        const Preprocess bicubic = preprocessFromJson(R"({"resize": [32, 48], "interpolation": "bicubic"})");
+        QCOMPARE(bicubic.interpolation, Interpolation::Bicubic);
+        QVERIFY(preprocessFromJson(preprocessToJson(bicubic)) == bicubic);
         QCOMPARE(preprocessFromJson(R"({"color": "GRAY"})").mean.size(), std::size_t(1));
         write("m.onnx", "");
         QVERIFY(!preprocessBeside(m_root / "m.onnx"));
@@ -363,6 +366,8 @@ class DatasetTest : public QObject {
                                 << "'color' must be one of \"RGB\"";
         QTest::newRow("layout") << R"({"layout": 3})"
                                 << "'layout'";
+        QTest::newRow("interpolation") << R"({"interpolation": "nearest"})"
+                                       << "'interpolation' must be one of \"bilinear\", \"bicubic\"";
         QTest::newRow("size") << R"({"resize": [32]})"
                               << "'resize'";
         QTest::newRow("no size") << R"({"center_crop": [0, 3]})"

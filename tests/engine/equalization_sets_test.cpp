@@ -21,6 +21,17 @@ class EqualizationSetsTest : public QObject {
                                   << "Conv_0>r>Conv_2";
         QTest::newRow("C PRelu C") << "a = Conv(x, w1)\n b = PRelu(a, s)\n y = Conv(b, w2)"
                                    << "Conv_0>r>Conv_2";
+        QTest::newRow("C Identity C") << "a = Conv(x, w1)\n b = Identity(a)\n y = Conv(b, w2)"
+                                      << "Conv_0>Conv_2";
+        QTest::newRow("C Dropout Relu Dropout C")
+            << "a = Conv(x, w1)\n b = Dropout(a)\n c = Relu(b)\n d = Dropout(c)\n y = Conv(d, w2)"
+            << "Conv_0>r>Conv_4";
+        QTest::newRow("Dropout with an unread mask")
+            << "a = Conv(x, w1)\n b, m = Dropout(a)\n y = Conv(b, w2)"
+            << "Conv_0>Conv_2";
+        QTest::newRow("Dropout that trains")
+            << "yes = Cast<to = 9>(s)\n a = Conv(x, w1)\n b = Dropout(a, s, yes)\n y = Conv(b, w2)"
+            << "";
         QTest::newRow("C C C overlap") << "a = Conv(x, w1)\n b = Conv(a, w2)\n y = Conv(b, w3)"
                                        << "Conv_0>Conv_1, Conv_1>Conv_2";
         QTest::newRow("C D C")

@@ -47,6 +47,23 @@ class FoldBatchNormTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    // No --simplify is needed for that.
+    void identityAndDropoutDoNotStandBetween() {
+        for (const char* shape : {"float[N,1,4,4]", "float"}) {  // without shapes, too
+            const auto p =
+                prepare(graph("net (" + std::string(shape) + " x) => (" +
+                              (shape == std::string("float") ? "float" : "float[N,2,4,4]") +
+                              " y) <float[2,1,1,1] w = {5, 7}, " + kNorm2 +
+                              "> { a = Conv(x, w)\n i = Identity(a)\n d, mask = Dropout(i)\n"
+                              " b = BatchNormalization<epsilon = 0.0>(d, g, be, mu, va)\n y = Relu(b) }"),
+                        {});
+            QCOMPARE(p.foldedBatchNorms, std::size_t(1));
+            QCOMPARE(ops(*p.graph), QString("Conv Identity Dropout Relu"));
+            QCOMPARE(constantText(*p.graph, "Conv_0", 1), QString("10 -21"));
+            QCOMPARE(constantText(*p.graph, "Conv_0", 2), QString("8 26"));
+        }
+    }
+
     void convWithoutBias() {
         const auto p = prepare(
             graph("net (float[N,1,4,4] x) => (float[N,2,4,4] y) <float[2,1,1,1] w = {5, 7}, " + kNorm2 +

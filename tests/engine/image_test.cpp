@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 #include "data/image_codecs.h"
 #include "data/image_input.h"
@@ -102,6 +103,13 @@ Bytes jpeg(int width, int height, int channels, J_COLOR_SPACE colours, bool prog
     return bytes;
 }
 
+/// FNV-1a of the pixels.
+std::string hashOf(const Image& image) {
+    std::uint64_t value = 0xcbf29ce484222325;
+    for (const std::uint8_t byte : image.pixels) value = (value ^ byte) * 0x100000001b3;
+    return fmt::format("{:016x}", value);
+}
+
 Image decode(const Bytes& bytes) { return decodeImage(bytes.data(), bytes.size(), "it.jpg"); }
 
 /// Paths of the images under a folder of the assets, sorted as the reference runs sorted them.
@@ -154,21 +162,44 @@ class ImageTest : public QObject {
 
     void resizeIsPillows() {
         const Image image = pattern(7, 5);
-        QCOMPARE(show(resizeBilinear(image, 3, 2).pixels), QString("110 141 141 122 145 137"));
-        QCOMPARE(show(resizeBilinear(image, 7, 3).pixels),
+        QCOMPARE(show(resizeImage(image, 3, 2).pixels), QString("110 141 141 122 145 137"));
+        QCOMPARE(show(resizeImage(image, 7, 3).pixels),
                  QString("39 82 124 167 100 142 185 125 188 109 172 121 184 105 69 152 90 173 147 84 167"));
-        QCOMPARE(show(resizeBilinear(image, 4, 5).pixels),
+        QCOMPARE(show(resizeImage(image, 4, 5).pixels),
                  QString("19 77 145 203 117 195 103 109 203 108 173 137 57 175 131 177 142 88 150 96"));
         QCOMPARE(
-            show(resizeBilinear(image, 9, 8).pixels),
+            show(resizeImage(image, 9, 8).pixels),
             QString("0 25 53 82 111 140 169 197 222 40 68 101 135 168 114 123 155 184 97 130 163 194 233 86 "
                     "72 107 130 154 193 160 109 154 138 166 154 75 130 175 149 104 156 146 180 174 101 27 78 "
                     "129 179 237 109 114 167 206 68 124 125 110 174 152 112 113 168 108 167 123 50 119 188 "
                     "115 71 130"));
-        QCOMPARE(show(resizeBilinear(colourPattern(7, 5), 2, 2).pixels),
+        QCOMPARE(show(resizeImage(colourPattern(7, 5), 2, 2).pixels),
                  QString("122 133 120 140 115 136 131 124 127 140 115 140"));
-        QVERIFY(resizeBilinear(image, 7, 5).pixels == image.pixels);
-        QVERIFY(errorOf([&] { resizeBilinear(image, 0, 5); }).contains("0×5"));
+        QVERIFY(resizeImage(image, 7, 5).pixels == image.pixels);
+        QVERIFY(errorOf([&] { resizeImage(image, 0, 5); }).contains("0×5"));
+    }
+
+    // Real sizes in color and gray. tests/data/pillow_resize.py asks Pillow.
+    void resizeIsThatOfPillow13_data() {
+        QTest::addColumn<QString>("row");
+        const auto document = nlohmann::json::parse(
+            readFile(fs::path(QUANTLOUPE_SOURCE_DIR) / "tests/data/pillow_resize.json"));
+        for (const auto& row : document.at("images"))
+            QTest::addRow("%s to %s", row["from"].dump().c_str(), row["to"].dump().c_str())
+                << QString::fromStdString(row.dump());
+    }
+    void resizeIsThatOfPillow13() {
+        QFETCH(QString, row);
+        const auto wanted = nlohmann::json::parse(row.toStdString());
+        const int width = wanted["from"][0], height = wanted["from"][1], newWidth = wanted["to"][0],
+                  newHeight = wanted["to"][1];
+        for (const auto& [name, how] :
+             {std::pair{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}) {
+            QCOMPARE(hashOf(resizeImage(colourPattern(width, height), newWidth, newHeight, how)),
+                     wanted[name].get<std::string>());
+            QCOMPARE(hashOf(resizeImage(pattern(width, height), newWidth, newHeight, how)),
+                     wanted[std::string(name) + "_gray"].get<std::string>());
+        }
     }
 
     void grayIsPillows() {
@@ -309,6 +340,17 @@ class ImageTest : public QObject {
         QCOMPARE(planarDims, (Dims{3, 1, 3}));
         QCOMPARE(planar, (std::vector<float>{floats[0], floats[3], floats[6], floats[1], floats[4], floats[7],
                                              floats[2], floats[5], floats[8]}));
+    }
+
+    void interpolationOfThePreprocessing() {
+        const Image image = colourPattern(64, 48);
+        Preprocess preprocess;
+        preprocess.resize = {20, 24};
+        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels ==
+                resizeImage(image, 24, 20, Interpolation::Bilinear).pixels);
+        preprocess.interpolation = Interpolation::Bicubic;
+        QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels ==
+                resizeImage(image, 24, 20, Interpolation::Bicubic).pixels);
     }
 
     void colourOrderAndGrey() {

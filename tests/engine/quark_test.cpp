@@ -106,6 +106,16 @@ class QuarkTest : public QObject {
         QVERIFY(exported(config).files[0].text.find("include_cle=False") != std::string::npos);
     }
 
+    void theFormatOfTheModelIsReported() {
+        std::string text = kSeed;
+        QVERIFY(joined(readText("quark", stageModel(), text).left).find("quant_format") == std::string::npos);
+        text.replace(text.find("QuantFormat.QDQ"), 15, "QuantFormat.QOperator");
+        QVERIFY(says(readText("quark", stageModel(), text).left,
+                     "quant_format QOperator: a configuration does not choose the format"));
+        QVERIFY(dialectNamed("quark", false).what.find("0.12") !=
+                std::string::npos);  // older ones do not read the JSON
+    }
+
     void whatQuarkCannotDoIsSaid() {
         QuantizationConfig config = presetConfig("quark-a8w8");
         config.calibration.method = CalibrationMethod::TfEnhanced;

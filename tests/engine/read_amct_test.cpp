@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMCT's config.json read: round trips, the documentation's own sample, and every check that AMCT makes.
+#include <nlohmann/json.hpp>
+
 #include "config/presets.h"
 #include "support/export_support.h"
 
@@ -118,6 +120,103 @@ class ReadAmctTest : public QObject {
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
         // And what it makes of it again is the same text.
         QCOMPARE(dialectNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text, text);
+    }
+
+    // What was tuned for a layer that is off is there when it is turned on.
+    void parametersOfDisabledLayersSurvive() {
+        const std::string text =
+            R"({"version": 1, "batch_num": 1, "activation_offset": true, "do_fusion": true, "skip_fusion_layers": [],
+            "/stem/Conv": {"quant_enable": true, "activation_quant_params": {"asymmetric": true}},
+            "/dw/Conv": {"quant_enable": true, "activation_quant_params": {"asymmetric": true}},
+            "/out/Conv": {"quant_enable": false,
+                "activation_quant_params": {"num_bits": 8, "max_percentile": 0.999, "min_percentile": 0.998, "search_range": [0.8, 1.2],
+                                            "search_step": 0.02, "act_algo": "ifmr", "asymmetric": false},
+                "weight_quant_params": {"num_bits": 4, "wts_algo": "arq_quantize", "channel_wise": false}},
+            "/head/Gemm": {"quant_enable": false, "activation_quant_params": {"act_algo": "hfmg", "num_of_bins": 1024, "asymmetric": true}}})";
+        const ImportResult first = readText("amct", stageModel(), text);
+        QVERIFY2(first.left.empty(), joined(first.left).c_str());
+        const LayerSettings& own = first.config.layers.at("/out/Conv");
+        QCOMPARE(*own.weightBits, 4);
+        QCOMPARE(*own.weightPerChannel, false);
+        QCOMPARE(*own.activationSymmetric, true);
+        QCOMPARE(*own.calibrationParameters.maxPercentile, 0.999);
+        QVERIFY(!own.quantize);  // a rule keeps it in float
+        const std::string written = dialectNamed("amct", false)
+                                        .write(exportSource(stageModel(), first.config, "x.json"))
+                                        .files[0]
+                                        .text;
+        const auto before = nlohmann::json::parse(text), after = nlohmann::json::parse(written);
+        for (const auto& [key, value] : before["/out/Conv"].items())
+            QCOMPARE(after["/out/Conv"][key].dump(), value.dump());
+        QCOMPARE(after["/head/Gemm"]["quant_enable"].get<bool>(), false);
+        QCOMPARE(after["/head/Gemm"]["activation_quant_params"]["num_of_bins"].get<int>(), 1024);
+        const ImportResult again = readText("amct", stageModel(), written);
+        QVERIFY(again.config == first.config);
+
+        const ImportResult migrated = readText("amct", stageModel(), R"({"/stem/Conv": {"quant_enable": true},
+            "/out/Conv": {"quant_enable": false, "dmq_balancer_param": 0.5, "weight_quant_params": {"wts_algo": "ada_quantize", "warm_start": 0.3}}})");
+        QVERIFY(says(migrated.left, "dmq_balancer_param has no counterpart here: /out/Conv"));
+        QVERIFY(says(migrated.left, "wts_algo ada_quantize of layers in float is not kept"));
+        QVERIFY(says(migrated.left,
+                     "num_iteration, reg_param, beta_range and warm_start of ada_quantize have no "
+                     "counterpart here: /out/Conv"));
+    }
+
+    void anOffsetWithoutEffectIsTold() {
+        const ImportResult sample = readText("amct", sampleModel(), kSample);
+        QVERIFY(says(sample.taken,
+                     "activation_offset true has no effect, since every layer sets asymmetric to false; an "
+                     "export writes it as false"));
+        const ImportResult mixed = readText(
+            "amct", stageModel(), R"({"activation_offset": true, "/stem/Conv": {"quant_enable": true},
+            "/dw/Conv": {"quant_enable": true, "activation_quant_params": {"asymmetric": false}}})");
+        QVERIFY(joined(mixed.taken).find("activation_offset") == std::string::npos);
+    }
+
+    void batchesFollowTheCalibration() {
+        QuantizationConfig config;
+        config.skipTail = false;
+        config.calibration.samples = 20;
+        const auto exported = [&](const char* format, const GraphPtr& graph) {
+            return dialectNamed(format, false).write(exportSource(graph, config, "x.json"));
+        };
+        const auto fixed = [](int batch) {
+            return namedModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : 13]>
+                net (float[{0},2] X) => (float[{0},2] Y) <float[2,2] W = {{1,2,3,4}}> {{ Y = MatMul(X, W) }})",
+                                          batch),
+                              {"/stem/Conv"});
+        };
+        QVERIFY(exported("amct", fixed(8)).files[0].text.find("\"batch_num\":3,") != std::string::npos);
+        QVERIFY(exported("amct-simple", fixed(8)).files[0].text.find("batch_num : 3\n") != std::string::npos);
+        QVERIFY(exported("amct", fixed(1)).files[0].text.find("\"batch_num\":20,") != std::string::npos);
+        const ExportResult open = exported("amct", stageModel());
+        QVERIFY(open.files[0].text.find("\"batch_num\":1,") != std::string::npos);
+        QVERIFY(says(open.notices,
+                     "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with "
+                     "one batch of 20 samples"));
+        const ImportResult back =
+            readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
+        QCOMPARE(back.config.calibration.samples, 24);
+        QVERIFY(back.left.empty());
+        QCOMPARE(readText("amct", fixed(8), R"({"batch_num": 1, "/stem/Conv": {"quant_enable": true}})")
+                     .config.calibration.samples,
+                 QuantizationConfig().calibration.samples);
+    }
+
+    void unmatchedNamesComeFirst() {
+        const ImportResult partly = readText(
+            "amct", stageModel(),
+            R"({"joint_quant": true, "/stem/Conv": {"quant_enable": true}, "/pool": {"quant_enable": true},
+            "/out/Con": {"quant_enable": true}, "/dw/Cnv": {"quant_enable": true}})");
+        QCOMPARE(partly.left.size(), 4u);
+        for (const std::size_t i : {0u, 1u})
+            QVERIFY2(partly.left[i].starts_with("the model has no layer '"), partly.left[i].c_str());
+        const std::string none = readFailure(
+            "amct", stageModel(), R"({"skip_fusion_layers": ["/a/Conv"], "/stem/Con": {"quant_enable": true},
+            "/b/Conv": {"quant_enable": true}, "/c/Conv": {"quant_enable": false}})");
+        for (const char* words : {"none of its 3 layers is in the model",
+                                  "'/stem/Con' (did you mean '/stem/Conv'", "'/b/Conv'", "'/c/Conv'"})
+            QVERIFY2(none.find(words) != std::string::npos, none.c_str());
     }
 
     void theNarrowDialect() {

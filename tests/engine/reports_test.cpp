@@ -107,12 +107,34 @@ class ReportsTest : public QObject {
         QVERIFY(text.find("no, not") != std::string::npos);
     }
 
+    void clikasGraphsTakeTheNameOfTheOutput() {
+        const auto filesOf = [](const char* output) {
+            ExportSource source = exportSource(stageModel(), {}, output);
+            std::vector<std::string> names;
+            for (const ExportedFile& file : dialectNamed("clika-graphs", false).write(source).files)
+                names.push_back(exportedPath(output, file.ending).string());
+            return names;
+        };
+        QCOMPARE(filesOf("d/a.svg"), (std::vector<std::string>{"d/a.svg", "d/a.dot", "d/a.model_init.svg",
+                                                               "d/a.model_init.dot"}));
+        QCOMPARE(filesOf("d/net.model_post_preprocessing.svg"),
+                 (std::vector<std::string>{"d/net.model_post_preprocessing.svg",
+                                           "d/net.model_post_preprocessing.dot", "d/net.model_init.svg",
+                                           "d/net.model_init.dot"}));
+        const ExportResult result =
+            dialectNamed("clika-graphs", false).write(exportSource(stageModel(), {}, "d/a.svg"));
+        for (const ExportedFile& file : result.files) {
+            QVERIFY(file.text.find("/dw/Conv (conv_1)") != std::string::npos);
+            QVERIFY(file.text.find("/head/Gemm (linear)") != std::string::npos);
+        }
+    }
+
     void clikasGraphs() {
         const ExportResult result = exported("clika-graphs");
         std::vector<std::string> names;
         for (const ExportedFile& file : result.files) names.push_back(exportedPath("d/model_post_preprocessing.svg", file.ending).string());
-        QCOMPARE(names, (std::vector<std::string>{"d/model_post_preprocessing.svg", "d/model_post_preprocessing.dot", "d/model_init.svg",
-                                                  "d/model_init.dot"}));
+        QCOMPARE(names, (std::vector<std::string>{"d/model_post_preprocessing.svg", "d/net.dot",
+                                                  "d/net.model_init.svg", "d/net.model_init.dot"}));
         for (const std::size_t svg : {0u, 2u}) {
             QXmlStreamReader xml(QByteArray::fromStdString(result.files[svg].text));
             while (!xml.atEnd()) xml.readNext();

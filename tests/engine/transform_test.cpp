@@ -68,6 +68,37 @@ class TransformTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    // AIMET 2.42 looks for the lower bound in a Constant node only; after onnxsim it is an initializer.
+    void clipsThatAimetWouldKeepAreTold() {
+        const auto noticesOf = [](const char* bounds, const char* clip, EqualizationProfile profile) {
+            const auto source =
+                test::textModel(std::string("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] "
+                                            "x) => (float[N,1,4,4] y) "
+                                            "<float[1,1,1,1] w = {2}, float[1,1,1,1] v = {3}") +
+                                (*clip == 'i' ? ", float lo = {0}, float hi = {6}" : "") + "> { " + bounds +
+                                " a = Conv(x, w)\n i = Dropout(a)\n b = Clip(i, lo, hi)\n d = Identity(b)\n "
+                                "y = Conv(d, v) }")
+                    .graph;
+            TransformOptions options;
+            options.replaceRelu6 = ReplaceRelu6::Between;
+            options.equalization.profile = profile;
+            const Prepared p = prepare(source, options);
+            QString all;
+            for (const std::string& text : p.notices) all += QString::fromStdString(text) + '\n';
+            return std::pair(p.replacedClips, all);
+        };
+        const char* const nodes =
+            "lo = Constant<value = float {0.0}>()\n hi = Constant<value = float {6.0}>()\n";
+        const auto [replaced, told] = noticesOf("", "i", EqualizationProfile::Aimet);
+        QCOMPARE(replaced, std::size_t(1));  // Dropout and Identity do not stand between
+        QVERIFY2(told.contains("1 of 1 Clip(0, 6) that became Relu have their bounds as initializers"),
+                 qPrintable(told));
+        const auto [same, nothing] = noticesOf(nodes, "n", EqualizationProfile::Aimet);
+        QCOMPARE(same, std::size_t(1));
+        QVERIFY2(!nothing.contains("initializers"), qPrintable(nothing));
+        QVERIFY(!noticesOf("", "i", EqualizationProfile::Quantloupe).second.contains("initializers"));
+    }
+
     void clip_data() {
         QTest::addColumn<QString>("clip");
         QTest::addColumn<int>("opset");

@@ -124,6 +124,31 @@ class ForeignToolsTest : public QObject {
     }
 
   private Q_SLOTS:
+    // QConfig.from_dict came with Quark 0.12; the pinned version quantizes by the script.
+    void quarkReadsTheJson() {
+        const QString python = pythonWith(kQuark);
+        if (python.isEmpty()) QSKIP(howToGet(kQuark).constData());
+        const QString place = file("json.quark.py"), json = file("json.quark.qconfig.json");
+        const Outcome exported = runCli({"export", text(m_model), "--preset", "quark-seed", "--skip",
+                                         kSkipped, "--to", "quark", "-o", place});
+        QVERIFY2(exported.code == 0, exported.err.c_str());
+        const Outcome read = runProcess(python,
+                                        {"-c", R"(
+import json, sys
+from quark.onnx import QConfig
+if not hasattr(QConfig, "from_dict"): sys.exit(7)
+print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict()))
+)",
+                                         json},
+                                        m_folder.path());
+        if (read.code == 7) QSKIP("this Quark is older than 0.12 and has no QConfig.from_dict");
+        QVERIFY2(read.code == 0, read.err.c_str());
+        const auto config = nlohmann::json::parse(read.out.substr(read.out.find("READ ") + 5));
+        QVERIFY(config["global_config"]["input_tensors"]["scale_type"] == "ScaleType.PowerOf2");
+        QVERIFY(config["exclude"].dump().find(kSkipped) != std::string::npos);
+        QVERIFY(config["algo_config"][0]["name"] == "cle");
+    }
+
     void aimetLoadsTheEncodings_data() {
         QTest::addColumn<QString>("ending");
         QTest::addColumn<QStringList>("how");

@@ -186,6 +186,31 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(skipCandidates(*document.graph(), {}).empty());
     }
 
+    // The first layer may have few parameters, too: it is one layer.
+    void aLayerInSeveralGroupsCountsOnce() {
+        std::vector<SkipCandidates> groups(4);
+        groups[0].quantized = {NodeId(0), NodeId(1)};
+        groups[2].quantized = {NodeId(0), NodeId(4)};
+        groups[3].quantized = {NodeId(4)};
+        QCOMPARE(amctLayersLeft(groups), std::size_t(3));
+        QCOMPARE(amctLayersLeft({}), std::size_t(0));
+    }
+
+    void whatIsNextIsNotAStepThatIsDone() {
+        AmctState state;
+        state.present = AmctStep::Skip;
+        QCOMPARE(amctNextWords(state), QStringLiteral("Next: step 2."));
+        state.present = AmctStep::Parameters;
+        state.untried = 3;
+        QCOMPARE(amctNextWords(state), QStringLiteral("Next: step 4."));
+        state.done[static_cast<std::size_t>(AmctStep::Parameters)] = true;
+        QVERIFY2(amctNextWords(state).contains("3 of its variants"), qPrintable(amctNextWords(state)));
+        state.untried = 0;
+        QVERIFY2(amctNextWords(state).contains("one of its variants is better"),
+                 qPrintable(amctNextWords(state)));
+        QVERIFY(!amctNextWords(state).contains("Next: step"));
+    }
+
     void severalInputsHaveAFirstLayerEach() {
         Document document;
         const auto path = test::writeModel(

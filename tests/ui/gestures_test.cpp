@@ -99,6 +99,27 @@ class GesturesTest : public QObject {
         QVERIFY(m_window->document()->config().rules.empty());
     }
 
+    void controlChoosesSeveralEnds() {
+        click("/blocks/1/conv/Conv");
+        QTest::keyClick(canvas(), Qt::Key_U);
+        hover("/blocks/1/act/Relu");
+        click("/blocks/1/act/Relu", Qt::ControlModifier);
+        QVERIFY(canvas()->choosingUntil());
+        QVERIFY(m_window->document()->config().rules.empty());
+        hover("/blocks/2/conv/Conv");
+        QVERIFY2(m_window->graphView()->bannerText().contains("2 ends"),
+                 qPrintable(m_window->graphView()->bannerText()));
+        QVERIFY(previewed().contains("/blocks/1/act/Relu") && previewed().contains("/blocks/2/conv/Conv"));
+        click("/blocks/0/conv/Conv", Qt::ControlModifier);  // no path leads there: not taken
+        click("/blocks/2/conv/Conv");
+        QVERIFY(!canvas()->choosingUntil());
+        const auto& rules = m_window->document()->config().rules;
+        QCOMPARE(rules.size(), 1u);
+        QCOMPARE(rules[0].from, std::string("/blocks/1/conv/Conv"));
+        QCOMPARE(rules[0].to, (std::vector<std::string>{"/blocks/1/act/Relu", "/blocks/2/conv/Conv"}));
+        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+    }
+
     void theKeyboardChoosesTheEnd() {
         click("/blocks/1/conv/Conv");
         QTest::keyClick(canvas(), Qt::Key_U);

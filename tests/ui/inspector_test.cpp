@@ -59,6 +59,52 @@ class InspectorTest : public QObject {
         QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: nothing stays behind
     }
 
+    void theNameInClikaIsAFact() {
+        m_document->select(node("Conv_2"));
+        const auto labels = m_inspector->findChildren<QLabel*>();
+        const auto shows = [&](const char* text) { return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text() == QLatin1String(text); }); };
+        QVERIFY(shows("in CLIKA"));
+        QVERIFY(shows("conv_1"));
+    }
+
+    // AMCT's asymmetric, of single layers; the settings are those of the input where only inputs are
+    // quantized.
+    void symmetryOfSingleLayers() {
+        m_document->select(node("Conv_2"));
+        choose(box("Output codes"), QStringLiteral("symmetric"));
+        QCOMPARE(settings("Conv_2").activationSymmetric, std::optional<bool>(true));
+        choose(box("Output codes"), QStringLiteral("asymmetric"));
+        QCOMPARE(settings("Conv_2").activationSymmetric, std::optional<bool>(false));
+        QuantizationConfig config = m_document->config();
+        config.quantization.placement = Placement::WeightedInputs;
+        m_document->edit({config, QStringLiteral("inputs"), {}});
+        for (const char* name : {"Input", "Input codes", "Input range"}) QVERIFY2(box(name), name);
+        QVERIFY(box("Input")->toolTip().contains(QStringLiteral("reads")));
+        QVERIFY(!box("Output codes") && !box("Output range"));
+        choose(box("Input codes"), box("Input codes")->itemText(0));
+        QVERIFY(!m_document->config().layers.contains("Conv_2"));
+    }
+
+    // AMCT's skip_fusion_layers.
+    void aLayerKeepsItsBatchNorm() {
+        const auto path =
+            test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]>
+            norms (float[N,2,4,4] X) => (float[N,2,4,4] Y)
+            <float[2,2,1,1] V = {1, 0.5, -1, 0.25}, float[2] one = {1, 1}, float[2,2,1,1] W = {1, 2, -1, 3}>
+            { A = Conv(X, V) B = BatchNormalization(A, one, one, one, one) Y = Conv(B, W) })"),
+                             QStringLiteral("norms.onnx"));
+        QVERIFY(test::openAndWait(*m_document, path));
+        m_document->select(node("Conv_2"));
+        QVERIFY(!box("Batch norm")->isVisible());
+        m_document->select(node("Conv_0"));
+        QVERIFY(box("Batch norm")->isVisible());
+        QCOMPARE(box("Batch norm")->currentText(), QStringLiteral("folded"));
+        choose(box("Batch norm"), QStringLiteral("kept"));
+        QCOMPARE(m_document->config().transforms.skipFolding, std::vector<std::string>{"Conv_0"});
+        choose(box("Batch norm"), QStringLiteral("folded"));
+        QVERIFY(m_document->config().transforms.skipFolding.empty());
+    }
+
     void theLockBeatsTheRules() {
         m_document->select(node("Conv_4"));  // of the tail
         QVERIFY(m_document->layer(node("Conv_4"))->state == LayerState::Skipped);

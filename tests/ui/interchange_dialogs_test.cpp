@@ -90,7 +90,9 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(waitForReview(dialog));
         dialog.show();
         shoot(&dialog, "import");
-        const QString left = linesUnder(dialog.review(), QStringLiteral("Not taken over")).join('\n');
+        QVERIFY(dialog.review()->topLevelItem(0)->text(0).startsWith(
+            QStringLiteral("Not in the model")));  // comes first
+        const QString left = linesUnder(dialog.review(), QStringLiteral("Not in the model")).join('\n');
         QVERIFY2(left.contains(QStringLiteral("conv.0.0/Cov")) && left.contains(QStringLiteral("did you mean")), qPrintable(left));
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Understood")).isEmpty());
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes here")).isEmpty());
@@ -131,7 +133,9 @@ class InterchangeDialogsTest : public QObject {
         clickOn(link(is));
         QVERIFY(waitForReview(dialog));
         shoot(&dialog, "import_near_taken");
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Not taken over")).join('\n').contains(QString::fromStdString(wrong)));
+        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Not in the model"))
+                     .join('\n')
+                     .contains(QString::fromStdString(wrong)));
         QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Other names")).size(), 1);
         QVERIFY(document().config() == before);
         // It can be taken back, by the keyboard too.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning panel by mouse and keys: what is clicked and typed is what the configuration says, and what is refused is told where
-// it was typed.
+// The tuning panel by mouse and keys: what is clicked and typed is what the configuration says, and what is
+// refused is told where it was typed.
 #include "panels/tuning_panel.h"
 
 #include <QComboBox>
@@ -112,10 +112,10 @@ class TuningPanelTest : public QObject {
         auto* field = named<NumberField>("Passes");
         type(field, "7");
         QCOMPARE(config().transforms.equalization.steps, 7);
-        type(field, "700");
+        type(field, "7000");
         QCOMPARE(config().transforms.equalization.steps, 7);
         QVERIFY2(field->complaint().contains(QStringLiteral("steps")), qPrintable(field->complaint()));
-        QCOMPARE(field->text(), QStringLiteral("700"));  // stays to be corrected
+        QCOMPARE(field->text(), QStringLiteral("7000"));  // stays to be corrected
         field->setFocus();
         QTest::keyClick(field, Qt::Key_Escape);
         QCOMPARE(field->text(), QStringLiteral("7"));
@@ -124,6 +124,19 @@ class TuningPanelTest : public QObject {
         QCOMPARE(config().transforms.equalization.steps, -1);
         QVERIFY(!field->isVisible());
         QVERIFY(named<NumberField>("Rest below")->isVisible());
+    }
+
+    void aimetsEqualizeModelIsOneClick() {
+        auto* button = named<QAbstractButton>("As AIMET's equalize_model", true);
+        QVERIFY(button);
+        QTest::mouseClick(button, Qt::LeftButton);
+        const TransformOptions& transforms = config().transforms;
+        QVERIFY(transforms.foldBatchNorm && transforms.highBiasFold);
+        QCOMPARE(transforms.replaceRelu6, ReplaceRelu6::Between);
+        QCOMPARE(transforms.equalization.profile, EqualizationProfile::Aimet);
+        QCOMPARE(transforms.equalization.steps, 1);
+        m_document->undoStack()->undo();
+        QCOMPARE(config().transforms.equalization.profile, EqualizationProfile::Off);  // one step
     }
 
     void biasCorrectionAndRoundingAreClicked() {

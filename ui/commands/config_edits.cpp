@@ -101,6 +101,26 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
     return addRule(config, std::move(rule));
 }
 
+ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId from,
+                     const std::vector<NodeId>& ends) {
+    if (ends.size() == 1) return skipUntil(graph, config, from, ends.front());
+    SkipRule rule;
+    rule.kind = SkipKind::Until;
+    rule.from = graph.node(from).name;
+    for (const NodeId end : ends) {
+        const NodeSet set = between(graph, from, end);
+        if (end.index() >= set.size() || !set[end.index()])
+            return {
+                config,
+                {},
+                Words::tr(
+                    "No path leads from %1 to %2: with several ends, start from a layer before all of them.")
+                    .arg(qs(graph.node(from).name), qs(graph.node(end).name))};
+        rule.to.push_back(graph.node(end).name);
+    }
+    return addRule(config, std::move(rule));
+}
+
 ConfigEdit skipDownstream(const Graph& graph, const QuantizationConfig& config, NodeId from) {
     SkipRule rule;
     rule.kind = SkipKind::Downstream;

@@ -43,6 +43,9 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
 
 /// From the one to the other, whichever comes first in the data's direction.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other);
+/// From the layer to each of the ends. With one end as above; with several, all must come after it.
+ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId from,
+                     const std::vector<NodeId>& ends);
 ConfigEdit skipDownstream(const Graph& graph, const QuantizationConfig& config, NodeId from);
 ConfigEdit skipType(const QuantizationConfig& config, const std::string& op);
 ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& regex);

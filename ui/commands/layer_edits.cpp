@@ -86,8 +86,11 @@ QString describeSettings(const LayerSettings& settings) {
     if (settings.biasBits)
         words << (*settings.biasBits == kFloatBias ? Words::tr("float bias")
                                                    : Words::tr("%1-bit bias").arg(*settings.biasBits));
-    if (settings.activationBits) words << Words::tr("%1-bit output").arg(*settings.activationBits);
-    if (settings.activationSigned || settings.activationSymmetric) words << Words::tr("output codes set");
+    if (settings.activationBits) words << Words::tr("%1-bit activation").arg(*settings.activationBits);
+    if (settings.activationSymmetric)
+        words << (*settings.activationSymmetric ? Words::tr("symmetric activation")
+                                                : Words::tr("asymmetric activation"));
+    if (settings.activationSigned) words << Words::tr("activation codes set");
     if (settings.calibrationMethod)
         words << calibrationMethodTexts()[static_cast<std::size_t>(
                                               indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]
@@ -95,6 +98,26 @@ QString describeSettings(const LayerSettings& settings) {
     if (settings.calibrationParameters != CalibrationParameters{})
         words << Words::tr("calibration parameters");
     return words.join(QStringLiteral(", "));
+}
+
+ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
+                          const std::vector<std::string>& names, bool keep) {
+    ConfigEdit edit{config,
+                    QStringLiteral("%1: %2").arg(
+                        listed(names), keep ? Words::tr("batch norm kept") : Words::tr("batch norm folded")),
+                    {}};
+    auto& kept = edit.next.transforms.skipFolding;
+    for (const std::string& name : names) {
+        const auto node = graph.findNode(name);
+        if (!node) continue;
+        std::erase(kept, name);
+        const NodeId reader =
+            graph.node(*node).output().valid() ? graph.onlyConsumer(graph.node(*node).output()) : NodeId();
+        const bool normalized = reader.valid() && graph.node(reader).op == "BatchNormalization";
+        if (normalized) std::erase(kept, graph.node(reader).name);  // either name keeps it
+        if (keep && (normalized || graph.node(*node).op == "BatchNormalization")) kept.push_back(name);
+    }
+    return edit;
 }
 
 ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set, bool on) {

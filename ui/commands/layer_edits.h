@@ -25,6 +25,11 @@ ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std
 /// "4-bit weights, IFMR"; "" for none.
 QString describeSettings(const LayerSettings& settings);
 
+/// Layers among `names` with a batch norm behind them keep it, or have it folded into them again
+/// (transforms.skip_folding).
+ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
+                          const std::vector<std::string>& names, bool keep);
+
 /// Takes the set of layers out of equalization, or lets it take part again.
 ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set, bool on);
 

@@ -74,7 +74,7 @@ class GraphCanvas : public QWidget {
     /// The open block whose name is written there: an index into the picture's groups.
     std::optional<std::size_t> frameNameAt(QPointF view) const;
 
-    /// The next click chooses where "skip until" ends.
+    /// The next click chooses where "skip until" ends; each click with Ctrl chooses one more end.
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
@@ -99,7 +99,7 @@ class GraphCanvas : public QWidget {
     void looksChanged();
     void metricChanged(quantloupe::ui::Metric metric);
     void toggleRequested();
-    void untilChosen(quantloupe::NodeId from, quantloupe::NodeId to);
+    void untilChosen(quantloupe::NodeId from, std::vector<quantloupe::NodeId> ends);
     void previewChanged();
     void menuRequested(QPoint global);
     /// A double click on a collapsed group, or on the name of a block that is open.
@@ -129,7 +129,7 @@ class GraphCanvas : public QWidget {
     const std::vector<LayerResult>* layers() const;
     const LayerResult* layerResult(NodeId id) const;
     GraphCanvas* chooser() { return m_leader ? m_leader : this; }
-    bool endUntil(std::size_t box);
+    bool endUntil(std::size_t box, bool more);
     void paintNothing(QPainter& painter);
     void updateLooks();
     void sceneChanged();  ///< what was painted is of no use any more
@@ -180,6 +180,7 @@ class GraphCanvas : public QWidget {
     NodeId m_still;
     QMarginsF m_margins;
     NodeId m_untilFrom;
+    std::vector<NodeId> m_untilEnds;  ///< that Ctrl has chosen so far
     NodeSet m_previewed;  ///< by layer, so that it survives a new picture
     QString m_previewText;
 };

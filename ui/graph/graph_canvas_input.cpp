@@ -109,7 +109,7 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
         return;
     }
     if (event->button() != Qt::LeftButton) return;
-    if (layer.valid() && chooser()->endUntil(*box)) return;
+    if (layer.valid() && chooser()->endUntil(*box, event->modifiers() & Qt::ControlModifier)) return;
     const bool add = event->modifiers() & Qt::ControlModifier;
     const bool path = event->modifiers() & Qt::ShiftModifier;
     if (layer.valid()) {

@@ -21,7 +21,9 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
             return;
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            if (const auto box = currentBox(); !box || !chooser()->endUntil(*box)) centerOn(m_document->current());
+            if (const auto box = currentBox();
+                !box || !chooser()->endUntil(*box, event->modifiers() & Qt::ControlModifier))
+                centerOn(m_document->current());
             return;
         case Qt::Key_Escape:
             if (chooser()->choosingUntil())

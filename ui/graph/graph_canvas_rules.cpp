@@ -9,6 +9,7 @@ namespace quantloupe::ui {
 
 void GraphCanvas::startUntil(NodeId from) {
     m_untilFrom = from;
+    m_untilEnds.clear();
     previewUntil();
     setFocus();
 }
@@ -16,6 +17,7 @@ void GraphCanvas::startUntil(NodeId from) {
 void GraphCanvas::cancelUntil() {
     if (!m_untilFrom.valid()) return;
     m_untilFrom = NodeId();
+    m_untilEnds.clear();
     clearPreview();
 }
 
@@ -45,30 +47,46 @@ void GraphCanvas::previewUntil() {
     // The keyboard chooses with the arrows: the current layer is its cursor.
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
     if (!m_scene.hovered) to = m_document->current();
-    if (!to.valid() || to == m_untilFrom) {
-        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Esc to give up").arg(from));
+    std::vector<NodeId> ends = m_untilEnds;
+    if (to.valid() && to != m_untilFrom && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
+    if (ends.empty()) {
+        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Ctrl+click several, Esc to give up")
+                           .arg(from));
         return;
     }
     // In a narrow window the name gives way, not what is said of it.
     const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
-    const QString end = QString::fromStdString(layerSubtitle(m_graph->node(to), static_cast<std::size_t>(std::clamp(room, 12, 32))));
-    const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, to);
+    const QString end = ends.size() == 1
+                            ? QString::fromStdString(layerSubtitle(
+                                  m_graph->node(ends[0]), static_cast<std::size_t>(std::clamp(room, 12, 32))))
+                            : tr("%1 ends").arg(ends.size());
+    const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, ends);
     if (!edit.complaint.isEmpty()) {
         setPreview({}, edit.complaint);
         return;
     }
     const RulePreview preview =
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    setPreview(preview.covered,
-               tr("Skip until %1: %2 \u2014 click or Enter").arg(end, previewWords(preview)));
+    setPreview(
+        preview.covered,
+        tr("Skip until %1: %2 \u2014 click or Enter; Ctrl for one more end").arg(end, previewWords(preview)));
 }
 
-/// False if no end is being chosen.
-bool GraphCanvas::endUntil(std::size_t box) {
+/// False if no end is being chosen. `more`: others follow.
+bool GraphCanvas::endUntil(std::size_t box, bool more) {
     if (!choosingUntil()) return false;
     const NodeId from = m_untilFrom, to = endOf(box);
+    std::vector<NodeId> ends = m_untilEnds;
+    if (to != from && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
+    if (more) {
+        // An end that no path leads to is not kept: the preview says why.
+        if (skipUntil(*m_graph, m_document->config(), from, ends).complaint.isEmpty())
+            m_untilEnds = std::move(ends);
+        previewUntil();
+        return true;
+    }
     cancelUntil();
-    if (to != from) Q_EMIT untilChosen(from, to);
+    if (!ends.empty()) Q_EMIT untilChosen(from, ends);
     return true;
 }
 

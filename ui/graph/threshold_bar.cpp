@@ -26,15 +26,22 @@ struct Choice {
 };
 constexpr std::array kChoices = {
     Choice{SkipMetric::LocalQs, Metric::LocalQs, QT_TRANSLATE_NOOP("Words", "QS local"), "", 4, 1, false},
-    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4, 1, false},
+    Choice{SkipMetric::CumulativeQs, Metric::CumulativeQs, QT_TRANSLATE_NOOP("Words", "QS cumulative"), "", 4,
+           1, false},
     Choice{SkipMetric::WeightQs, Metric::WeightQs, QT_TRANSLATE_NOOP("Words", "QS weight"), "", 4, 1, false},
     Choice{SkipMetric::LeaveOneOut, Metric::LeaveOneOut, QT_TRANSLATE_NOOP("Words", "Leave-one-out"),
            QT_TRANSLATE_NOOP("Words", " points"), 2, 0.01, false},
-    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1, true},
-    Choice{SkipMetric::CumulativeCosine, Metric::None, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5, 1, true},
+    Choice{SkipMetric::LocalCosine, Metric::Cosine, QT_TRANSLATE_NOOP("Words", "Cosine local"), "", 5, 1,
+           true},
+    Choice{SkipMetric::CumulativeCosine, Metric::None, QT_TRANSLATE_NOOP("Words", "Cosine cumulative"), "", 5,
+           1, true},
     Choice{SkipMetric::LocalSqnr, Metric::Sqnr, QT_TRANSLATE_NOOP("Words", "SQNR local"), " dB", 1, 1, true},
-    Choice{SkipMetric::CumulativeSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1, 1, true},
-    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1, true},
+    Choice{SkipMetric::LocalAbsoluteL2, Metric::None, QT_TRANSLATE_NOOP("Words", "L2 local, absolute"), "", 1,
+           1, false},
+    Choice{SkipMetric::CumulativeSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR cumulative"), " dB", 1,
+           1, true},
+    Choice{SkipMetric::WeightSqnr, Metric::None, QT_TRANSLATE_NOOP("Words", "SQNR weight"), " dB", 1, 1,
+           true},
 };
 constexpr double kFirstShare = 0.1;  ///< of the layers, taken at first
 

@@ -79,6 +79,11 @@ class AmctPanel : public QScrollArea {
 QString amctNumberText(const AmctNumber& number);
 /// "loses 2.3 points".
 QString amctNumberWords(const AmctNumber& number);
+/// Layers that step 2 could still skip; one that is in several groups counts once.
+std::size_t amctLayersLeft(const std::vector<SkipCandidates>& groups);
+/// What to do next, while the network is not good enough; a step that was done already is not simply named
+/// again.
+QString amctNextWords(const AmctState& state);
 /// "1 layer", "3 layers".
 QString amctLayersWords(std::size_t count);
 

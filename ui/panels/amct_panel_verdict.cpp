@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the workflow says of the network: whether it is good enough, what is next, and what a verdict means.
 #include <QHBoxLayout>
+#include <set>
 
 #include "panels/amct_panel.h"
 #include "style/words.h"
@@ -9,6 +10,22 @@
 namespace quantloupe::ui {
 
 QString amctLayersWords(std::size_t count) { return count == 1 ? Words::tr("1 layer") : Words::tr("%1 layers").arg(count); }
+
+std::size_t amctLayersLeft(const std::vector<SkipCandidates>& groups) {
+    std::set<NodeId> layers;  // the first layer may also be one with few parameters
+    for (const SkipCandidates& candidates : groups)
+        layers.insert(candidates.quantized.begin(), candidates.quantized.end());
+    return layers.size();
+}
+
+QString amctNextWords(const AmctState& state) {
+    const int step = static_cast<int>(state.present) + 1;
+    if (!state.done[static_cast<std::size_t>(state.present)]) return Words::tr("Next: step %1.").arg(step);
+    if (state.present != AmctStep::Parameters) return Words::tr("Step %1 is done, but not enough.").arg(step);
+    return state.untried > 0
+               ? Words::tr("Step 4 was begun: %1 of its variants are not measured yet.").arg(state.untried)
+               : Words::tr("Step 4 is measured: one of its variants is better, use it.");
+}
 
 void AmctPanel::buildVerdict(QVBoxLayout* rows) {
     m_verdictText = addText(rows);
@@ -27,11 +44,7 @@ void AmctPanel::refreshVerdict() {
     const QString target = number && number->inDecibels ? tr("at least %1 is wanted").arg(numberText(m_guide.target().decibels))
                                                         : tr("at most %1 may be lost").arg(numberText(m_guide.target().points));
     const QString words = number ? amctNumberWords(*number) : QString();
-    const std::size_t left = [&] {
-        std::size_t count = 0;
-        for (const SkipCandidates& candidates : m_guide.candidates()) count += candidates.quantized.size();
-        return count;
-    }();
+    const std::size_t left = amctLayersLeft(m_guide.candidates());
     QString verdict, more;
     switch (state.verdict) {
         case AmctVerdict::NotMeasured:
@@ -43,7 +56,7 @@ void AmctPanel::refreshVerdict() {
             more = tr("Comes once this configuration is measured.");
             break;
         case AmctVerdict::GoOn:
-            verdict = tr("The network %1, %2. Next: step %3.").arg(words, target).arg(static_cast<int>(state.present) + 1);
+            verdict = tr("The network %1, %2. %3").arg(words, target, amctNextWords(state));
             more = tr("Open: %1 variants of step 4 are not measured, and %2 of step 2 could still be skipped.")
                        .arg(state.untried)
                        .arg(amctLayersWords(left));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "interchange/clika_names.h"
 #include "models/headline.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
@@ -229,6 +230,7 @@ void Inspector::showStructure(const Node& node) {
     }
     for (const TensorId id : node.outputs)
         if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)));
+    addFact(tr("in CLIKA"), QString::fromStdString(ClikaNames(graph).of(m_shown)));
     for (const auto& [name, value] : node.attributes) {
         auto* label = makeLabel(QString::fromStdString(toString(value)), "");
         label->setWordWrap(true);

@@ -16,6 +16,15 @@ namespace {
 
 const QList<int> kBits = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
 const QList<bool> kGranularity = {false, true};
+const QList<bool> kSymmetry = {false, true};
+
+/// The layer has a batch norm behind it that can be folded into it, or it is that batch norm.
+bool hasBatchNorm(const Graph& graph, NodeId id) {
+    const Node& node = graph.node(id);
+    if (node.op == "BatchNormalization") return true;
+    const NodeId reader = node.output().valid() ? graph.onlyConsumer(node.output()) : NodeId();
+    return reader.valid() && graph.node(reader).op == "BatchNormalization";
+}
 
 template <typename Value>
 QList<Value> valuesOf(std::span<const ChoiceText<Value>> texts) {
@@ -55,13 +64,15 @@ void OverrideSection::build() {
     auto* grid = new QGridLayout;
     grid->setHorizontalSpacing(unit / 2);
     grid->setVerticalSpacing(unit / 3);
-    const auto add = [&](const QString& label, const QString& toolTip) {
+    const auto add = [&](const QString& label, const QString& toolTip, QLabel** shown = nullptr) {
         auto* box = new ChoiceBox(label);
         box->setMinimumContentsLength(4);
         box->setToolTip(toolTip);
         box->setMaxVisibleItems(20);
         const int row = grid->rowCount();
-        grid->addWidget(makeLabel(label, "muted"), row, 0);
+        QLabel* name = makeLabel(label, "muted");
+        if (shown != nullptr) *shown = name;
+        grid->addWidget(name, row, 0);
         grid->addWidget(box, row, 1);
         return box;
     };
@@ -75,11 +86,22 @@ void OverrideSection::build() {
     m_biasBits = add(tr("Bias"), tr("Bits of the bias"));
     m_biasBits->addItem({});
     for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
-    m_activationBits = add(tr("Output"), tr("Bits of the tensor that the layer makes"));
+    m_activationBits = add({}, {}, &m_activationLabel);  // nameTheTensor() says which tensor
     bits(m_activationBits);
-    m_method = add(tr("Output range"), tr("Calibration method of the tensor that the layer makes"));
+    m_symmetric = add({}, {}, &m_symmetricLabel);
+    m_symmetric->addItem({});
+    m_symmetric->addChoice(
+        tr("asymmetric"),
+        tr("With a zero point: the codes cover the range from its lowest to its highest value"));
+    m_symmetric->addChoice(tr("symmetric"), tr("Zero point 0: the range is as wide below 0 as above"));
+    m_method = add({}, {}, &m_methodLabel);
     m_method->addItem({});
     for (const auto& text : calibrationMethodTexts()) m_method->addChoice(text.name(), text.meaning());
+    m_batchNorm = add(tr("Batch norm"),
+                      tr("Whether the batch norm after the layer is folded into it; AMCT's "
+                         "skip_fusion_layers names layers that keep it"),
+                      &m_batchNormLabel);
+    m_batchNorm->addItems({tr("folded"), tr("kept")});
     grid->setColumnStretch(1, 1);
     rows->addLayout(grid);
     m_form = new CalibrationForm;
@@ -123,7 +145,12 @@ void OverrideSection::observe() {
         });
     };
     choice(m_weightBits, tr("weights"), &LayerSettings::weightBits, kBits);
-    choice(m_activationBits, tr("output"), &LayerSettings::activationBits, kBits);
+    choice(m_activationBits, tr("activation"), &LayerSettings::activationBits, kBits);
+    choice(m_symmetric, tr("activation"), &LayerSettings::activationSymmetric, kSymmetry);
+    connect(m_batchNorm, &QComboBox::activated, this, [this](int index) {
+        m_document->edit(keepBatchNorms(m_document->config(), *m_document->graph(), names(), index == 1));
+        refresh();
+    });
     choice(m_perChannel, tr("weight scales"), &LayerSettings::weightPerChannel, kGranularity);
     choice(m_weightMethod, tr("weight method"), &LayerSettings::weightMethod, valuesOf(weightMethodTexts()));
     choice(m_biasBits, tr("bias"), &LayerSettings::biasBits, valuesOf(biasBitsTexts()));
@@ -205,10 +232,47 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
     box->setPlaceholderText(mixed ? tr("differ") : QString());
 }
 
+/// The settings of activations are those of the layer's input where only inputs of weighted layers are
+/// quantized.
+void OverrideSection::nameTheTensor() {
+    const bool input = m_document->config().quantization.placement == Placement::WeightedInputs;
+    const auto name = [](QLabel* label, ChoiceBox* box, const QString& text, const QString& toolTip) {
+        label->setText(text);
+        box->setAccessibleName(text);
+        box->setToolTip(toolTip);
+    };
+    const QString tensor =
+        input ? tr("the tensor that the layer reads") : tr("the tensor that the layer produces");
+    name(m_activationLabel, m_activationBits, input ? tr("Input") : tr("Output"),
+         tr("Bits of %1").arg(tensor));
+    name(m_symmetricLabel, m_symmetric, input ? tr("Input codes") : tr("Output codes"),
+         tr("Symmetric or asymmetric codes of %1; AMCT's asymmetric").arg(tensor));
+    name(m_methodLabel, m_method, input ? tr("Input range") : tr("Output range"),
+         tr("Calibration method of %1").arg(tensor));
+}
+
+void OverrideSection::refreshBatchNorm() {
+    const Graph& graph = *m_document->graph();
+    const auto& kept = m_document->config().transforms.skipFolding;
+    std::size_t shown = 0, folded = 0;
+    for (const NodeId node : m_document->selection()) {
+        if (!hasBatchNorm(graph, node)) continue;
+        ++shown;
+        folded += std::ranges::find(kept, graph.node(node).name) == kept.end();
+    }
+    for (QWidget* widget : {static_cast<QWidget*>(m_batchNorm), static_cast<QWidget*>(m_batchNormLabel)})
+        widget->setVisible(shown > 0);
+    m_batchNorm->setEnabled(m_document->config().transforms.foldBatchNorm);
+    m_batchNorm->setCurrentIndex(folded == shown ? 0 : folded == 0 ? 1 : -1);
+    m_batchNorm->setPlaceholderText(tr("differ"));
+}
+
 void OverrideSection::refresh() {
     const std::vector<std::string> all = names();
     setEnabled(!all.empty());
+    nameTheTensor();
     if (all.empty()) return;
+    refreshBatchNorm();
     const QuantizationConfig& config = m_document->config();
     const auto settingsOf = [&](const std::string& name) {
         const auto found = config.layers.find(name);
@@ -227,6 +291,8 @@ void OverrideSection::refresh() {
     const auto bitsText = [](int bits) { return tr("%1 bits").arg(bits); };
     showChoice(m_weightBits, &LayerSettings::weightBits, kBits, bitsText(q.weight.bits));
     showChoice(m_activationBits, &LayerSettings::activationBits, kBits, bitsText(q.activation.bits));
+    showChoice(m_symmetric, &LayerSettings::activationSymmetric, kSymmetry,
+               q.activation.symmetric ? tr("symmetric") : tr("asymmetric"));
     showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,
                q.weight.perChannel ? tr("per channel") : tr("per tensor"));
     showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()), nameOf(weightMethodTexts(), q.weight.method));

@@ -21,6 +21,8 @@ class OverrideSection : public QWidget {
     void build();
     void observe();
     void refresh();
+    void nameTheTensor();
+    void refreshBatchNorm();
     std::vector<std::string> names() const;
     /// Changes by the same `control` one after the other are one undo step.
     void change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control = nullptr);
@@ -30,7 +32,9 @@ class OverrideSection : public QWidget {
     Document* m_document;
     SectionHeading* m_heading;
     SegmentedControl* m_lock;
-    ChoiceBox *m_weightBits, *m_activationBits, *m_perChannel, *m_weightMethod, *m_biasBits, *m_method;
+    ChoiceBox *m_weightBits, *m_activationBits, *m_symmetric, *m_perChannel, *m_weightMethod, *m_biasBits,
+        *m_method, *m_batchNorm;
+    QLabel *m_activationLabel, *m_symmetricLabel, *m_methodLabel, *m_batchNormLabel;
     CalibrationForm* m_form;
     QLabel* m_mixed;
     QPushButton *m_copy, *m_paste, *m_clear;

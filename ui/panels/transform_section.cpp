@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/config_json.h"
+#include "config/presets.h"
 #include "models/choice_texts.h"
 #include "models/metric.h"
 
@@ -52,6 +53,13 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     m_highBias->setToolTip(
         tr("Moves large biases into the next layer; needs batch norm folding and equalization"));
     rows->addWidget(m_highBias);
+    m_equalizeModel = new QPushButton(tr("As AIMET's equalize_model"));
+    m_equalizeModel->setProperty("link", true);
+    m_equalizeModel->setToolTip(
+        tr("All that AIMET's equalize_model does, in its order: fold batch norms, ReLU6 between convolutions "
+           "to ReLU, one pass of "
+           "cross-layer equalization, high-bias fold"));
+    rows->addWidget(m_equalizeModel, 0, Qt::AlignLeft);
     observe();
     refresh();
 }
@@ -72,7 +80,7 @@ void TransformSection::buildEqualization(QVBoxLayout* rows) {
     m_adaptive->setToolTip(tr("As many passes as it takes, instead of a fixed number"));
     options->addWidget(m_adaptive);
     m_steps = new NumberField(tr("Passes"));
-    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Over all sets, 1 to 100; AIMET does one"));
+    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Over all sets, 0 to 1000; AIMET does one"));
     options->addWidget(m_stepsRow);
     m_rest = new NumberField(tr("Rest below"));
     m_restRow = makeRow(tr("Rest below"), m_rest, tr("The change of a pass that ends the passes"));
@@ -139,6 +147,9 @@ void TransformSection::observe() {
     });
     connect(m_threshold, &NumberField::entered, this, [this](const QString& text) {
         enter(m_threshold, tr("Equalization threshold"), "weight_threshold", text);
+    });
+    connect(m_equalizeModel, &QPushButton::clicked, this, [this] {
+        edit(tr("AIMET's equalize_model"), aimetEqualizeModel(m_document->config().transforms));
     });
     connect(m_highBias, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;

@@ -34,6 +34,7 @@ class TransformSection : public QWidget {
     ToggleSwitch *m_adaptive, *m_appendBias, *m_excludeSkipped;
     NumberField *m_steps, *m_threshold, *m_rest;
     QWidget* m_stepsRow;
+    QPushButton* m_equalizeModel;
 };
 
 }  // namespace quantloupe::ui

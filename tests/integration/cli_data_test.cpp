@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands do with data: threshold rules in exports, and which samples calibrate.
+
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "data/numpy_file.h"
+#include "model/load_model.h"
+#include "support/run_cli.h"
+
+using namespace quantloupe::test;
+
+class CliDataTest : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    QString place(const char* name) const { return m_folder.filePath(QLatin1String(name)); }
+
+    static QByteArray contentOf(const QString& path) {
+        QFile file(path);
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+
+  private Q_SLOTS:
+    void initTestCase() { QVERIFY(m_folder.isValid()); }
+
+    // A threshold rule was resolved without samples, to no layer at all, and the export said that it had
+    // succeeded.
+    void thresholdRulesAreMeasuredForExports_data() {
+        QTest::addColumn<QString>("format");
+        QTest::addColumn<QByteArray>("inFloat");  // as the file writes a layer in float
+        QTest::newRow("clika") << "clika" << QByteArray("skip_quantization=True");
+        QTest::newRow("amct") << "amct" << QByteArray("\"quant_enable\":false");
+        QTest::newRow("amct-minimal") << "amct-minimal" << QByteArray("\"quant_enable\":false");
+        QTest::newRow("amct-simple") << "amct-simple" << QByteArray("skip_layers : ");
+        QTest::newRow("quark") << "quark" << QByteArray("    \"/features/features.17/conv/conv.2/Conv\",");
+        QTest::newRow("nncf") << "nncf" << QByteArray("    \"/features/features.17/conv/conv.2/Conv\",");
+        QTest::newRow("modelopt") << "modelopt"
+                                  << QByteArray("/features/features\\\\.17/conv/conv\\\\.2/Conv");
+    }
+    void thresholdRulesAreMeasuredForExports() {
+        QFETCH(QString, format);
+        QFETCH(QByteArray, inFloat);
+        const QString output = place("threshold") + QLatin1Char('.') + format;
+        const CliOutcome outcome =
+            runCli(demoCommand("export MODEL --config CONFIG --data CALIBRATION --calibration-samples 16 "
+                               "--skip-threshold local.qs>0.9 --to") +
+                   QStringList{format, QStringLiteral("-o"), output});
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        QVERIFY2(!outcome.err.contains(QStringLiteral("resolved to 0 layers")), outcome.text().constData());
+        const QByteArray written = contentOf(output);
+        QVERIFY2(written.contains(inFloat), written.left(4000).constData());
+    }
+
+    void thresholdRulesWithoutSamplesAreRefused_data() {
+        QTest::addColumn<QString>("command");
+        for (const char* format : {"clika", "amct", "quark", "nncf", "modelopt", "html", "model-explorer"})
+            QTest::newRow(format) << QStringLiteral("export MODEL --to %1 -o ").arg(QLatin1String(format));
+        QTest::newRow("render") << "render MODEL -o ";
+        QTest::newRow("transform")
+            << "transform MODEL --cle quark --set transforms.equalization.exclude_skipped=true -o ";
+    }
+    void thresholdRulesWithoutSamplesAreRefused() {
+        QFETCH(QString, command);
+        const QString output = place("refused.svg");
+        const CliOutcome outcome =
+            runCli(demoCommand(command.toUtf8().constData()) +
+                   QStringList{output, QStringLiteral("--skip-threshold"), QStringLiteral("local.qs>0.06")});
+        QVERIFY2(outcome.code == 1, outcome.text().constData());
+        QVERIFY2(outcome.err.contains(QStringLiteral("skip rule 1 (local.qs above 0.06)")),
+                 outcome.text().constData());
+        QVERIFY2(outcome.err.contains(QStringLiteral("data")), outcome.text().constData());
+        QVERIFY(!QFile::exists(output));
+    }
+
+    // What is known of the weights alone needs no samples.
+    void thresholdsOfWeightsNeedNoSamples() {
+        const QString output = place("weights.json");
+        const CliOutcome outcome =
+            runCli(demoCommand("export MODEL --config CONFIG --skip-threshold weight.qs>0.5 --to amct -o") +
+                   QStringList{output});
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        QVERIFY(contentOf(output).contains("\"quant_enable\":false"));
+    }
+
+    // Nothing is evaluated here, so that no half is set aside: the same samples give the same file, whichever
+    // option names them.
+    void quantizeCalibratesOnAllThatIsGiven() {
+        const auto quantized = [&](const char* data, const char* name) {
+            const CliOutcome outcome =
+                runCli(demoCommand("quantize MODEL --config CONFIG") + demoCommand(data) +
+                       QStringList{QStringLiteral("-o"), place(name)});
+            if (outcome.code != 0 ||
+                !outcome.out.contains(QStringLiteral("calibrated on 100 of 100 samples")) ||
+                outcome.err.contains(QStringLiteral("half")))
+                qWarning("%s", outcome.text().constData());
+            return contentOf(place(name));
+        };
+        const QByteArray calibration = quantized("--calibration-data CALIBRATION", "a.onnx");
+        QVERIFY(calibration.size() > 1000);
+        QVERIFY(quantized("--data CALIBRATION", "b.onnx") == calibration);
+        QVERIFY(quantized("--data VAL --calibration-data CALIBRATION", "c.onnx") == calibration);
+        QVERIFY(quantized("--calibration-data VAL", "d.onnx") != calibration);
+    }
+
+    void connectionsAndNamesOfClika() {
+        const CliOutcome readable = runCli(demoCommand("inspect MODEL --connections"));
+        QVERIFY2(readable.code == 0, readable.text().constData());
+        QVERIFY(readable.out.contains(QStringLiteral("    from /features/features.0/features.0.2/Clip\n")));
+        const CliOutcome outcome = runCli(demoCommand("inspect MODEL --connections --json"));
+        const QJsonArray layers = QJsonDocument::fromJson(outcome.out.toUtf8()).object()["layers"].toArray();
+        QVERIFY(layers.size() > 100);
+        QCOMPARE(layers[0].toObject()["clika_name"].toString(), QStringLiteral("conv"));
+        QCOMPARE(layers[0].toObject()["connected_from"].toArray(), QJsonArray{"input"});
+        QCOMPARE(layers[1].toObject()["connected_from"].toArray(), QJsonArray{layers[0].toObject()["name"]});
+        QCOMPARE(layers[0].toObject()["connected_to"].toArray(), QJsonArray{layers[1].toObject()["name"]});
+        QCOMPARE(layers.last().toObject()["clika_name"].toString(), QStringLiteral("linear"));
+        QCOMPARE(layers.last().toObject()["connected_to"].toArray(), QJsonArray{"logits"});
+        QVERIFY(!runCli(demoCommand("inspect MODEL --json")).out.contains(QStringLiteral("connected_from")));
+    }
+
+    void weightsBeforeAndAfter() {
+        const CliOutcome outcome =
+            runCli(demoCommand("transform MODEL --cle aimet --replace-relu6 between -o") +
+                   QStringList{place("t.onnx"), "--weights", place("before_after.npz")});
+        QVERIFY2(outcome.code == 0, outcome.text().constData());
+        const auto arrays = quantloupe::loadNpz(place("before_after.npz").toStdString());
+        const std::string layer = "/features/features.1/conv/conv.1/Conv";
+        const auto model = quantloupe::loadModel(demoCommand("MODEL")[0].toStdString()).graph;
+        const auto transformed = quantloupe::loadModel(place("t.onnx").toStdString()).graph;
+        const auto weightOf = [&](const quantloupe::Graph& graph) {
+            return graph.constantOf(graph.node(*graph.findNode(layer)).input(1))->floats();
+        };
+        QVERIFY(std::ranges::equal(arrays.at(layer + ".weight.before")->floats(), weightOf(*model)));
+        QVERIFY(std::ranges::equal(arrays.at(layer + ".weight.after")->floats(), weightOf(*transformed)));
+        QVERIFY(!std::ranges::equal(arrays.at(layer + ".weight.after")->floats(),
+                                    arrays.at(layer + ".weight.before")->floats()));
+        QVERIFY(arrays.contains(layer + ".bias.after"));
+    }
+
+    // Import took 200 steps that --config then refused.
+    void stepsOfQuarkAreStepsHere() {
+        QFile script(place("quark.py"));
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(
+            "quant_config = "
+            "QuantizationConfig(\nquant_format=QuantFormat.QOperator,\ninclude_cle=True,\nextra_options={'"
+            "CLESteps': 1000},\n)\n");
+        script.close();
+        const CliOutcome imported = runCli(demoCommand("import --from quark --model MODEL") +
+                                           QStringList{script.fileName(), "-o", place("quark.json")});
+        QVERIFY2(imported.code == 0, imported.text().constData());
+        QVERIFY2(imported.err.contains(QStringLiteral("quant_format QOperator")) &&
+                     imported.err.contains(QStringLiteral("--to qoperator")),
+                 imported.text().constData());
+        const CliOutcome read =
+            runCli(demoCommand("inspect MODEL --set transforms.equalization.profile=off --config") +
+                   QStringList{place("quark.json"), "--save-config", place("again.json")});
+        QVERIFY2(read.code == 0, read.text().constData());
+        QVERIFY(contentOf(place("again.json")).contains("\"steps\": 1000"));
+    }
+};
+
+QTEST_GUILESS_MAIN(CliDataTest)
+#include "cli_data_test.moc"
