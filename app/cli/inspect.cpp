@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "json_output.h"
 #include "open_session.h"
@@ -90,7 +91,7 @@ void printReadable(const Session& session, const Evaluation& states) {
         const Node& node = graph.node(NodeId(i));
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
-        fmt::print("{:<{}}  {:<20} {:<16}", node.name, width, node.op,
+        fmt::print("{:<{}}  {:<20} {:<16}", shortName(node.name), width, shortName(node.op),
                    known ? toString(*graph.tensor(output).shape) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".

@@ -13,7 +13,7 @@
 namespace quantloupe::cli {
 
 void runQuantize(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     OpenedSession opened = openSession(options);
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
     for (const std::string& text : states->notices) notice(text);

@@ -13,7 +13,7 @@
 namespace quantloupe::cli {
 
 void runTransform(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     Options withoutData = options;
     if (options.config.refine.migration == 0) withoutData.calibrationData.clear();  // nothing else asks for data
     OpenedSession opened = openSession(withoutData);

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/short_text.h"
 #include "widgets/command_palette.h"
 
 namespace quantloupe {
@@ -22,8 +23,9 @@ constexpr int kSettles = 400;   ///< ms for layouts and posted paints
 constexpr int kAnswers = 4000;  ///< ms for what panels ask the engine beside the evaluation
 
 void fail(const QString& text) {
-    std::fprintf(stderr, "quantloupe: %s\n", qPrintable(text));
-    QApplication::exit(kExitFailure);
+    std::fprintf(stderr, "quantloupe: %s\n", shortMessage(text.toStdString()).c_str());
+    // From the event loop: before it runs, as where opening fails at once, exit() would do nothing.
+    QTimer::singleShot(0, qApp, [] { QApplication::exit(kExitFailure); });
 }
 
 bool runCommand(MainWindow& window, const QString& name) {

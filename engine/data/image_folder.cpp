@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "data/dataset_sources.h"
 #include "data/image_input.h"
-#include "data/read_file.h"
+#include "data/with_thousands.h"
 
 namespace quantloupe {
 

@@ -77,8 +77,9 @@ std::string layerTitle(const Graph& graph, const Node& node) {
 }
 
 std::string layerSubtitle(const Node& node, std::size_t limit) {
-    std::string name = cleanText(node.name);
-    while (name.size() > 1 && name.front() == '/') name.erase(name.begin());
+    constexpr std::size_t kLongest = 1000;  // beyond, only the end is looked at: each part that goes costs a new text
+    std::string name = cleanText(node.name.size() > kLongest ? shortenLeft(node.name, kLongest) : node.name);
+    name.erase(0, std::min(name.find_first_not_of('/'), name.size() - 1));
     if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0)
         if (repeatsOperator(std::string_view(name).substr(slash + 1), node.op)) name.resize(slash);
     if (characterCount(name) <= limit) return name;

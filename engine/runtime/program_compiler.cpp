@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "runtime/operators.h"
 
 namespace quantloupe {
@@ -467,9 +468,8 @@ std::shared_ptr<const Program> ProgramCompiler::compile() {
         if (m_done[id.index()]) continue;
         try {
             addNode(id);
-        } catch (Error& error) {
-            error.addContext(fmt::format("node '{}' ({})", m_graph.node(id).name, m_graph.node(id).op));
-            throw;
+        } catch (...) {
+            rethrowWithContext(fmt::format("node '{}' ({})", m_graph.node(id).name, m_graph.node(id).op));
         }
     }
     settleObserved();

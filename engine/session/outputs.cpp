@@ -21,7 +21,7 @@ std::shared_ptr<const NetworkOutputs> Session::Impl::completeOutputs(const std::
     return outputs.store(version, std::move(result));
 }
 
-std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) {
+std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) try {
     Impl& impl = *m_impl;
     impl.requireData();
     impl.requireOperators();
@@ -44,6 +44,8 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
         column += width;
     }
     return arrays;
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
 }  // namespace quantloupe

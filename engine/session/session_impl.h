@@ -54,6 +54,8 @@ struct Session::Impl {
     std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
+    /// In a catch (...) block: throws the exception again with the model's name.
+    [[noreturn]] void rethrowWithModel() const;
     void requireData() const;
     void requireOperators() const;
     void clear();
