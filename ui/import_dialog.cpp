@@ -74,13 +74,6 @@ QTreeWidgetItem* addLink(QTreeWidgetItem* parent, const QString& text, const std
     return link;
 }
 
-/// Only the start: a model is no text, and what gives a dialect away stands in the first megabyte.
-std::string beginningOf(const std::filesystem::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    if (!file.open(QIODevice::ReadOnly)) return {};
-    return file.read(1 << 20).toStdString();
-}
-
 }  // namespace
 
 ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent)
@@ -162,7 +155,7 @@ void ImportDialog::openFile(const std::filesystem::path& path) {
     m_path = path;
     m_renamed.clear();
     m_file->setFullText(QString::fromStdString(path.string()));
-    const std::string guess = guessDialect(path, beginningOf(path));
+    const std::string guess = guessDialect(path);
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
     if (guess == kOwn) {
         m_dialect->setCurrentIndex(-1);

@@ -18,7 +18,7 @@ void rethrowWithContext(const std::string& context) {
     } catch (const Cancelled&) {
         throw;
     } catch (const std::bad_alloc&) {
-        throw;
+        throw Error(ErrorKind::Unsupported, "there is not enough memory for this").addContext(context);
     } catch (const std::length_error&) {
         throw Error(ErrorKind::BadInput, "a size in it is larger than any memory").addContext(context);
     } catch (const std::exception&) {

@@ -7,7 +7,7 @@
 namespace quantloupe {
 
 /// Throws the exception that is being handled again, as an Error with this context. Exceptions of the standard library and of other
-/// libraries become Errors, so that their internal texts never reach the user; std::bad_alloc and Cancelled stay what they are.
+/// libraries become Errors, so that their internal texts never reach the user; Cancelled stays what it is.
 /// An Error that begins with the context already stays as it is.
 [[noreturn]] void rethrowWithContext(const std::string& context);
 

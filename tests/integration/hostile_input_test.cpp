@@ -129,6 +129,24 @@ class HostileInputTest : public QObject {
         outcome.err = QString::fromUtf8(process.readAllStandardError());
         return outcome;
     }
+    Outcome runWindow(const QStringList& arguments) const {
+        QProcess window;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("QT_QPA_PLATFORM", "offscreen");
+        for (const char* folder : {"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) environment.insert(folder, m_folder.path());
+        window.setProcessEnvironment(environment);
+        window.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"), arguments);
+        Outcome outcome;
+        if (!window.waitForFinished(120'000)) {
+            window.kill();
+            window.waitForFinished();
+            outcome.code = -3;
+            return outcome;
+        }
+        outcome.code = window.exitStatus() == QProcess::NormalExit ? window.exitCode() : -2;
+        outcome.err = QString::fromUtf8(window.readAllStandardError());
+        return outcome;
+    }
     static QByteArray described(const Outcome& outcome) {
         return QStringLiteral("exit %1 after %2 ms\nstdout: %3\nstderr: %4")
             .arg(outcome.code)
@@ -238,6 +256,42 @@ class HostileInputTest : public QObject {
             QCOMPARE(contentOf(m_model), model);
             QVERIFY2(!QFile::exists(folder + "/q.py"), "a part of the export was written");
             QFile::remove(folder + "/" + name);
+        }
+    }
+
+    void aFailedExportLeavesNoParts() {
+        const QString folder = file("parts");
+        QDir().mkpath(folder);
+        const QStringList arguments = {"export", m_model, "--data", m_data, "--to", "onnxruntime", "-o", folder + "/q.py"};
+        QCOMPARE(run(arguments).code, 0);
+        const QStringList names = QDir(folder).entryList(QDir::Files);
+        for (const QString& blocked : names) {
+            for (const QString& name : names) QFile::remove(folder + "/" + name);
+            QDir().mkdir(folder + "/" + blocked);
+            const Outcome outcome = run(arguments);
+            QVERIFY2(outcome.code == 1 && outcome.err.contains("folder"), described(outcome));
+            QCOMPARE(QDir(folder).entryList(QDir::Files | QDir::Hidden), QStringList());
+            QDir().rmdir(folder + "/" + blocked);
+        }
+    }
+
+    void killedCommandsLeaveNothing() {
+        const QString folder = file("killed"), output = folder + "/out.onnx";
+        const QString model = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/mobilenetv2_cifar10.onnx");
+        QDir().mkpath(folder);
+        QByteArray before;
+        for (int i = 0; i < 20; ++i) {
+            QProcess process;
+            process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), {"transform", model, "-o", output});
+            QVERIFY(process.waitForStarted());
+            process.waitForFinished(20 * i);
+            process.kill();
+            process.waitForFinished();
+            const QByteArray now = contentOf(output);
+            QVERIFY2(before.isEmpty() || now == before, "a half written file");
+            before = now;
+            const QStringList names = QDir(folder).entryList(QDir::Files | QDir::Hidden);
+            QVERIFY2(names.isEmpty() || names == QStringList{"out.onnx"}, qPrintable(names.join(' ')));
         }
     }
 
@@ -406,19 +460,18 @@ class HostileInputTest : public QObject {
         QFETCH(QString, name);
         QFETCH(QByteArray, content);
         const QString path = content.isEmpty() ? file(name) : put(name, content);
-        QProcess window;
-        auto environment = QProcessEnvironment::systemEnvironment();
-        environment.insert("QT_QPA_PLATFORM", "offscreen");
-        for (const char* folder : {"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) environment.insert(folder, m_folder.path());
-        window.setProcessEnvironment(environment);
-        window.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"), {path, "--screenshot", file("x.png")});
-        const bool ended = window.waitForFinished(60'000);
-        if (!ended) window.kill();
-        QVERIFY2(ended, "it does not end");
-        const QByteArray errors = window.readAllStandardError();
-        QVERIFY2(window.exitStatus() == QProcess::NormalExit && window.exitCode() == 1, errors);
-        QVERIFY2(errors.contains("quantloupe: ") && errors.contains(name.toUtf8()), errors);
+        const Outcome outcome = runWindow({path, "--screenshot", file("x.png")});
+        QVERIFY2(outcome.code == 1, described(outcome));
+        QVERIFY2(outcome.err.contains("quantloupe: ") && outcome.err.contains(name), described(outcome));
         QVERIFY(!QFile::exists(file("x.png")));
+    }
+
+    void screenshotsDoNotOverwriteInputs() {
+        QVERIFY(QFile::copy(m_model, file("shot.onnx")));
+        QVERIFY(QFile::link(file("shot.onnx"), file("shot.png")));
+        const Outcome outcome = runWindow({file("shot.onnx"), "--screenshot", file("shot.png")});
+        QVERIFY2(outcome.code == 1 && outcome.err.contains("would be overwritten"), described(outcome));
+        QCOMPARE(contentOf(file("shot.onnx")), contentOf(m_model));
     }
 
     /// It ends by itself, with an exit code, however little memory there is.
