@@ -24,20 +24,29 @@ constexpr mode_t kNewFile = 0666;            // less the umask
 constexpr std::size_t kLongestPrefix = 200;  // of a temporary name: file systems allow 255 bytes
 constexpr std::string_view kEnding = ".tmp";
 
-fs::path folderOf(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
+fs::path folderOf(const fs::path& path) {
+    return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
 
-std::string temporaryPrefix(const fs::path& target) { return target.filename().string().substr(0, kLongestPrefix) + "."; }
+std::string temporaryPrefix(const fs::path& target) {
+    return target.filename().string().substr(0, kLongestPrefix) + ".";
+}
 
 fs::path newTemporaryName(const fs::path& target) {
     static std::atomic<unsigned> counter = 0;
-    return folderOf(target) / fmt::format("{}{}-{}{}", temporaryPrefix(target), ::getpid(), ++counter, kEnding);
+    return folderOf(target) /
+           fmt::format("{}{}-{}{}", temporaryPrefix(target), ::getpid(), ++counter, kEnding);
 }
 
-/// Whether this is the name of a temporary file for the target: NAME.PID-N.tmp, or NAME.PID.tmp of earlier versions.
+/// Whether this is the name of a temporary file for the target: NAME.PID-N.tmp, or NAME.PID.tmp of earlier
+/// versions.
 bool isTemporaryName(const std::string& name, const std::string& prefix) {
-    if (name.size() <= prefix.size() + kEnding.size() || !name.starts_with(prefix) || !name.ends_with(kEnding)) return false;
+    if (name.size() <= prefix.size() + kEnding.size() || !name.starts_with(prefix) ||
+        !name.ends_with(kEnding))
+        return false;
     const std::string middle = name.substr(prefix.size(), name.size() - prefix.size() - kEnding.size());
-    return middle.find_first_not_of("0123456789-") == std::string::npos && middle.front() != '-' && middle.back() != '-';
+    return middle.find_first_not_of("0123456789-") == std::string::npos && middle.front() != '-' &&
+           middle.back() != '-';
 }
 
 /// The writer of a temporary file holds a lock on it until it is done or dead.
@@ -54,7 +63,8 @@ void removeIfAbandoned(const fs::path& file) {
 void removeAbandoned(const fs::path& target) {
     const std::string prefix = temporaryPrefix(target);
     std::error_code error;
-    for (fs::directory_iterator entry(folderOf(target), error), end; !error && entry != end; entry.increment(error))
+    for (fs::directory_iterator entry(folderOf(target), error), end; !error && entry != end;
+         entry.increment(error))
         if (isTemporaryName(entry->path().filename().string(), prefix)) removeIfAbandoned(entry->path());
 }
 
@@ -88,7 +98,8 @@ bool StagedFile::openUnnamed() {
 #ifdef O_TMPFILE
     m_file = ::open(folderOf(m_target).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kNewFile);
     if (m_file < 0) return false;
-    if (::access(descriptorPath(m_file).c_str(), F_OK) == 0 && ::flock(m_file, LOCK_EX | LOCK_NB) == 0) return true;
+    if (::access(descriptorPath(m_file).c_str(), F_OK) == 0 && ::flock(m_file, LOCK_EX | LOCK_NB) == 0)
+        return true;
     ::close(std::exchange(m_file, -1));
 #endif
     return false;
@@ -137,7 +148,9 @@ void StagedFile::write(std::string_view content) {
 fs::path StagedFile::linkUnderNewName() const {
     for (int attempt = 0; attempt < 100; ++attempt) {
         const fs::path name = newTemporaryName(m_target);
-        if (::linkat(AT_FDCWD, descriptorPath(m_file).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+        if (::linkat(AT_FDCWD, descriptorPath(m_file).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) ==
+            0)
+            return name;
         if (errno != EEXIST) break;
     }
     refuse(errno);
@@ -149,7 +162,9 @@ void StagedFile::commit() {
     if (last < 0 || ::close(last) != 0) refuse(errno);
     if (m_direct) return;
     if (m_temporary.empty()) {
-        if (::linkat(AT_FDCWD, descriptorPath(m_file).c_str(), AT_FDCWD, m_target.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+        if (::linkat(AT_FDCWD, descriptorPath(m_file).c_str(), AT_FDCWD, m_target.c_str(),
+                     AT_SYMLINK_FOLLOW) == 0)
+            return;
         m_temporary = linkUnderNewName();
     }
     if (::rename(m_temporary.c_str(), m_target.c_str()) != 0) refuse(errno);

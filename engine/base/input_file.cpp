@@ -25,8 +25,11 @@ namespace {
 void requireRegular(const fs::path& path, const struct stat& status) {
     if (S_ISREG(status.st_mode)) return;
     if (S_ISDIR(status.st_mode)) fail(ErrorKind::Io, "'{}' is a folder; a file is needed", path.string());
-    fail(ErrorKind::Io, "'{}' is a {}; only regular files are read: save its content to a file first", path.string(),
-         S_ISFIFO(status.st_mode) ? "pipe" : S_ISSOCK(status.st_mode) ? "socket" : "device");
+    fail(ErrorKind::Io, "'{}' is a {}; only regular files are read: save its content to a file first",
+         path.string(),
+         S_ISFIFO(status.st_mode)   ? "pipe"
+         : S_ISSOCK(status.st_mode) ? "socket"
+                                    : "device");
 }
 
 }  // namespace
@@ -57,10 +60,12 @@ InputFile::~InputFile() { ::close(m_file); }
 void InputFile::read(void* target, std::size_t count, std::uint64_t offset) const {
     auto* place = static_cast<char*>(target);
     while (count > 0) {
-        const ssize_t got = ::pread(m_file, place, std::min<std::size_t>(count, 1u << 30), static_cast<off_t>(offset));
+        const ssize_t got =
+            ::pread(m_file, place, std::min<std::size_t>(count, 1u << 30), static_cast<off_t>(offset));
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) refuseToRead(m_path, errno);
-        if (got == 0) fail(ErrorKind::Io, "'{}' ended before its {} bytes were read", m_path.string(), m_size);
+        if (got == 0)
+            fail(ErrorKind::Io, "'{}' ended before its {} bytes were read", m_path.string(), m_size);
         place += got;
         offset += static_cast<std::uint64_t>(got);
         count -= static_cast<std::size_t>(got);

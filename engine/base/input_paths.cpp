@@ -18,7 +18,8 @@ namespace {
 bool isSample(const fs::path& file) {
     constexpr std::array<std::string_view, 6> kEndings = {".jpg", ".jpeg", ".png", ".npy", ".npz", ".pb"};
     std::string ending = file.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
     return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
@@ -43,13 +44,17 @@ void InputPaths::checkOutput(const fs::path& output) const {
         std::error_code ignored;  // an input that is missing is refused by its reader
         if (fs::equivalent(output, path, ignored)) {
             if (output.lexically_normal() == path.lexically_normal())
-                failInput("'{}' is {} and would be overwritten: choose another name for the output", output.string(), what);
-            failInput("'{}' is the same file as {}, '{}', which would be overwritten: choose another name for the output",
-                      output.string(), what, path.string());
+                failInput("'{}' is {} and would be overwritten: choose another name for the output",
+                          output.string(), what);
+            failInput(
+                "'{}' is the same file as {}, '{}', which would be overwritten: choose another name for the "
+                "output",
+                output.string(), what, path.string());
         }
         if (fs::is_directory(path, ignored) && isSample(output) && isInside(output, path))
-            failInput("'{}' is part of {}, '{}', and would be overwritten: choose another name for the output", output.string(),
-                      what, path.string());
+            failInput(
+                "'{}' is part of {}, '{}', and would be overwritten: choose another name for the output",
+                output.string(), what, path.string());
     }
 }
 

@@ -45,13 +45,15 @@ void requireMemory(std::size_t bytes) {
     const std::size_t space = addressSpaceLeft();
     if (bytes > space)
         fail(ErrorKind::Unsupported,
-             "not enough memory: {:.0f} MiB more are needed, and the limit for this process (ulimit -v) leaves {:.0f} MiB; raise it",
+             "not enough memory: {:.0f} MiB more are needed, and the limit for this process (ulimit -v) "
+             "leaves {:.0f} MiB; raise it",
              mebibytes(bytes), mebibytes(space));
     if (bytes < kLarge) return;
     const std::size_t left = machineMemoryLeft();
     if (bytes > left)
         fail(ErrorKind::Unsupported,
-             "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the model's fixed dimensions "
+             "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "
+             "model's fixed dimensions "
              "smaller, use fewer threads, or close other programs",
              mebibytes(bytes), mebibytes(left));
 }

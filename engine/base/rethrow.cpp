@@ -23,7 +23,8 @@ void rethrowWithContext(const std::string& context) {
         throw Error(ErrorKind::BadInput, "a size in it is larger than any memory").addContext(context);
     } catch (const std::exception&) {
         throw Error(ErrorKind::Internal,
-                    "Quantloupe cannot process it and does not know why: the file is damaged, or this is an error in Quantloupe; "
+                    "Quantloupe cannot process it and does not know why: the file is damaged, or this is an "
+                    "error in Quantloupe; "
                     "if other tools accept the file, please report it")
             .addContext(context);
     }

@@ -12,14 +12,17 @@ bool isBlank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
 /// Where a quoted name that begins at `begin` ends: at a quote that no letter follows. npos: nowhere.
 std::size_t closingQuote(std::string_view text, std::size_t begin) {
-    for (std::size_t at = text.find('\'', begin + 1); at != std::string_view::npos; at = text.find('\'', at + 1))
-        if (at + 1 == text.size() || isBlank(text[at + 1]) || std::string_view(",.;:)]/").find(text[at + 1]) != std::string_view::npos)
+    for (std::size_t at = text.find('\'', begin + 1); at != std::string_view::npos;
+         at = text.find('\'', at + 1))
+        if (at + 1 == text.size() || isBlank(text[at + 1]) ||
+            std::string_view(",.;:)]/").find(text[at + 1]) != std::string_view::npos)
             return at;
     return std::string_view::npos;
 }
 
 bool opensQuote(std::string_view text, std::size_t at) {
-    return text[at] == '\'' && (at == 0 || isBlank(text[at - 1]) || text[at - 1] == '(' || text[at - 1] == '[');
+    return text[at] == '\'' &&
+           (at == 0 || isBlank(text[at - 1]) || text[at - 1] == '(' || text[at - 1] == '[');
 }
 
 }  // namespace
@@ -31,11 +34,11 @@ std::string shortName(std::string_view name, std::size_t most) {
     if (characters <= most) return std::string(name);
     const std::size_t atStart = most * 3 / 5, atEnd = most - 1 - atStart;
     std::size_t head = 0, tail = name.size();
-    for (std::size_t count = 0; count < atStart; ++count)
-        do ++head;
+    for (std::size_t count = 0; count < atStart; ++count) do
+            ++head;
         while (head < name.size() && continues(name[head]));
-    for (std::size_t count = 0; count < atEnd; ++count)
-        do --tail;
+    for (std::size_t count = 0; count < atEnd; ++count) do
+            --tail;
         while (tail > head && continues(name[tail]));
     return std::string(name.substr(0, head)).append(kEllipsis).append(name.substr(tail));
 }

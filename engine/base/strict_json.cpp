@@ -49,7 +49,9 @@ Json parse(std::string_view text) {
         failInput("this is {} MiB of JSON, and the limit is {} MiB", text.size() >> 20, kLongest >> 20);
     try {
         JsonGuard guard;
-        return Json::parse(text, [&](int depth, typename Json::parse_event_t event, Json& parsed) { return guard(depth, event, parsed); });
+        return Json::parse(text, [&](int depth, typename Json::parse_event_t event, Json& parsed) {
+            return guard(depth, event, parsed);
+        });
     } catch (const typename Json::exception& error) {
         // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." without the bracket.
         std::string message = error.what();

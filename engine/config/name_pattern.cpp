@@ -25,6 +25,8 @@ NamePattern::~NamePattern() = default;
 NamePattern::NamePattern(NamePattern&&) noexcept = default;
 NamePattern& NamePattern::operator=(NamePattern&&) noexcept = default;
 
-bool NamePattern::matches(std::string_view name) const { return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *m_regex); }
+bool NamePattern::matches(std::string_view name) const {
+    return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *m_regex);
+}
 
 }  // namespace quantloupe

@@ -16,7 +16,9 @@ bool isNumber(std::string_view text) {
 }  // namespace
 
 std::string csvCell(std::string_view text) {
-    const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos && !isNumber(text);
+    const bool formula = !text.empty() &&
+                         std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+                         !isNumber(text);
     std::string cell = formula ? "'" : "";
     cell += text;
     if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;

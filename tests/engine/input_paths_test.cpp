@@ -45,8 +45,8 @@ class InputPathsTest : public QObject {
 
     void refusesEveryNameOfAnInput_data() {
         QTest::addColumn<QString>("output");
-        for (const char* name : {"m.onnx", "./m.onnx", "images/../m.onnx", "link.onnx", "twin.onnx", "m.weights",
-                                 "images/cat/1.jpg", "pictures/cat/1.jpg"})
+        for (const char* name : {"m.onnx", "./m.onnx", "images/../m.onnx", "link.onnx", "twin.onnx",
+                                 "m.weights", "images/cat/1.jpg", "pictures/cat/1.jpg"})
             QTest::newRow(name) << QString::fromUtf8(name);
     }
     void refusesEveryNameOfAnInput() {

@@ -31,9 +31,12 @@ class ShortTextTest : public QObject {
     }
 
     void messagesShortenNamesAndNothingElse() {
-        const std::string plain = "node 'a b' (Conv): the layer's weight isn't there, and 'c' has 3 values: see the model's documentation";
+        const std::string plain =
+            "node 'a b' (Conv): the layer's weight isn't there, and 'c' has 3 values: see the model's "
+            "documentation";
         QCOMPARE(shortMessage(plain), plain);
-        const std::string spaced = "the name '" + std::string(500, 'x') + " " + std::string(500, 'y') + "' is unknown";
+        const std::string spaced =
+            "the name '" + std::string(500, 'x') + " " + std::string(500, 'y') + "' is unknown";
         QVERIFY(shortMessage(spaced).size() < 230);
         QVERIFY(QString::fromStdString(shortMessage(spaced)).endsWith("yyy' is unknown"));
         QVERIFY(shortMessage("names: " + std::string(5000, 'x') + ", b").size() < 230);
@@ -65,7 +68,8 @@ class ShortTextTest : public QObject {
         QCOMPARE(csvCell("-x"), std::string("'-x"));
         QCOMPARE(csvCell("\tx"), std::string("'\tx"));
         QCOMPARE(csvCell("\r=x"), std::string("\"'\r=x\""));
-        for (const char* number : {"-3.5", "+2", "-1e-05", "-inf", "12"}) QCOMPARE(csvCell(number), std::string(number));
+        for (const char* number : {"-3.5", "+2", "-1e-05", "-inf", "12"})
+            QCOMPARE(csvCell(number), std::string(number));
         QCOMPARE(csvCell("say \"a\", b"), std::string("\"say \"\"a\"\", b\""));
     }
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short run of tests/fuzz on the built programs; docs/testing.md tells how to make a long one. The seed is a new one every time, and
-// what is found is printed with the words that repeat it. QUANTLOUPE_FUZZ_SEED and QUANTLOUPE_FUZZ_SECONDS set both.
+// A short run of tests/fuzz on the built programs; docs/testing.md tells how to make a long one. The seed is
+// a new one every time, and what is found is printed with the words that repeat it. QUANTLOUPE_FUZZ_SEED and
+// QUANTLOUPE_FUZZ_SECONDS set both.
 #include <QtTest>
 
 #include "support/python.h"
@@ -13,18 +14,30 @@ class FuzzTest : public QObject {
 
     static QStringList arguments(const QString& seconds) {
         const QString programs = QStringLiteral(QUANTLOUPE_BIN_DIR);
-        QStringList list = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/fuzz/fuzz.py"), "--cli", programs + "/quantloupe-cli", "--window",
-                            programs + "/quantloupe", "--seconds", seconds, "--timeout", "120", "--seed",
-                            qEnvironmentVariable("QUANTLOUPE_FUZZ_SEED", "0"), "--keep", QDir::current().filePath("fuzz-findings")};
+        QStringList list = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/fuzz/fuzz.py"),
+                            "--cli",
+                            programs + "/quantloupe-cli",
+                            "--window",
+                            programs + "/quantloupe",
+                            "--seconds",
+                            seconds,
+                            "--timeout",
+                            "120",
+                            "--seed",
+                            qEnvironmentVariable("QUANTLOUPE_FUZZ_SEED", "0"),
+                            "--keep",
+                            QDir::current().filePath("fuzz-findings")};
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-        list << "--memory" << "0";
+        list << "--memory"
+             << "0";
 #endif
         return list;
     }
 
   private Q_SLOTS:
     void initTestCase() {
-        if (quantloupe::test::runPython({"-c", "import numpy, onnx"}) != 0) QSKIP("no Python with numpy and onnx");
+        if (quantloupe::test::runPython({"-c", "import numpy, onnx"}) != 0)
+            QSKIP("no Python with numpy and onnx");
     }
 
     void damagedInputsAreRefusedInWords() {

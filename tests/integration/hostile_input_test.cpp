@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line on inputs that are damaged, made to do harm, or named by mistake: it refuses them with one readable message, in
-// bounded time and memory, and never overwrites what it reads. tests/fuzz looks for more of them.
+// The command line on inputs that are damaged, made to do harm, or named by mistake: it refuses them with one
+// readable message, in bounded time and memory, and never overwrites what it reads. tests/fuzz looks for more
+// of them.
 #include <onnx/onnx_pb.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -29,8 +30,9 @@ struct Outcome {
 /// One Relu whose node, input and output have such names.
 std::string modelWithNames(const std::string& name) {
     onnx::ModelProto model;
-    model.ParseFromString(quantloupe::test::textModelBytes(
-        "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { t = Relu(x) y = Neg(t) }"));
+    model.ParseFromString(
+        quantloupe::test::textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => "
+                                         "(float[N,2] y) { t = Relu(x) y = Neg(t) }"));
     onnx::GraphProto& graph = *model.mutable_graph();
     for (int i = 0; i < 2; ++i) graph.mutable_node(i)->set_name(name + (i == 0 ? "/0" : "/1"));
     graph.mutable_node(0)->set_input(0, name + ":in");
@@ -57,7 +59,8 @@ std::string modelWithAttributes(int count) {
 std::string constantOfAnotherKind() {
     onnx::ModelProto model;
     model.ParseFromString(quantloupe::test::textModelBytes(
-        "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { c = Constant<value_float = 1.0>() y = Add(x, c) }"));
+        "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { c = "
+        "Constant<value_float = 1.0>() y = Add(x, c) }"));
     auto& attribute = *model.mutable_graph()->mutable_node(0)->mutable_attribute(0);
     attribute.set_type(onnx::AttributeProto::INT);
     attribute.set_i(1);
@@ -100,11 +103,12 @@ class HostileInputTest : public QObject {
         return source.open(QIODevice::ReadOnly) ? source.readAll() : QByteArray();
     }
     QString putModel(const QString& name, const std::string& body) const {
-        return put(name, QByteArray::fromStdString(
-                             quantloupe::test::textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> net " + body)));
+        return put(name, QByteArray::fromStdString(quantloupe::test::textModelBytes(
+                             "<ir_version: 8, opset_import: [\"\" : 13]> net " + body)));
     }
     /// `addressSpace` in MiB; 0: no limit.
-    static Outcome run(const QStringList& arguments, const QByteArray& input = {}, rlim_t addressSpace = 0, int seconds = 60) {
+    static Outcome run(const QStringList& arguments, const QByteArray& input = {}, rlim_t addressSpace = 0,
+                       int seconds = 60) {
         QProcess process;
         if (addressSpace > 0)
             process.setChildProcessModifier([addressSpace] {
@@ -133,7 +137,8 @@ class HostileInputTest : public QObject {
         QProcess window;
         auto environment = QProcessEnvironment::systemEnvironment();
         environment.insert("QT_QPA_PLATFORM", "offscreen");
-        for (const char* folder : {"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"}) environment.insert(folder, m_folder.path());
+        for (const char* folder : {"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"})
+            environment.insert(folder, m_folder.path());
         window.setProcessEnvironment(environment);
         window.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"), arguments);
         Outcome outcome;
@@ -166,9 +171,12 @@ class HostileInputTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        m_model = putModel("m.onnx", "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}> { y = MatMul(x, w) }");
+        m_model = putModel(
+            "m.onnx", "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}> { y = MatMul(x, w) }");
         QByteArray npy = QByteArray("\x93NUMPY\x01\x00\x76\x00", 10) +
-              QByteArray("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }").leftJustified(117, ' ') + "\n";
+                         QByteArray("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }")
+                             .leftJustified(117, ' ') +
+                         "\n";
         for (int i = 0; i < 8; ++i) {
             const float value = static_cast<float>(i) - 3.5f;
             npy.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -182,7 +190,8 @@ class HostileInputTest : public QObject {
         QTest::addColumn<QString>("command");
         QTest::addColumn<QString>("output");  // an option and the file that it names
         const auto row = [](const char* command, const char* output) {
-            QTest::addRow("%s %s", command, output) << QString::fromUtf8(command) << QString::fromUtf8(output);
+            QTest::addRow("%s %s", command, output)
+                << QString::fromUtf8(command) << QString::fromUtf8(output);
         };
         for (const char* output : {"M", "DIR/./m.onnx", "DIR/link.onnx", "DIR/twin.onnx"}) {
             row("transform M", output);
@@ -200,8 +209,10 @@ class HostileInputTest : public QObject {
         row("export M --to clika", "DIR/m.onnx");
         row("render X", "DIR/x.svg");
         for (const char* saved : {"M", "DIR/link.onnx", "C", "D"}) {
-            row("inspect M --config C --calibration-data D", (QByteArray("--save-config ") + saved).constData());
-            row("tune M --data D --max-drop 1 --config C", (QByteArray("--save-config ") + saved).constData());
+            row("inspect M --config C --calibration-data D",
+                (QByteArray("--save-config ") + saved).constData());
+            row("tune M --data D --max-drop 1 --config C",
+                (QByteArray("--save-config ") + saved).constData());
         }
     }
     void noCommandOverwritesItsInputs() {
@@ -219,7 +230,11 @@ class HostileInputTest : public QObject {
         QString words = command + (output.startsWith("--") ? " " : " -o ") + output;
         QStringList arguments = words.split(' ');
         for (QString& word : arguments) {
-            const QMap<QString, QString> names = {{"M", m_model}, {"D", m_data}, {"C", file("c.json")}, {"P", file("p.json")}, {"X", file("x.svg")}};
+            const QMap<QString, QString> names = {{"M", m_model},
+                                                  {"D", m_data},
+                                                  {"C", file("c.json")},
+                                                  {"P", file("p.json")},
+                                                  {"X", file("x.svg")}};
             word = names.value(word, word.replace("DIR", m_folder.path()));
         }
         verifyRefusal(run(arguments), "would be overwritten");
@@ -231,8 +246,10 @@ class HostileInputTest : public QObject {
 
     void externalDataIsAnInputToo() {
         const float values[] = {1, 2};
-        const QString weights = put("ext/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
-        const QString model = put("ext/e.onnx", QByteArray::fromStdString(quantloupe::test::externalModelBytes("w.bin")));
+        const QString weights =
+            put("ext/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
+        const QString model =
+            put("ext/e.onnx", QByteArray::fromStdString(quantloupe::test::externalModelBytes("w.bin")));
         verifyRefusal(run({"transform", model, "-o", weights}), "external data of the model");
         verifyRefusal(run({"inspect", model, "--save-config", weights}), "external data of the model");
         QCOMPARE(contentOf(weights).size(), qsizetype(sizeof values));
@@ -242,7 +259,8 @@ class HostileInputTest : public QObject {
     void filesOfAnExportDoNotOverwriteInputs() {
         const QString folder = file("multi");
         QDir().mkpath(folder);
-        const QStringList arguments = {"export", m_model, "--data", m_data, "--to", "onnxruntime", "-o", folder + "/q.py"};
+        const QStringList arguments = {"export", m_model,       "--data", m_data,
+                                       "--to",   "onnxruntime", "-o",     folder + "/q.py"};
         const Outcome first = run(arguments + QStringList{"--json"});
         QVERIFY2(first.code == 0, described(first));
         const QStringList names = QDir(folder).entryList(QDir::Files);
@@ -262,7 +280,8 @@ class HostileInputTest : public QObject {
     void aFailedExportLeavesNoParts() {
         const QString folder = file("parts");
         QDir().mkpath(folder);
-        const QStringList arguments = {"export", m_model, "--data", m_data, "--to", "onnxruntime", "-o", folder + "/q.py"};
+        const QStringList arguments = {"export", m_model,       "--data", m_data,
+                                       "--to",   "onnxruntime", "-o",     folder + "/q.py"};
         QCOMPARE(run(arguments).code, 0);
         const QStringList names = QDir(folder).entryList(QDir::Files);
         for (const QString& blocked : names) {
@@ -277,12 +296,14 @@ class HostileInputTest : public QObject {
 
     void killedCommandsLeaveNothing() {
         const QString folder = file("killed"), output = folder + "/out.onnx";
-        const QString model = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/mobilenetv2_cifar10.onnx");
+        const QString model =
+            QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/mobilenetv2_cifar10.onnx");
         QDir().mkpath(folder);
         QByteArray before;
         for (int i = 0; i < 20; ++i) {
             QProcess process;
-            process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), {"transform", model, "-o", output});
+            process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
+                          {"transform", model, "-o", output});
             QVERIFY(process.waitForStarted());
             process.waitForFinished(20 * i);
             process.kill();
@@ -298,9 +319,12 @@ class HostileInputTest : public QObject {
     void onlyRegularFilesAreRead_data() {
         QTest::addColumn<QString>("what");
         QTest::addColumn<QString>("kind");
-        QTest::newRow("zero") << "/dev/zero" << "device";
-        QTest::newRow("fifo") << "FIFO" << "pipe";
-        QTest::newRow("link to a device") << "LINK" << "device";
+        QTest::newRow("zero") << "/dev/zero"
+                              << "device";
+        QTest::newRow("fifo") << "FIFO"
+                              << "pipe";
+        QTest::newRow("link to a device") << "LINK"
+                                          << "device";
     }
     void onlyRegularFilesAreRead() {
         QFETCH(QString, what);
@@ -314,11 +338,12 @@ class HostileInputTest : public QObject {
             QFile::remove(what);
             QVERIFY(QFile::link("/dev/zero", what));
         }
-        const QList<QStringList> commands = {{"inspect", what},
-                                             {"inspect", m_model, "--config", what},
-                                             {"analyze", m_model, "--data", m_data, "--preprocess", what},
-                                             {"analyze", m_model, "--data", m_data, "--against", what},
-                                             {"import", what, "--from", "amct", "--model", m_model, "-o", file("out.json")}};
+        const QList<QStringList> commands = {
+            {"inspect", what},
+            {"inspect", m_model, "--config", what},
+            {"analyze", m_model, "--data", m_data, "--preprocess", what},
+            {"analyze", m_model, "--data", m_data, "--against", what},
+            {"import", what, "--from", "amct", "--model", m_model, "-o", file("out.json")}};
         for (const QStringList& command : commands) {
             const Outcome outcome = run(command, {}, 2000, 20);
             verifyRefusal(outcome, kind);
@@ -334,7 +359,8 @@ class HostileInputTest : public QObject {
 
     void deepJsonIsRefused() {
         const QByteArray deep = QByteArray(200'000, '[') + QByteArray(200'000, ']');
-        const QString model = putModel("deep.onnx", "(float[N,3,4,4] x) => (float[N,3,4,4] y) { y = Relu(x) }");
+        const QString model =
+            putModel("deep.onnx", "(float[N,3,4,4] x) => (float[N,3,4,4] y) { y = Relu(x) }");
         put("deep.preprocess.json", "{\"scale\": " + deep + "}");
         put("images/1.png", "no image");
         put("images/2.png", "no image");
@@ -342,7 +368,8 @@ class HostileInputTest : public QObject {
         const QString config = put("deep.json", "{\"skip\": " + deep + "}");
         verifyRefusal(run({"inspect", m_model, "--config", config}), "nested more than 32 levels");
         const QString amct = put("deep.amct.json", "{\"version\": 1, \"x\": " + deep + "}");
-        verifyRefusal(run({"import", amct, "--from", "amct", "--model", m_model, "-o", file("out.json")}), "nested more than 32 levels");
+        verifyRefusal(run({"import", amct, "--from", "amct", "--model", m_model, "-o", file("out.json")}),
+                      "nested more than 32 levels");
     }
 
     void regularExpressionsTakeBoundedTime_data() {
@@ -358,9 +385,12 @@ class HostileInputTest : public QObject {
         QFETCH(QString, pattern);
         const QString model = putModel("named.onnx", "(float[N,2] x) => (float[N,2] y) { y = Relu(x) }");
         const QJsonObject rule{{"kind", "pattern"}, {"regex", pattern}};
-        const QString config = put("pattern.json", QJsonDocument(QJsonObject{{"skip", QJsonObject{{"rules", QJsonArray{rule}}}}}).toJson());
+        const QString config =
+            put("pattern.json",
+                QJsonDocument(QJsonObject{{"skip", QJsonObject{{"rules", QJsonArray{rule}}}}}).toJson());
         const Outcome outcome = run({"inspect", model, "--config", config});
-        verifyRefusal(outcome, pattern.startsWith("(.*)") ? "no layer's name matches" : "the regular expression");
+        verifyRefusal(outcome,
+                      pattern.startsWith("(.*)") ? "no layer's name matches" : "the regular expression");
         QVERIFY2(outcome.milliseconds < 5000, described(outcome));
     }
 
@@ -368,11 +398,13 @@ class HostileInputTest : public QObject {
     void externalDataOfAConstantLiesNextToTheModel() {
         const float values[] = {1, 2};
         put("constant/w.bin", QByteArray(reinterpret_cast<const char*>(values), sizeof values));
-        const QString model = put("constant/c.onnx", QByteArray::fromStdString(externalConstantModel("w.bin")));
+        const QString model =
+            put("constant/c.onnx", QByteArray::fromStdString(externalConstantModel("w.bin")));
         const Outcome outcome = run({"inspect", model});
         QVERIFY2(outcome.code == 0, described(outcome));
         verifyRefusal(run({"transform", model, "-o", file("constant/w.bin")}), "external data of the model");
-        const QString foreign = put("constant/f.onnx", QByteArray::fromStdString(externalConstantModel("../d.npy")));
+        const QString foreign =
+            put("constant/f.onnx", QByteArray::fromStdString(externalConstantModel("../d.npy")));
         verifyRefusal(run({"inspect", foreign}), "outside the model's folder");
     }
 
@@ -384,7 +416,9 @@ class HostileInputTest : public QObject {
     }
 
     void errorsAfterLoadingNameTheModel() {
-        const QString model = putModel("wrong.onnx", "(float[N,3] x) => (float[N,5] y) <float[2,5] w = {1,2,3,4,5,6,7,8,9,10}> { y = MatMul(x, w) }");
+        const QString model = putModel(
+            "wrong.onnx",
+            "(float[N,3] x) => (float[N,5] y) <float[2,5] w = {1,2,3,4,5,6,7,8,9,10}> { y = MatMul(x, w) }");
         verifyRefusal(run({"analyze", model}), "model 'wrong.onnx'");
     }
 
@@ -393,9 +427,10 @@ class HostileInputTest : public QObject {
         for (int i = 0; i < 200'000; ++i) names += (i ? ",\"layer" : "\"layer") + QByteArray::number(i) + '"';
         QByteArray dots("a");
         for (int i = 0; i < 100'000; ++i) dots += ".a";
-        const QByteArray requests = "{\"do\":\"skip\",\"layers\":[" + names + "]}\n{\"do\":\"set\",\"key\":\"" + dots +
-                                    "\",\"value\":1}\n{\"do\":\"set\",\"key\":\"layers." + dots + "\",\"value\":{}}\n" +
-                                    "{\"do\":\"skip\",\"layers\":[\"" + dots + "\"]}\n{\"do\":\"quit\"}\n";
+        const QByteArray requests =
+            "{\"do\":\"skip\",\"layers\":[" + names + "]}\n{\"do\":\"set\",\"key\":\"" + dots +
+            "\",\"value\":1}\n{\"do\":\"set\",\"key\":\"layers." + dots + ".weight.bits\",\"value\":4}\n" +
+            "{\"do\":\"skip\",\"layers\":[\"" + dots + "\"]}\n{\"do\":\"quit\"}\n";
         const Outcome outcome = run({"session", m_model, "--data", m_data}, requests);
         QVERIFY2(outcome.code == 0, described(outcome));
         const QStringList replies = outcome.out.split('\n', Qt::SkipEmptyParts);
@@ -417,18 +452,21 @@ class HostileInputTest : public QObject {
     void longNamesCostLinearTime() {
         QFETCH(QByteArray, name);
         const QString model = put("long.onnx", QByteArray::fromStdString(modelWithNames(name.toStdString())));
-        for (const QStringList& command : QList<QStringList>{{"render", model, "-o", file("long.svg")},
-                                                             {"render", model, "-o", file("long.dot")},
-                                                             {"inspect", model},
-                                                             {"analyze", model, "--all-layers", "--samples", "4"},
-                                                             {"export", model, "--to", "html", "-o", file("long.html")},
-                                                             {"export", model, "--to", "csv", "-o", file("long.csv")}}) {
+        for (const QStringList& command :
+             QList<QStringList>{{"render", model, "-o", file("long.svg")},
+                                {"render", model, "-o", file("long.dot")},
+                                {"inspect", model},
+                                {"analyze", model, "--all-layers", "--samples", "4"},
+                                {"export", model, "--to", "html", "-o", file("long.html")},
+                                {"export", model, "--to", "csv", "-o", file("long.csv")}}) {
             const Outcome outcome = run(command, {}, 2000);
             QVERIFY2(outcome.code == 0, described(outcome));
             QVERIFY2(outcome.milliseconds < 5000, command.join(' ').toUtf8() + ": " + described(outcome));
-            for (const QString& line : (outcome.out + outcome.err).split('\n')) QVERIFY2(line.size() < 1000, qPrintable(line.left(300)));
+            for (const QString& line : (outcome.out + outcome.err).split('\n'))
+                QVERIFY2(line.size() < 1000, qPrintable(line.left(300)));
         }
-        verifyRefusal(run({"inspect", model, "--skip", QString::fromUtf8(name) + "x"}), "the model has no layer");
+        verifyRefusal(run({"inspect", model, "--skip", QString::fromUtf8(name) + "x"}),
+                      "the model has no layer");
     }
 
     void manyAttributesCostLinearTime() {
@@ -438,7 +476,8 @@ class HostileInputTest : public QObject {
     }
 
     void cellsOfTheLayerTableAreNoFormulas() {
-        const QString model = put("formula.onnx", QByteArray::fromStdString(modelWithNames("=HYPERLINK(\"x\")")));
+        const QString model =
+            put("formula.onnx", QByteArray::fromStdString(modelWithNames("=HYPERLINK(\"x\")")));
         const Outcome outcome = run({"export", model, "--to", "csv", "-o", file("formula.csv")});
         QVERIFY2(outcome.code == 0, described(outcome));
         const QByteArray csv = contentOf(file("formula.csv"));
@@ -478,17 +517,20 @@ class HostileInputTest : public QObject {
     void tightMemoryIsSaid() {
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
         for (const rlim_t mebibytes : {120, 160, 200, 240, 280, 320, 360, 400, 450, 500}) {
-            const Outcome outcome = run({"analyze", demo + "mobilenetv2_cifar10.onnx", "--data", demo + "val", "--samples", "8",
-                                         "--calibration-samples", "4", "--threads", "2"},
+            const Outcome outcome = run({"analyze", demo + "mobilenetv2_cifar10.onnx", "--data", demo + "val",
+                                         "--samples", "8", "--calibration-samples", "4", "--threads", "2"},
                                         {}, mebibytes, 120);
-            const QByteArray what = "with " + QByteArray::number(qint64(mebibytes)) + " MiB: " + described(outcome);
-            QVERIFY2(outcome.code == 0 || outcome.code == 1 || outcome.code == 127, what);  // 127: the program cannot even be loaded
+            const QByteArray what =
+                "with " + QByteArray::number(qint64(mebibytes)) + " MiB: " + described(outcome);
+            QVERIFY2(outcome.code == 0 || outcome.code == 1 || outcome.code == 127,
+                     what);  // 127: the program cannot even be loaded
             if (outcome.code == 1) QVERIFY2(outcome.err.contains("memory"), what);
         }
     }
 
     void largeFixedDimensionsAreRefused() {
-        const QString model = putModel("wide.onnx", "(float[1000000,100] x) => (float[1000000,100] y) { t = Relu(x) y = Add(t, x) }");
+        const QString model = putModel(
+            "wide.onnx", "(float[1000000,100] x) => (float[1000000,100] y) { t = Relu(x) y = Add(t, x) }");
         const Outcome outcome = run({"analyze", model}, {}, 1500, 120);
         verifyRefusal(outcome, "memory");
     }
