@@ -14,6 +14,7 @@ find_package(OpenMP REQUIRED)
 find_package(Qt6 6.4 REQUIRED COMPONENTS Core DBus Gui Widgets Svg PrintSupport Test)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(GRAPHVIZ REQUIRED IMPORTED_TARGET libgvc libcgraph)
+pkg_check_modules(RE2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 
 # Debian's ONNX has no CMake package that works without its sources.

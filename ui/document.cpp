@@ -192,6 +192,10 @@ bool Document::openConfig(const std::filesystem::path& path) {
 
 bool Document::saveConfig(const std::filesystem::path& path) {
     try {
+        InputPaths inputs = openedPaths();
+        inputs.add("the project", m_projectPath);
+        inputs.add("the model's preprocessing file", preprocessFile());
+        inputs.checkOutput(path);
         quantloupe::saveConfig(m_config, path);
     } catch (const std::exception& error) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));

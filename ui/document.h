@@ -18,6 +18,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/input_paths.h"
 #include "commands/config_edits.h"
 #include "config/quantization_config.h"
 #include "jobs/evaluation_job.h"
@@ -101,6 +102,11 @@ class Document : public QObject {
     /// Makes the edit one undo step and evaluates. False (and a message) if the rules make no sense.
     bool edit(const ConfigEdit& edit);
     void toggleSelection();
+
+    /// The model and the data, which nothing that is saved may overwrite.
+    InputPaths openedPaths() const;
+    /// What an export must not overwrite: also the configuration, the project and the preprocessing file.
+    InputPaths inputPaths() const;
 
     // The project, and what was measured.
     const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet

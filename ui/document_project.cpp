@@ -107,8 +107,31 @@ Project Document::project() const {
     return project;
 }
 
+InputPaths Document::openedPaths() const {
+    InputPaths inputs;
+    if (!m_model) return inputs;
+    inputs.add("the model", m_model->path);
+    for (const fs::path& file : m_model->dataFiles) inputs.add("external data of the model", file);
+    inputs.add("the data", m_data ? m_data->evaluationPath : m_dataWanted.first);
+    inputs.add("the calibration data", m_data ? m_data->calibrationPath : m_dataWanted.second);
+    return inputs;
+}
+
+InputPaths Document::inputPaths() const {
+    InputPaths inputs = openedPaths();
+    if (!m_model) return inputs;
+    inputs.add("the configuration", m_configPath);
+    inputs.add("the project", m_projectPath);
+    inputs.add("the model's preprocessing file", preprocessFile());
+    return inputs;
+}
+
 bool Document::saveProject(const fs::path& path) {
     try {
+        InputPaths inputs = openedPaths();
+        inputs.add("the configuration", m_configPath);
+        inputs.add("the model's preprocessing file", preprocessFile());
+        inputs.checkOutput(path);
         quantloupe::saveProject(project(), path);
     } catch (const std::exception& error) {
         say(MessageKind::Error, QString::fromUtf8(error.what()));

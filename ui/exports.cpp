@@ -82,13 +82,15 @@ struct ExportOrder {
     std::vector<LayerResult> layers;
     std::vector<AccuracyStep> history;
     LayoutOptions arrangement;  ///< of the window: groups and columns
+    InputPaths inputs;
 };
 
 ExportOrder orderOf(const Document& document) {
     std::vector<AccuracyStep> history;
     for (const MeasuredConfig& measured : document.history().entries())
         if (!measured.otherModel) history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
-    return {document.config(), document.data(), document.graph(), document.layers(), std::move(history), document.layoutOptions()};
+    return {document.config(), document.data(), document.graph(), document.layers(), std::move(history), document.layoutOptions(),
+            document.inputPaths()};
 }
 
 ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect, const std::filesystem::path& output,
@@ -122,6 +124,7 @@ namespace {
 /// Writes one; returns what its format cannot say of the configuration.
 std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info, const std::filesystem::path& path,
                                   const CancelToken& cancel) {
+    order.inputs.checkOutput(path);
     // The states as the engine sees them, not the window's guess.
     const auto states = [&] {
         return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers : order.layers;
@@ -131,7 +134,7 @@ std::vector<std::string> writeOne(Session& session, const ExportOrder& order, co
             const Dialect& dialect = dialectNamed(info.dialect, false);
             const ExportSource source = sourceFor(session, order, dialect, path, cancel);
             const ExportResult result = dialect.write(source);
-            writeExport(result, path, source.model);
+            writeExport(result, path, order.inputs);
             return result.notices;
         }
         case ExportKind::Pdf: {

@@ -4,6 +4,7 @@
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QHeaderView>
+#include <QShortcut>
 #include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
@@ -72,13 +73,6 @@ QTreeWidgetItem* addLink(QTreeWidgetItem* parent, const QString& text, const std
     link->setData(0, kNameRole, QString::fromStdString(name));
     link->setData(0, kMeantRole, QString::fromStdString(meant));
     return link;
-}
-
-/// Only the start: a model is no text, and what gives a dialect away stands in the first megabyte.
-std::string beginningOf(const std::filesystem::path& path) {
-    QFile file(QString::fromStdString(path.string()));
-    if (!file.open(QIODevice::ReadOnly)) return {};
-    return file.read(1 << 20).toStdString();
 }
 
 }  // namespace
@@ -162,7 +156,7 @@ void ImportDialog::openFile(const std::filesystem::path& path) {
     m_path = path;
     m_renamed.clear();
     m_file->setFullText(QString::fromStdString(path.string()));
-    const std::string guess = guessDialect(path, beginningOf(path));
+    const std::string guess = guessDialect(path);
     const auto found = std::find(m_names.begin(), m_names.end(), guess);
     if (guess == kOwn) {
         m_dialect->setCurrentIndex(-1);

@@ -266,6 +266,7 @@ void PreprocessDialog::save() {
     const auto preprocess = entered();
     if (!preprocess) return;
     try {
+        m_document.openedPaths().checkOutput(m_document.preprocessFile());
         writeFileAtomically(m_document.preprocessFile(), preprocessToJson(*preprocess));
     } catch (const std::exception& error) {
         return complain(sentence(QString::fromUtf8(error.what())));

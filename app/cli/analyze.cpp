@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "analysis_extras.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "json_output.h"
 #include "open_session.h"
@@ -33,6 +34,8 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
     fmt::print("\n");
 }
 
+constexpr std::size_t kMostNameWidth = 100;  // of a column; longer names stand out
+
 void printLayers(const Evaluation& result, const Options& options) {
     std::vector<const LayerResult*> layers;
     for (const LayerResult& layer : result.layers) {
@@ -47,9 +50,9 @@ void printLayers(const Evaluation& result, const Options& options) {
     fmt::print("\n{} by local sensitivity (QS): state; QS of the weight, local, cumulative; SQNR local\n",
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
-    for (const LayerResult* layer : layers) width = std::max(width, layer->name.size());
+    for (const LayerResult* layer : layers) width = std::max(width, std::min(layer->name.size(), kMostNameWidth));
     for (const LayerResult* layer : layers) {
-        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", layer->name, width, layer->op,
+        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", shortName(layer->name), width, shortName(layer->op),
                    layerStateName(layer->state), qsOf(layer->weight), qsOf(layer->local), qsOf(layer->cumulative),
                    layer->local ? decibels(layer->local->sqnrDb) : "-");
     }
@@ -57,7 +60,7 @@ void printLayers(const Evaluation& result, const Options& options) {
     for (const auto& [what, member] : {std::pair{"local", &LayerResult::local}, {"cumulative", &LayerResult::cumulative}}) {
         fmt::print("\n{}\n  {:<{}}  {}\n", what, "", width, differenceHeader());
         for (const LayerResult* layer : layers)
-            fmt::print("  {:<{}}  {}\n", layer->name, width, differenceRow(layer->*member));
+            fmt::print("  {:<{}}  {}\n", shortName(layer->name), width, differenceRow(layer->*member));
     }
 }
 

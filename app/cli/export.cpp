@@ -31,7 +31,7 @@ Options withNeededData(Options options, DialectNeeds needs) {
 }  // namespace
 
 void runExport(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     const Dialect& dialect = dialectNamed(options.dialect, false);
     OpenedSession opened = openSession(withNeededData(options, dialect.needs), {.wholeData = dialect.needs != DialectNeeds::Metrics});
     ProgressLine progress;
@@ -41,7 +41,7 @@ void runExport(const Options& options) {
     source.calibrationData = options.calibrationData.empty() ? options.data : options.calibrationData;
     source.preprocess = preprocessOf(options);
     const ExportResult exported = dialect.write(source);
-    const auto paths = writeExport(exported, options.output, options.model);
+    const auto paths = writeExport(exported, options.output, inputsOf(options, opened.session->model()));
 
     for (const std::string& text : exported.notices) notice(text);
     if (options.json) {

@@ -15,8 +15,9 @@
 namespace quantloupe::cli {
 
 void runImport(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     const LoadedModel model = loadModel(options.model);
+    startOutputs(options, model);
     for (const std::string& text : model.notices) notice(text);
     const ImportResult imported =
         importFile(dialectNamed(options.dialect, true), model.graph, options.config, options.foreign);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "commands.h"
 #include "interchange/clika_names.h"
 #include "json_output.h"
@@ -103,12 +104,12 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     const ClikaNames clika(graph);
     fmt::print("{}\n", session.model().path.string());
     fmt::print("  opset {}, IR {}, from {}\n", graph.opset(), graph.facts().irVersion,
-               graph.facts().producer.empty() ? "an unnamed producer" : graph.facts().producer);
+               graph.facts().producer.empty() ? "an unnamed producer" : shortName(graph.facts().producer));
     const auto tensors = [&](const char* what, std::span<const TensorId> ids) {
         for (const TensorId id : ids) {
             const TensorInfo& tensor = graph.tensor(id);
-            fmt::print("  {} {}: {} {}\n", what, tensor.name, dataTypeName(tensor.type),
-                       tensor.shape ? toString(*tensor.shape) : "of unknown shape");
+            fmt::print("  {} {}: {} {}\n", what, shortName(tensor.name), dataTypeName(tensor.type),
+                       tensor.shape ? shortName(toString(*tensor.shape)) : "of unknown shape");
         }
     };
     tensors("input", graph.inputs());
@@ -129,15 +130,15 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
         const Node& node = graph.node(NodeId(i));
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
-        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", node.name, width, clika.of(NodeId(i)), clikaWidth,
-                   node.op, known ? toString(*graph.tensor(output).shape) : "?");
+        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", shortName(node.name), width, clika.of(NodeId(i)), clikaWidth,
+                   shortName(node.op), known ? shortName(toString(*graph.tensor(output).shape)) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".
         const std::string state(layerStateName(layer.state));
         const bool said = layer.reason.starts_with(state);
         const std::string text = layer.reason.empty() ? state : said ? layer.reason : state + ": " + layer.reason;
         fmt::print(" {:>12} {:>12}  {}\n", layer.parameters,
-                   layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", text);
+                   layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", shortMessage(text));
         if (!connections) continue;
         fmt::print("    from {}\n", fmt::join(connectedFrom(graph, node), ", "));
         fmt::print("    to   {}\n", fmt::join(connectedTo(graph, node), ", "));

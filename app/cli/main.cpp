@@ -118,8 +118,8 @@ int runCommandLine(int argc, char** argv) {
         return exitWith(error.what());
     } catch (const std::bad_alloc&) {
         return exitWith("there is not enough memory for this");
-    } catch (const std::exception& error) {
-        return exitWith(fmt::format("unexpected: {}", error.what()));
+    } catch (const std::exception&) {
+        return exitWith("an error in quantloupe-cli itself ended the command: please report the command with its files");
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "output_file.h"
 #include "progress_line.h"
 #include "timed_dataset.h"
 
@@ -16,6 +17,7 @@ Preprocess preprocessOf(const Options& options) {
 OpenedSession openSession(const Options& options, const OpenOptions& how) {
     const auto start = std::chrono::steady_clock::now();
     LoadedModel model = loadModel(options.model);
+    startOutputs(options, model);
     for (const std::string& text : model.notices) notice(text);
 
     SessionOptions sessionOptions;

@@ -10,13 +10,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/input_file.h"
+#include "base/strict_json.h"
 #include "config/config_choices.h"
 #include "config/config_json.h"
 #include "config/equalization_json.h"
 #include "config/presets.h"
 #include "interchange/dialect.h"
+#include "output_file.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -206,7 +208,7 @@ void OptionReader::addConfiguration() {
             }(),
         [this](const std::string& value) { m_preset = value; })
         ->type_name("NAME");
-    path("--config", m_configFile, "A configuration file, on top of the preset");
+    path("--config", m_options.configFile, "A configuration file, on top of the preset");
     path("--save-config", m_options.saveConfig, "Write the configuration that results");
     edit("--set", "Set one key of the configuration: quantization.weight.bits=4",
          [](const std::string& value) {
@@ -372,17 +374,17 @@ QuantizationConfig OptionReader::startingPoint() const {
             throw UsageError(error.what());
         }
     }
-    if (m_configFile.empty()) return config;
+    if (m_options.configFile.empty()) return config;
     try {
-        const std::string text = readFile(m_configFile);
+        const std::string text = readFile(m_options.configFile);
         config = configFromJson(text);
         // A file that names no preset of its own lies on top of the one asked for.
-        auto document = nlohmann::ordered_json::parse(text);
+        auto document = parseOrderedJson(text);
         if (m_preset.empty() || document.contains("preset")) return config;
         document["preset"] = m_preset;
         return configFromJson(document.dump());
     } catch (Error& error) {
-        throw error.addContext(fmt::format("configuration '{}'", m_configFile.string()));
+        throw error.addContext(fmt::format("configuration '{}'", m_options.configFile.string()));
     }
 }
 
@@ -394,7 +396,11 @@ Options OptionReader::finish() {
     }
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);
-    if (!m_options.saveConfig.empty() && !m_has.tuning) saveConfig(m_options.config, m_options.saveConfig);
+    if (m_options.saveConfig.empty()) return m_options;
+    if (m_options.saveConfig.lexically_normal() == m_options.output.lexically_normal())
+        throw UsageError("--save-config and --output name the same file");
+    requireWritable(m_options.saveConfig, m_options);
+    if (m_has.tuning) std::swap(m_options.saveConfig, m_options.saveFound);
     return m_options;
 }
 

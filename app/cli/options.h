@@ -25,8 +25,10 @@ struct UsageError : std::runtime_error {
 /// What a command was asked to do.
 struct Options {
     std::filesystem::path model;
-    std::filesystem::path data, calibrationData, preprocess, output, saveConfig;  ///< empty: not given
-    std::size_t samples = 0;                                                      ///< 0: all
+    std::filesystem::path data, calibrationData, preprocess, output, configFile;  ///< empty: not given
+    std::filesystem::path saveConfig;  ///< where `config` is written once the model is loaded; empty: nowhere
+    std::filesystem::path saveFound;   ///< tune: where the configuration that it finds is written; empty: nowhere
+    std::size_t samples = 0;           ///< 0: all
     std::optional<std::size_t> memoryMiB;  ///< for activations
     bool simulate = false, path = false;
     int threads = 0;                                                              ///< 0: one a core
@@ -60,7 +62,7 @@ struct CommandOptions {
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
     bool progress = false;  ///< progress is shown only when it is asked for
-    bool tuning = false;    ///< --max-drop and what goes with it; --save-config is of what is found, and the command writes it
+    bool tuning = false;    ///< --max-drop and what goes with it; --save-config is for what is found
 };
 
 /// Throws UsageError naming the option unless the value is a whole number in the range.
@@ -71,8 +73,8 @@ class OptionReader {
   public:
     OptionReader(CLI::App& command, const CommandOptions& has);
 
-    /// After parsing: preset, then the configuration file, then the rest from left to right; writes
-    /// --save-config. Throws UsageError for wrong usage, Error for a configuration file that cannot be read.
+    /// After parsing: preset, then the configuration file, then the rest from left to right. Throws UsageError for wrong
+    /// usage, Error for a configuration file that cannot be read and for a --save-config that cannot be written.
     Options finish();
 
   private:
@@ -103,7 +105,6 @@ class OptionReader {
     CommandOptions m_has;
     Options m_options;
     std::string m_preset;
-    std::filesystem::path m_configFile;
     std::vector<Edit> m_edits;
     std::optional<SkipRule> m_until;  ///< a --skip-until whose --to options are still coming
 };

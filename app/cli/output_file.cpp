@@ -4,11 +4,33 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "config/config_json.h"
+#include "data/preprocess.h"
 
 namespace quantloupe::cli {
 namespace fs = std::filesystem;
 
-void requireWritable(const fs::path& path) {
+InputPaths inputsOf(const Options& options) {
+    InputPaths inputs;
+    inputs.add("the model", options.model);
+    inputs.add("the data", options.data);
+    inputs.add("the calibration data", options.calibrationData);
+    inputs.add("the preprocessing file", options.preprocess);
+    if (const auto beside = preprocessBeside(options.model)) inputs.add("the model's preprocessing file", *beside);
+    inputs.add("the configuration that is read", options.configFile);
+    inputs.add("the imported file", options.foreign);
+    inputs.add("the configuration to compare with", options.against);
+    inputs.add("the metric program", options.metricProgram);
+    return inputs;
+}
+
+InputPaths inputsOf(const Options& options, const LoadedModel& model) {
+    InputPaths inputs = inputsOf(options);
+    for (const fs::path& file : model.dataFiles) inputs.add("external data of the model", file);
+    return inputs;
+}
+
+void requireWritable(const fs::path& path, const Options& options) {
     std::error_code ignored;
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     const auto refuse = [&](const std::string& why) {
@@ -18,6 +40,13 @@ void requireWritable(const fs::path& path) {
     if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder '{}'", folder.string()));
     if (::access(folder.c_str(), W_OK) != 0)
         refuse(fmt::format("no right to write in '{}'", folder.string()));
+    inputsOf(options).checkOutput(path);
+}
+
+void startOutputs(const Options& options, const LoadedModel& model) {
+    const InputPaths inputs = inputsOf(options, model);
+    for (const fs::path& output : {options.output, options.saveConfig, options.saveFound}) inputs.checkOutput(output);
+    if (!options.saveConfig.empty()) saveConfig(options.config, options.saveConfig);
 }
 
 }  // namespace quantloupe::cli

@@ -6,6 +6,8 @@
 
 #include <cstdio>
 
+#include "base/short_text.h"
+
 namespace quantloupe::cli {
 
 ProgressLine::ProgressLine() : m_terminal(::isatty(STDERR_FILENO) != 0) {}
@@ -40,6 +42,6 @@ EvaluationObserver ProgressLine::observer() {
     return observer;
 }
 
-void notice(const std::string& text) { fmt::print(stderr, "{}\n", text); }
+void notice(const std::string& text) { fmt::print(stderr, "{}\n", shortMessage(text)); }
 
 }  // namespace quantloupe::cli

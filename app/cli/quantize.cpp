@@ -17,7 +17,7 @@ namespace quantloupe::cli {
 void runQuantize(const Options& options) {
     if (options.data.empty() && options.calibrationData.empty())
         throw UsageError("quantize needs samples to calibrate on: --calibration-data DATA, or --data DATA");
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     OpenedSession opened = openSession(options, {.wholeData = true});
     const EvaluationPtr states = opened.session->evaluate(options.config, Depth::States);
     for (const std::string& text : states->notices) notice(text);

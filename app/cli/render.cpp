@@ -20,7 +20,7 @@ void runRender(const Options& options) {
     if (extension != ".svg" && extension != ".dot") {
         throw UsageError(fmt::format("render writes .svg or .dot, not '{}'", options.output.string()));
     }
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     Options used = options;
     if (options.data.empty()) {
         requireSamplesForThresholds(options.config);

@@ -34,7 +34,7 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 void runRun(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     const auto start = std::chrono::steady_clock::now();
     OpenedSession opened = openSession(options, {.wholeData = !options.quantized});
     const Graph& graph = opened.session->graph();

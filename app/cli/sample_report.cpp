@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/short_text.h"
 #include "readable.h"
 
 namespace quantloupe::cli {
@@ -129,7 +130,7 @@ void printReadable(const SampleDivergence& divergence) {
     std::size_t width = 5;
     double largest = 0;
     for (const auto& layer : divergence.layers) {
-        width = std::max(width, layer.name.size());
+        width = std::max(width, std::min<std::size_t>(layer.name.size(), 100));
         if (layer.difference.qs < 1e9) largest = std::max(largest, layer.difference.qs);
     }
     for (std::size_t l = 0; l < divergence.layers.size(); ++l) {
@@ -137,7 +138,7 @@ void printReadable(const SampleDivergence& divergence) {
         const bool first = divergence.first && divergence.first->layer == l;
         constexpr double kLongest = 40;
         const double share = largest > 0 && layer.difference.qs < 1e9 ? layer.difference.qs / largest : 0;
-        fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", layer.name, width, layerStateName(layer.state),
+        fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", shortName(layer.name), width, layerStateName(layer.state),
                    qsOf(layer.difference), std::string(static_cast<std::size_t>(share * kLongest + 0.5), '*'));
     }
 }

@@ -54,8 +54,10 @@ Json SessionProtocol::answer(std::string_view line) {
         return reply;
     } catch (const std::bad_alloc&) {
         return failure("there is not enough memory for this");
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {
         return failure(error.what());
+    } catch (const std::exception&) {
+        return failure("an error in quantloupe-cli itself ended the request: please report the request with its files");
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session_request.h"
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "config/near_names.h"
@@ -90,10 +90,8 @@ SessionRequest parseSessionRequest(std::string_view line) {
     if (request.kind == Kind::Set && (request.key.empty() || !request.value))
         failInput("{}: is missing; for example {{\"do\":\"set\",\"key\":\"quantization.weight.bits\",\"value\":4}}",
                   request.key.empty() ? "key" : "value");
-    std::vector<std::string> once;  // a layer named twice is named once
-    for (std::string& name : request.names)
-        if (std::ranges::count(once, name) == 0) once.push_back(std::move(name));
-    request.names = std::move(once);
+    std::set<std::string> seen;  // a layer named twice is named once
+    std::erase_if(request.names, [&](const std::string& name) { return !seen.insert(name).second; });
     return request;
 }
 

@@ -44,8 +44,8 @@ void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
 }  // namespace
 
 void runTransform(const Options& options) {
-    requireWritable(options.output);
-    if (!options.weights.empty()) requireWritable(options.weights);
+    requireWritable(options.output, options);
+    if (!options.weights.empty()) requireWritable(options.weights, options);
     Options withoutData = options;
     // Threshold rules matter where skipped layers take no part in the equalization.
     const bool bySkips = options.config.transforms.equalization.excludeSkipped;

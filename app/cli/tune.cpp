@@ -10,7 +10,6 @@
 #include "commands.h"
 #include "config/config_json.h"
 #include "open_session.h"
-#include "output_file.h"
 #include "progress_line.h"
 #include "readable.h"
 #include "tune_json.h"
@@ -84,7 +83,6 @@ void printReadable(const TuneResult& result, const Options& options) {
 }  // namespace
 
 int runTune(const Options& options) {
-    if (!options.saveConfig.empty()) requireWritable(options.saveConfig);
     OpenedSession opened = openSession(options);
     ProgressLine line;
     TuneOptions wanted = options.tune;
@@ -96,7 +94,7 @@ int runTune(const Options& options) {
     line.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);
-    if (!options.saveConfig.empty()) saveConfig(result.curve[result.chosen].config, options.saveConfig);
+    if (!options.saveFound.empty()) saveConfig(result.curve[result.chosen].config, options.saveFound);
     if (options.json) {
         Json json = {{"model", options.model.string()}};
         json["float"] = toJson(std::optional(result.floating), Role::Floating);

@@ -14,7 +14,7 @@
 namespace quantloupe::cli {
 
 void runVerify(const Options& options) {
-    requireWritable(options.output);
+    requireWritable(options.output, options);
     OpenedSession opened = openSession(options);
     ProgressLine progress;
     progress.show({.stage = "quantized network"});

@@ -3,12 +3,15 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QBuffer>
 #include <QMouseEvent>
 #include <QTimer>
 #include <cstdio>
 #include <functional>
 #include <memory>
 
+#include "base/atomic_file.h"
+#include "base/short_text.h"
 #include "widgets/command_palette.h"
 
 namespace quantloupe {
@@ -22,8 +25,9 @@ constexpr int kSettles = 400;   ///< ms for layouts and posted paints
 constexpr int kAnswers = 4000;  ///< ms for what panels ask the engine beside the evaluation
 
 void fail(const QString& text) {
-    std::fprintf(stderr, "quantloupe: %s\n", qPrintable(text));
-    QApplication::exit(kExitFailure);
+    std::fprintf(stderr, "quantloupe: %s\n", shortMessage(text.toStdString()).c_str());
+    // From the event loop: before it runs, as where opening fails at once, exit() would do nothing.
+    QTimer::singleShot(0, qApp, [] { QApplication::exit(kExitFailure); });
 }
 
 bool runCommand(MainWindow& window, const QString& name) {
@@ -99,10 +103,18 @@ class Photographer : public QObject {
     }
 
     void shoot() {
-        if (m_window.grab().save(m_options.path))
-            QApplication::exit(0);
-        else
-            fail(QStringLiteral("cannot write %1").arg(m_options.path));
+        QByteArray png;
+        QBuffer buffer(&png);
+        buffer.open(QIODevice::WriteOnly);
+        if (!m_window.grab().save(&buffer, "PNG")) return fail(QStringLiteral("the window cannot be rendered as PNG"));
+        try {
+            const std::filesystem::path path = m_options.path.toStdString();
+            document().inputPaths().checkOutput(path);
+            writeFileAtomically(path, {png.constData(), static_cast<std::size_t>(png.size())});
+        } catch (const std::exception& error) {
+            return fail(QString::fromUtf8(error.what()));
+        }
+        QApplication::exit(0);
     }
 
     MainWindow& m_window;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 
+#include "base/short_text.h"
+
 namespace quantloupe {
 
 Error::Error(ErrorKind kind, std::string message)
-    : m_kind(kind), m_message(std::move(message)), m_what(m_message) {}
+    : m_kind(kind), m_message(shortMessage(message)), m_what(m_message) {}
 
 Error& Error::addContext(const std::string& context) {
-    m_what = context + ": " + m_what;
+    m_what = shortMessage(context) + ": " + m_what;
     return *this;
 }
 

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_limit.h"
+
 namespace quantloupe {
 namespace {
 
@@ -39,6 +41,7 @@ Waiting& waiting() {
 }
 
 std::byte* allocate(std::size_t size) {
+    if (size > kSmallest) requireMemory(size);
     const std::size_t alignment = size >= kHugePage ? kHugePage : 64;
     auto* data = static_cast<std::byte*>(std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment));
     if (data == nullptr) throw std::bad_alloc();

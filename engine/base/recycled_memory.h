@@ -10,7 +10,8 @@ namespace quantloupe {
 class RecycledMemory {
   public:
     RecycledMemory() = default;
-    /// Uninitialized; starts at a cache line. Throws std::bad_alloc.
+    /// Uninitialized; starts at a cache line. Throws std::bad_alloc, and Error for large blocks
+    /// that cannot be had (base/memory_limit.h).
     explicit RecycledMemory(std::size_t bytes);
     ~RecycledMemory();
     RecycledMemory(RecycledMemory&& other) noexcept;

@@ -2,6 +2,7 @@
 #include "config/layer_choices.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "config/near_names.h"
@@ -12,10 +13,10 @@ namespace {
 
 /// Removes the names from all node rules, and rules that become empty.
 void dropFromNodeRules(QuantizationConfig& config, const std::vector<std::string>& names) {
+    const std::set<std::string> dropped(names.begin(), names.end());
     for (SkipRule& rule : config.rules) {
         if (rule.kind != SkipKind::Node || rule.off) continue;
-        std::erase_if(rule.layers,
-                      [&](const std::string& layer) { return std::ranges::count(names, layer) > 0; });
+        std::erase_if(rule.layers, [&](const std::string& layer) { return dropped.contains(layer); });
     }
     std::erase_if(config.rules,
                   [](const SkipRule& r) { return r.kind == SkipKind::Node && r.layers.empty(); });

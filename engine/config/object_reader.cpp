@@ -3,43 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "config/near_names.h"
 
 namespace quantloupe {
 namespace {
-
-constexpr int kDeepest = 32;
-
-/// Follows the parser and knows where it is.
-class DuplicateGuard {
-  public:
-    bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
-        if (depth > kDeepest) failInput("the JSON is nested more than {} levels deep", kDeepest);
-        if (event == Json::parse_event_t::object_start) m_open.emplace_back();
-        if (event == Json::parse_event_t::object_end) m_open.pop_back();
-        if (event == Json::parse_event_t::key) {
-            Level& level = m_open.back();
-            level.key = parsed.get<std::string>();
-            if (!level.seen.insert(level.key).second)
-                failInput("the key '{}' is there twice; remove one", path());
-        }
-        return true;
-    }
-
-  private:
-    struct Level {
-        std::set<std::string> seen;
-        std::string key;
-    };
-    std::string path() const {
-        std::string result;
-        for (const Level& level : m_open) result += (result.empty() ? "" : ".") + level.key;
-        return result;
-    }
-    std::vector<Level> m_open;
-};
 
 std::string join(const std::vector<std::string_view>& names) {
     return fmt::format("{}", fmt::join(names, ", "));
@@ -48,17 +16,6 @@ std::string join(const std::vector<std::string_view>& names) {
 std::string_view lastPart(std::string_view path) { return path.substr(path.rfind('.') + 1); }
 
 }  // namespace
-
-Json parseStrictJson(std::string_view text) {
-    try {
-        return Json::parse(text, DuplicateGuard());
-    } catch (const Json::exception& error) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." without the bracket.
-        std::string message = error.what();
-        if (const auto end = message.find("] "); end != std::string::npos) message.erase(0, end + 2);
-        failInput("this is not valid JSON: {}", message);
-    }
-}
 
 std::string describeValue(const Json& value) {
     if (value.is_array()) return "a list";

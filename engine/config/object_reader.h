@@ -10,14 +10,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/strict_json.h"
 
 namespace quantloupe {
 
 using Json = nlohmann::json;
-
-/// Throws Error for bad syntax, a duplicate key (which JSON libraries pass over in silence) or absurd
-/// nesting.
-Json parseStrictJson(std::string_view text);
 
 /// The value in a message: "'text'", "0.5", "a list". Never long.
 std::string describeValue(const Json& value);

@@ -42,12 +42,15 @@ constexpr std::string_view kLayerKeys[] = {
     "weight",
 };
 
+constexpr std::size_t kMostParts = 8;  // more than any key has
+
 std::vector<std::string> split(std::string_view path) {
     std::vector<std::string> parts;
     while (true) {
         const std::size_t dot = path.find('.');
         parts.emplace_back(path.substr(0, dot));
         if (dot == std::string_view::npos) return parts;
+        if (parts.size() == kMostParts) failInput("unknown key '{}...': no key has more than {} parts", fmt::join(parts, "."), kMostParts);
         path.remove_prefix(dot + 1);
     }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/skip_rules.h"
 
-#include <regex>
 #include <set>
 
 #include "base/error.h"
+#include "base/short_text.h"
 #include "config/config_choices.h"
+#include "config/name_pattern.h"
 #include "config/near_names.h"
 #include "config/tail_rule.h"
 #include "model/blocks.h"
@@ -16,7 +17,7 @@ namespace {
 std::string shortList(const std::vector<std::string>& names) {
     constexpr std::size_t kShown = 3;
     std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + names[i];
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + shortName(names[i]);
     if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
     return list;
 }
@@ -63,29 +64,10 @@ NodeSet coveredByType(const Graph& graph, const SkipRule& rule) {
     return covered;
 }
 
-std::regex compile(const std::string& pattern) {
-    using namespace std::regex_constants;
-    try {
-#ifdef __GLIBCXX__
-        // No backtracking: neither a nasty pattern nor a long name can hang or overflow the stack. It knows
-        // no back references; those take the ordinary way.
-        try {
-            return std::regex(pattern, ECMAScript | __polynomial);
-        } catch (const std::regex_error& error) {
-            if (error.code() != error_complexity) throw;
-        }
-#endif
-        return std::regex(pattern, ECMAScript);
-    } catch (const std::regex_error& error) {
-        failInput("the regular expression '{}' is not valid: {}", pattern, error.what());
-    }
-}
-
 NodeSet coveredByPattern(const Graph& graph, const SkipRule& rule) {
-    const std::regex regex = compile(rule.regex);
+    const NamePattern pattern(rule.regex);
     NodeSet covered(graph.nodeCount(), false);
-    for (std::size_t n = 0; n < covered.size(); ++n)
-        covered[n] = std::regex_search(graph.nodes()[n].name, regex);
+    for (std::size_t n = 0; n < covered.size(); ++n) covered[n] = pattern.matches(graph.nodes()[n].name);
     if (!any(covered)) {
         std::vector<std::string> names;
         for (const Node& node : graph.nodes()) names.push_back(node.name);
@@ -99,8 +81,7 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
     if (blocks.empty()) {
         std::set<std::string> scopes;
         for (const Node& node : graph.nodes())
-            for (std::size_t end = node.name.rfind('/'); end != std::string::npos && end > 0; end = node.name.rfind('/', end - 1))
-                scopes.insert(node.name.substr(0, end));
+            for (const std::string_view scope : scopesOf(node.name)) scopes.emplace(scope);
         failInput("the model has no block '{}': no layer's name is it or begins with '{}/'{}", rule.like, rule.like,
                   didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
     }
@@ -148,15 +129,15 @@ std::string describe(const SkipRule& rule) {
         case SkipKind::Node:
             return fmt::format("{} {}", rule.layers.size() == 1 ? "layer" : "layers", shortList(rule.layers));
         case SkipKind::Until:
-            return fmt::format("from {} until {}", rule.from, shortList(rule.to));
+            return fmt::format("from {} until {}", shortName(rule.from), shortList(rule.to));
         case SkipKind::Downstream:
-            return fmt::format("{} and everything downstream", rule.from);
+            return fmt::format("{} and everything downstream", shortName(rule.from));
         case SkipKind::Type:
-            return fmt::format("all {} layers", rule.op);
+            return fmt::format("all {} layers", shortName(rule.op));
         case SkipKind::Pattern:
-            return fmt::format("names matching /{}/", rule.regex);
+            return fmt::format("names matching /{}/", shortName(rule.regex));
         case SkipKind::Block:
-            return fmt::format("{} and all blocks built like it", rule.like);
+            return fmt::format("{} and all blocks built like it", shortName(rule.like));
         case SkipKind::Threshold:
             return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric), rule.below ? "below" : "above", rule.threshold);
     }

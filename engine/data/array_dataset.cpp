@@ -7,7 +7,7 @@
 #include "data/array_rows.h"
 #include "data/dataset_sources.h"
 #include "data/numpy_file.h"
-#include "data/read_file.h"
+#include "data/with_thousands.h"
 
 namespace quantloupe {
 

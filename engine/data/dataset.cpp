@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "data/dataset_sources.h"
-#include "data/read_file.h"
+#include "data/with_thousands.h"
 
 namespace quantloupe {
 

@@ -5,14 +5,14 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "data/image_codecs.h"
-#include "data/read_file.h"
 
 namespace quantloupe {
 
 namespace {
 
-constexpr std::uintmax_t kMostFileBytes = std::uintmax_t{1} << 29;
+constexpr std::uint64_t kMostImageBytes = std::uint64_t{1} << 29;
 constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 27;
 // Neither format packs more pixels than this into a byte; small images are let through unasked.
 constexpr std::uint64_t kMostPixelsPerByte = 10000;
@@ -57,7 +57,7 @@ Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string&
 }
 
 Image decodeImage(const std::filesystem::path& path) {
-    const std::vector<std::byte> bytes = readFile(path, kMostFileBytes);
+    const std::string bytes = readFile(path, kMostImageBytes);
     return decodeImage(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), path.string());
 }
 

@@ -3,9 +3,10 @@
 // when asked for.
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "data/dataset_sources.h"
 #include "data/image_input.h"
-#include "data/read_file.h"
+#include "data/with_thousands.h"
 
 namespace quantloupe {
 
@@ -57,6 +58,7 @@ class ImageFolder : public Dataset {
         version.add(preprocessToJson(preprocess)).add(spec.type).add(toString(spec.shape));
         for (const std::string& name : m_classes) version.add(name);
         for (const ImageFile& file : m_files) {
+            requireRegularFile(m_root / file.relative);
             const fs::directory_entry entry(m_root / file.relative);
             version.add(file.relative).add(file.label.value_or(-1));
             version.add(static_cast<std::uint64_t>(entry.file_size()));

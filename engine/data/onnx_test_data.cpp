@@ -3,12 +3,11 @@
 
 #include <onnx/onnx_pb.h>
 
-#include <limits>
-
 #include "base/error.h"
+#include "base/input_file.h"
 #include "data/array_rows.h"
 #include "data/dataset_sources.h"
-#include "data/read_file.h"
+#include "data/with_thousands.h"
 #include "model/onnx_proto.h"
 
 namespace quantloupe {
@@ -18,7 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "test_data_set_";
-constexpr std::uintmax_t kMostFileBytes = std::numeric_limits<int>::max();  // protobuf's limit
 
 bool isSet(const fs::path& folder) { return folder.filename().string().starts_with(kPrefix); }
 
@@ -84,7 +82,7 @@ class OnnxTestData : public Dataset {
 };
 
 ConstantPtr loadTensor(const fs::path& path) {
-    const std::vector<std::byte> bytes = readFile(path, kMostFileBytes);
+    const std::string bytes = readFile(path);  // at most as much as protobuf reads
     const auto tensor = std::make_shared<onnx::TensorProto>();
     if (!tensor->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !tensor->has_data_type())
         failInput("this is no ONNX tensor, or an incomplete one");

@@ -3,10 +3,10 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/error.h"
-#include "data/read_file.h"
+#include "base/input_file.h"
+#include "base/strict_json.h"
 
 namespace quantloupe {
 
@@ -16,22 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kKeys = "color, resize, interpolation, center_crop, scale, mean, std, layout";
 constexpr int kMostSide = 16384;
-constexpr std::uintmax_t kMostFileBytes = 1 << 20;
-
-/// Parses and refuses a key that stands twice, of which JSON parsers silently keep one.
-Json parse(std::string_view text) {
-    std::set<std::string> seen;
-    const auto watch = [&](int depth, Json::parse_event_t event, Json& value) {
-        if (event == Json::parse_event_t::key && depth == 1 && !seen.insert(value.get<std::string>()).second)
-            failInput("the key '{}' stands there twice", value.get<std::string>());
-        return true;
-    };
-    try {
-        return Json::parse(text, watch);
-    } catch (const Json::exception& error) {
-        failInput("this is not valid JSON: {}", error.what());
-    }
-}
+constexpr std::uint64_t kMostPreprocessBytes = 1 << 20;
 
 float numberOf(const Json& value, const std::string& key) {
     if (!value.is_number()) failInput("'{}' must be a number, not {}", key, value.dump());
@@ -100,7 +85,7 @@ Json readable(const std::vector<float>& values) {
 }  // namespace
 
 Preprocess preprocessFromJson(std::string_view text) {
-    const Json json = parse(text);
+    const Json json = parseOrderedJson(text);
     if (!json.is_object()) failInput("preprocessing must be a JSON object with some of the keys {}", kKeys);
     Preprocess result;
     for (const auto& [key, value] : json.items()) {
@@ -153,8 +138,7 @@ std::string preprocessToJson(const Preprocess& preprocess) {
 
 Preprocess loadPreprocess(const std::filesystem::path& path) {
     try {
-        const std::vector<std::byte> bytes = readFile(path, kMostFileBytes);
-        return preprocessFromJson({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        return preprocessFromJson(readFile(path, kMostPreprocessBytes));
     } catch (Error& error) {
         error.addContext(fmt::format("preprocess file '{}'", path.string()));
         throw;
@@ -165,7 +149,7 @@ std::optional<std::filesystem::path> preprocessBeside(const std::filesystem::pat
     std::filesystem::path beside = model;
     beside.replace_extension(".preprocess.json");
     std::error_code error;
-    if (!std::filesystem::is_regular_file(beside, error)) return std::nullopt;
+    if (!std::filesystem::exists(beside, error)) return std::nullopt;
     return beside;
 }
 

@@ -191,28 +191,51 @@ std::filesystem::path exportedPath(const std::filesystem::path& output, const st
     return output.parent_path() / (output.stem().string() + ending);
 }
 
+namespace {
+
+void makeExecutable(const std::filesystem::path& path) {
+    using enum std::filesystem::perms;
+    std::error_code ignored;  // a file system without such rights
+    std::filesystem::permissions(path, owner_exec | group_exec | others_exec, std::filesystem::perm_options::add, ignored);
+}
+
+/// The main file last. Where one cannot take its name, those that took theirs before and are new are removed.
+void commitAll(std::vector<StagedFile>& files) {
+    std::vector<std::filesystem::path> made;
+    try {
+        for (std::size_t i = files.size(); i-- > 0;) {
+            std::error_code ignored;
+            const bool isNew = !std::filesystem::exists(files[i].target(), ignored);
+            files[i].commit();
+            if (isNew) made.push_back(files[i].target());
+        }
+    } catch (...) {
+        std::error_code ignored;
+        for (const auto& path : made) std::filesystem::remove(path, ignored);
+        throw;
+    }
+}
+
+}  // namespace
+
 std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
-                                               const std::filesystem::path& model) {
+                                               const InputPaths& inputs) {
     std::vector<std::filesystem::path> paths;
     for (const ExportedFile& file : result.files) {
         paths.push_back(exportedPath(output, file.ending));
-        std::error_code ignored;  // what does not exist yet is not the model
-        if (!model.empty() && std::filesystem::equivalent(paths.back(), model, ignored))
-            failInput("'{}' is the model itself: choose another name for the output", paths.back().string());
+        inputs.checkOutput(paths.back());
         for (std::size_t i = 0; i + 1 < paths.size(); ++i)
             if (paths[i] == paths.back())
                 failInput("'{}' would be written twice: choose an output with another ending", paths.back().string());
     }
-    for (std::size_t i = result.files.size(); i-- > 0;) {
+    std::vector<StagedFile> staged;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
         const ExportedFile& file = result.files[i];
-        if (file.model) saveModel(*file.model, paths[i]);
-        else writeFileAtomically(paths[i], file.text);
-        if (!file.executable) continue;
-        using enum std::filesystem::perms;
-        std::error_code ignored;  // a file system without such rights
-        std::filesystem::permissions(paths[i], owner_exec | group_exec | others_exec, std::filesystem::perm_options::add,
-                                     ignored);
+        staged.emplace_back(paths[i]).write(file.model ? modelBytes(*file.model) : file.text);
     }
+    commitAll(staged);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+        if (result.files[i].executable) makeExecutable(paths[i]);
     return paths;
 }
 

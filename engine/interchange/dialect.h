@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/input_paths.h"
 #include "config/quantization_config.h"
 #include "data/preprocess.h"
 #include "session/evaluation.h"
@@ -88,10 +89,10 @@ std::vector<std::string> dialectNames(bool reading);
 
 /// The path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);
-/// Writes all files, each whole or not at all, the main one last. Returns their paths, the main one first. Throws Error, also where
-/// one of them would lie over `model`, the source's file.
+/// Writes all files or none. Returns their paths, the main one first. Throws Error, also if one of them would overwrite one of the
+/// inputs.
 std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
-                                               const std::filesystem::path& model = {});
+                                               const InputPaths& inputs = {});
 /// Reads the file and the configuration in it; errors name the file. Names that the file gives to layers are read as those that
 /// `renamed` has for them.
 ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start, const std::filesystem::path& path,

@@ -6,6 +6,9 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/error.h"
+#include "base/input_file.h"
+
 namespace quantloupe {
 
 std::string guessDialect(const std::filesystem::path& path, std::string_view text) {
@@ -32,6 +35,18 @@ std::string guessDialect(const std::filesystem::path& path, std::string_view tex
     for (const auto& [key, dialect] : keys)
         if (has(key)) return dialect;
     return "";
+}
+
+std::string guessDialect(const std::filesystem::path& path) {
+    constexpr std::uint64_t kEnough = 1 << 20;
+    try {
+        const InputFile file(path);
+        std::string text(static_cast<std::size_t>(std::min(file.size(), kEnough)), '\0');
+        file.read(text.data(), text.size(), 0);
+        return guessDialect(path, text);
+    } catch (const Error&) {
+        return {};  // its reader will say why
+    }
 }
 
 }  // namespace quantloupe

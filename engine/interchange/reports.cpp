@@ -2,6 +2,7 @@
 // Reports of what was tuned: the layer table as CSV (RFC 4180), everything as JSON, and a page that needs no other file.
 
 #include "config/config_json.h"
+#include "interchange/csv.h"
 #include "interchange/encodings_json.h"
 #include "interchange/html_report.h"
 #include "interchange/report_curves.h"
@@ -13,13 +14,6 @@ namespace quantloupe {
 namespace {
 
 using OrderedJson = nlohmann::ordered_json;
-
-std::string csvCell(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
 
 std::string csvLine(const std::vector<std::string>& cells) {
     std::string line;

@@ -25,6 +25,14 @@ std::size_t partsOf(std::string_view scope) {
 
 }  // namespace
 
+std::vector<std::string_view> scopesOf(std::string_view name) {
+    constexpr std::size_t kDeepest = 64, kLongest = 1000;
+    std::vector<std::string_view> scopes;
+    for (std::size_t end = name.find('/', 1); end < kLongest && scopes.size() < kDeepest; end = name.find('/', end + 1))
+        scopes.push_back(name.substr(0, end));
+    return scopes;
+}
+
 Version blockShape(const Graph& graph, const Block& block) {
     VersionBuilder builder;
     std::map<TensorId, std::size_t> known;  // tensors in the order in which the block meets them

@@ -3,6 +3,7 @@
 // Repeated blocks: parts of the network that were made by the same code.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/graph.h"
@@ -13,6 +14,10 @@ struct Block {
     std::string scope;          ///< "/features/features.3"
     std::vector<NodeId> nodes;  ///< in graph order
 };
+
+/// The scopes that a name lies in, outermost first: "/a" and "/a/b" of "/a/b/c". Scopes of more than 64 parts or 1,000 characters do
+/// not count: no exporter writes them, and their number times their length would be quadratic.
+std::vector<std::string_view> scopesOf(std::string_view name);
 
 /// A hash of what blocksLike() compares: equal for blocks that are built alike. O(the block's edges).
 Version blockShape(const Graph& graph, const Block& block);

@@ -8,12 +8,12 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <array>
-#include <fstream>
 #include <set>
 #include <unordered_set>
 
-#include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/input_file.h"
+#include "base/rethrow.h"
 #include "model/graph_builder.h"
 #include "model/moved_constants.h"
 #include "model/onnx_proto.h"
@@ -76,27 +76,28 @@ std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<
 }
 
 template <typename T>
-const T& valueAs(const AttributeValue& value, const std::string& name) {
-    if (const T* typed = std::get_if<T>(&value)) return *typed;
-    failInput("its attribute '{}' is {}, which is of another type", name, toString(value));
+const T& valueOf(const AttributeValue& value, const std::string& attribute) {
+    if (const auto* found = std::get_if<T>(&value)) return *found;
+    failInput("its attribute '{}' has a value of another type than its name says", attribute);
 }
 
 /// The value of a Constant node in any of its spellings; null for those that we cannot read.
-ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr<const void>& owner) {
+ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr<const void>& owner,
+                              const std::filesystem::path& folder) {
     for (int i = 0; i < node.attribute_size(); ++i) {
-        const AttributeValue value = attributeFromProto(node, i, owner);
+        const AttributeValue value = attributeFromProto(node, i, owner, folder);
         const std::string& name = node.attribute(i).name();
         if (name == "value") {
             if (const auto* constant = std::get_if<ConstantPtr>(&value)) return *constant;
         } else if (name == "value_float") {
-            return Constant::fromFloats({}, {valueAs<float>(value, name)});
+            return Constant::fromFloats({}, {valueOf<float>(value, name)});
         } else if (name == "value_floats") {
-            const auto& list = valueAs<std::vector<float>>(value, name);
+            const auto& list = valueOf<std::vector<float>>(value, name);
             return Constant::fromFloats({static_cast<std::int64_t>(list.size())}, list);
         } else if (name == "value_int") {
-            return Constant::fromInt64s({}, {valueAs<std::int64_t>(value, name)});
+            return Constant::fromInt64s({}, {valueOf<std::int64_t>(value, name)});
         } else if (name == "value_ints") {
-            const auto& list = valueAs<std::vector<std::int64_t>>(value, name);
+            const auto& list = valueOf<std::vector<std::int64_t>>(value, name);
             return Constant::fromInt64s({static_cast<std::int64_t>(list.size())}, list);
         }
     }
@@ -156,7 +157,7 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
     for (const std::string& in : item.input()) node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
     for (const std::string& out : item.output()) node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
     for (int a = 0; a < item.attribute_size(); ++a) {
-        AttributeValue value = attributeFromProto(item, a, loading.owner);
+        AttributeValue value = attributeFromProto(item, a, loading.owner, loading.folder);
         if (item.attribute(a).has_g()) {
             auto& subgraph = std::get<OpaqueAttribute>(value);
             subgraph.captures = freeNames(item.attribute(a).g());
@@ -190,7 +191,7 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
         const std::string& name = names[static_cast<std::size_t>(n)];
         try {
             if (item.op_type() == "Constant" && item.output_size() == 1) {
-                if (ConstantPtr value = constantNodeValue(item, loading.owner)) {
+                if (ConstantPtr value = constantNodeValue(item, loading.owner, loading.folder)) {
                     const TensorId id = builder.tensor(item.output(0));
                     if (builder.tensorInfo(id).constant) failInput("its output exists twice");
                     builder.setConstant(id, std::move(value));
@@ -306,11 +307,7 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
     // Names and structure come from the message that owns the weights; only the node list is looked at again.
     model.graph = graphFromProto(*proto, proto, folder, model.notices);
     checkShape(model, model.notices);
-    std::set<std::filesystem::path> dataFiles;
-    for (const auto& tensor : proto->graph().initializer())
-        if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
-            for (const auto& entry : tensor.external_data())
-                if (entry.key() == "location") dataFiles.insert((folder / entry.value()).lexically_normal());
+    const std::set<std::filesystem::path> dataFiles = externalFiles(proto->graph(), folder);
     model.dataFiles.assign(dataFiles.begin(), dataFiles.end());
     return model;
 }
@@ -326,19 +323,12 @@ namespace {
 
 /// In blocks: the weights are in memory once, in the parsed message.
 LoadedModel parseFile(const std::filesystem::path& path) {
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!std::filesystem::is_regular_file(path, error) || !file) {  // a pipe has no size; for the rest this knows the words
-        const std::string bytes = readFile(path);
-        return parseModel(bytes.data(), bytes.size(), path.parent_path());
-    }
+    const InputFile file(path);
     std::array<char, 64> head{};
-    file.read(head.data(), head.size());
-    const auto known = static_cast<std::size_t>(file.gcount());
-    file.clear();
-    file.seekg(0);
-    google::protobuf::io::IstreamInputStream stream(&file, 1 << 20);
-    return parse(stream, std::filesystem::file_size(path), {head.data(), known}, path.parent_path());
+    const auto known = static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), head.size()));
+    file.read(head.data(), known, 0);
+    google::protobuf::io::FileInputStream stream(file.descriptor(), 1 << 20);
+    return parse(stream, file.size(), {head.data(), known}, path.parent_path());
 }
 
 }  // namespace
@@ -348,9 +338,8 @@ LoadedModel loadModel(const std::filesystem::path& path) {
         LoadedModel model = parseFile(path);
         model.path = path;
         return model;
-    } catch (Error& error) {
-        error.addContext(fmt::format("model '{}'", path.filename().string()));
-        throw;
+    } catch (...) {
+        rethrowWithContext(fmt::format("model '{}'", path.filename().string()));
     }
 }
 

@@ -26,6 +26,8 @@ LoadedModel loadModel(const std::filesystem::path& path);
 /// The same from the bytes of a file; `folder` is where external data may lie.
 LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder = {});
 
+/// The bytes of an ONNX file. Throws Error(Unsupported) beyond the 2 GiB that one such file can have.
+std::string modelBytes(const Graph& graph);
 /// Writes through a temporary file and a rename. Throws Error.
 void saveModel(const Graph& graph, const std::filesystem::path& path);
 

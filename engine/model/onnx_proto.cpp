@@ -4,9 +4,9 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstring>
-#include <fstream>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "model/subgraphs.h"
 
 namespace quantloupe {
@@ -40,8 +40,7 @@ fs::path containedPath(const fs::path& folder, const std::string& location) {
     const fs::path inside = error ? fs::path() : file.lexically_relative(root);
     if (inside.empty() || *inside.begin() == "..")
         failInput("its data is said to lie at '{}', outside the model's folder; copy it beside the model", location);
-    if (!fs::is_regular_file(file, error))
-        failInput("its data file '{}' is missing; it must lie beside the model", location);
+    if (!fs::exists(file, error)) failInput("its data file '{}' is missing; it must lie beside the model", location);
     return file;
 }
 
@@ -55,20 +54,17 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
             if (entry.key() == "offset") offset = std::stoull(entry.value());
             if (entry.key() == "length") length = std::stoull(entry.value());
         } catch (const std::exception&) {
-            failInput("its external data has the bad {} '{}'", entry.key(), entry.value());
+            failInput("invalid external data {} '{}'", entry.key(), entry.value());
         }
     }
-    const fs::path file = containedPath(folder, location);
+    const InputFile file(containedPath(folder, location));
     const std::size_t wanted = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
-    const std::uint64_t size = fs::file_size(file);
+    const std::uint64_t size = file.size();
     if (length.value_or(wanted) != wanted || offset > size || wanted > size - offset)
         failInput("its {} bytes at {} do not lie within the {} bytes of '{}'; is the file complete?", wanted, offset,
                   size, location);
     std::vector<std::byte> bytes(wanted);
-    std::ifstream stream(file, std::ios::binary);
-    stream.seekg(static_cast<std::streamoff>(offset));
-    stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(wanted));
-    if (!stream) fail(ErrorKind::Io, "its data file '{}' cannot be read", location);
+    file.read(bytes.data(), wanted, offset);
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 
@@ -125,7 +121,8 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
     }
 }
 
-AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner) {
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner,
+                                  const fs::path& folder) {
     const onnx::AttributeProto& attribute = node.attribute(index);
     // Files of IR version 1 leave the type out; the field that is set tells it.
     auto type = attribute.type();
@@ -147,10 +144,37 @@ AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const 
             return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
         case onnx::AttributeProto::STRINGS:
             return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
-        case onnx::AttributeProto::TENSOR: return constantFromProto(attribute.t(), owner, {});
+        case onnx::AttributeProto::TENSOR: return constantFromProto(attribute.t(), owner, folder);
         default: break;
     }
     return OpaqueAttribute{attribute.SerializeAsString(), onnx::AttributeProto::AttributeType_Name(type)};
+}
+
+namespace {
+
+void addExternalFile(const onnx::TensorProto& tensor, const fs::path& folder, std::set<fs::path>& files) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+    for (const auto& entry : tensor.external_data())
+        if (entry.key() == "location") files.insert((folder / entry.value()).lexically_normal());
+}
+
+void addExternalFiles(const onnx::GraphProto& graph, const fs::path& folder, std::set<fs::path>& files) {
+    for (const auto& tensor : graph.initializer()) addExternalFile(tensor, folder, files);
+    for (const auto& node : graph.node())
+        for (const auto& attribute : node.attribute()) {
+            addExternalFile(attribute.t(), folder, files);
+            for (const auto& tensor : attribute.tensors()) addExternalFile(tensor, folder, files);
+            if (attribute.has_g()) addExternalFiles(attribute.g(), folder, files);
+            for (const auto& inner : attribute.graphs()) addExternalFiles(inner, folder, files);
+        }
+}
+
+}  // namespace
+
+std::set<fs::path> externalFiles(const onnx::GraphProto& graph, const fs::path& folder) {
+    std::set<fs::path> files;
+    addExternalFiles(graph, folder, files);
+    return files;
 }
 
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor) {

@@ -5,10 +5,12 @@
 
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "model/graph.h"
 
 namespace onnx {
+class GraphProto;
 class ModelProto;
 class NodeProto;
 class TensorProto;
@@ -20,7 +22,10 @@ namespace quantloupe {
 /// inside `folder`. Throws Error.
 ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
                               const std::filesystem::path& folder);
-AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner);
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner,
+                                  const std::filesystem::path& folder);
+/// The files with external data that the graph's initializers and attributes refer to, also those of its subgraphs.
+std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph, const std::filesystem::path& folder);
 
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor);
 void graphToProto(const Graph& graph, onnx::ModelProto& model);

@@ -8,12 +8,21 @@
 
 namespace quantloupe {
 
-void saveModel(const Graph& graph, const std::filesystem::path& path) {
+std::string modelBytes(const Graph& graph) {
     onnx::ModelProto model;
     graphToProto(graph, model);
     if (model.ByteSizeLong() > 0x7fffffff)
-        fail(ErrorKind::Unsupported, "'{}' would be larger than the 2 GiB that one ONNX file can hold", path.string());
-    writeFileAtomically(path, model.SerializeAsString());
+        fail(ErrorKind::Unsupported, "the model would be larger than the 2 GiB that one ONNX file can hold");
+    return model.SerializeAsString();
+}
+
+void saveModel(const Graph& graph, const std::filesystem::path& path) {
+    try {
+        writeFileAtomically(path, modelBytes(graph));
+    } catch (Error& error) {
+        error.addContext(fmt::format("model '{}'", path.filename().string()));
+        throw;
+    }
 }
 
 }  // namespace quantloupe

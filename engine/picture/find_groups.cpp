@@ -18,10 +18,10 @@ std::vector<Group> groupsByScope(const Graph& graph) {
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
         const std::string& name = graph.nodes()[n].name;
         std::size_t parent = Group::kNone;
-        for (std::size_t end = name.find('/', 1); end != std::string::npos; end = name.find('/', end + 1)) {
-            if (end + 1 == name.size()) break;
-            const auto [at, isNew] = indices.emplace(std::string_view(name).substr(0, end), found.size());
-            if (isNew) found.push_back({name.substr(0, end), {}, parent});
+        for (const std::string_view scope : scopesOf(name)) {
+            if (scope.size() + 1 == name.size()) break;
+            const auto [at, isNew] = indices.emplace(scope, found.size());
+            if (isNew) found.push_back({std::string(scope), {}, parent});
             found[at->second].nodes.push_back(NodeId(n));
             parent = at->second;
         }

@@ -77,22 +77,25 @@ std::string layerTitle(const Graph& graph, const Node& node) {
 }
 
 std::string layerSubtitle(const Node& node, std::size_t limit) {
-    std::string name = cleanText(node.name);
-    while (name.size() > 1 && name.front() == '/') name.erase(name.begin());
+    constexpr std::size_t kLongest = 1000;  // beyond, only the end is looked at
+    std::string name = cleanText(node.name.size() > kLongest ? shortenLeft(node.name, kLongest) : node.name);
+    name.erase(0, std::min(name.find_first_not_of('/'), name.size() - 1));
     if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0)
         if (repeatsOperator(std::string_view(name).substr(slash + 1), node.op)) name.resize(slash);
     if (characterCount(name) <= limit) return name;
 
     // Exporters write "conv/conv.0/conv.0.0": what the next part says again can go.
     std::vector<std::string> parts = split(name);
-    for (std::size_t i = 0; i + 1 < parts.size() && characterCount(name) > limit;) {
-        if (parts[i + 1].rfind(parts[i] + ".", 0) == 0)
-            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-        else
+    std::size_t count = characterCount(name);
+    for (std::size_t i = 0; i + 1 < parts.size() && count > limit;) {
+        if (!parts[i + 1].starts_with(parts[i] + ".")) {
             ++i;
-        name = fmt::format("{}", fmt::join(parts, "/"));
+            continue;
+        }
+        count -= characterCount(parts[i]) + 1;
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    return shortenLeft(name, limit);
+    return shortenLeft(fmt::format("{}", fmt::join(parts, "/")), limit);
 }
 
 std::string shapeText(const TensorInfo& tensor) {

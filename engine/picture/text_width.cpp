@@ -6,6 +6,8 @@
 namespace quantloupe {
 namespace {
 
+constexpr double kNarrowest = 0.29;  // of all characters, in em
+
 /// Of one character, in em.
 double charWidth(unsigned char c) {
     if (c >= 0x80)
@@ -14,7 +16,7 @@ double charWidth(unsigned char c) {
         std::string_view chars;
         double width;
     };
-    static constexpr Group kGroups[] = {{"ijl'|", 0.29},    {" .,;:/\\!I", 0.335}, {"frt()[]-", 0.4},
+    static constexpr Group kGroups[] = {{"ijl'|", kNarrowest},    {" .,;:/\\!I", 0.335}, {"frt()[]-", 0.4},
                                         {"ckvxyzs_", 0.58}, {"w+=<>#&", 0.83},     {"mMW%@", 0.98}};
     for (const Group& group : kGroups)
         if (group.chars.find(static_cast<char>(c)) != std::string_view::npos) return group.width;
@@ -30,9 +32,15 @@ double textWidth(std::string_view text, double fontSize, bool bold) {
 }
 
 std::string fitText(const std::string& text, double width, double fontSize, bool fromLeft) {
+    // More characters than this cannot fit, however narrow they are; without it long texts would cost quadratic time.
+    const auto most = static_cast<std::size_t>(std::max(1.0, width / (kNarrowest * fontSize)) + 1);
+    const auto shortened = [&](std::size_t limit) { return fromLeft ? shortenLeft(text, limit) : shortenRight(text, limit); };
+    std::size_t limit = characterCount(text);
     std::string fitted = text;
-    for (std::size_t limit = characterCount(text); limit > 1 && textWidth(fitted, fontSize) > width;)
-        fitted = fromLeft ? shortenLeft(text, --limit) : shortenRight(text, --limit);
+    if (limit > most) fitted = shortened(limit = most);
+    const std::string start = fitted;
+    while (limit > 1 && textWidth(fitted, fontSize) > width)
+        fitted = fromLeft ? shortenLeft(start, --limit) : shortenRight(start, --limit);
     return fitted;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "runtime/matrix_product.h"
 
 namespace quantloupe {
@@ -68,8 +69,12 @@ dnnl::primitive_attr attributesFor(const Activation* activation, float alpha = 1
     return attributes;
 }
 
+/// What oneDNN may need to generate the code of one primitive: it crashes where it cannot get that.
+constexpr std::size_t kForGeneratedCode = std::size_t{32} << 20;
+
 /// The constant's values in the layout `wanted`, in memory of our own.
 memory prepare(const Constant& constant, const memory::desc& asGiven, const memory::desc& wanted) {
+    requireMemory(kForGeneratedCode);
     memory given(asGiven, engine(), const_cast<float*>(constant.floats().data()));
     memory result(wanted, engine());
     dnnl::reorder(given, result).execute(stream(), given, result);
@@ -93,6 +98,7 @@ class DnnlKernel : public Kernel {
   protected:
     template <typename Descriptor>
     void setPrimitive(const Descriptor& descriptor) {
+        requireMemory(kForGeneratedCode);
         m_primitive = dnnl::primitive(descriptor);
         m_scratch = descriptor.scratchpad_desc();
     }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "runtime/operators.h"
 #include "runtime/sample_flow.h"
 
@@ -529,13 +530,12 @@ void ProgramCompiler::addOrLeaveOut(NodeId id) {
         }
     try {
         addNode(id);
-    } catch (Error& error) {
-        if (partial && error.kind() == ErrorKind::Unsupported) {
-            m_program->m_unavailable[id] = error.message();
-            return;
-        }
-        error.addContext(fmt::format("node '{}' ({})", node.name, node.op));
-        throw;
+    } catch (const Error& error) {
+        if (!partial || error.kind() != ErrorKind::Unsupported)
+            rethrowWithContext(fmt::format("node '{}' ({})", node.name, node.op));
+        m_program->m_unavailable[id] = error.message();
+    } catch (...) {
+        rethrowWithContext(fmt::format("node '{}' ({})", node.name, node.op));
     }
 }
 

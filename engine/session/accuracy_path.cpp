@@ -4,7 +4,7 @@
 
 namespace quantloupe {
 
-std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config, const CancelToken& cancel) {
+std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config, const CancelToken& cancel) try {
     Impl& impl = *m_impl;
     impl.requireData();
     impl.requireEvaluable();
@@ -58,6 +58,8 @@ std::vector<AccuracyStep> Session::accuracyPath(const QuantizationConfig& config
     add("weights quantized", run(std::move(weightsOnly)));
     add("activations quantized", run(plan->networkSpec(batches.inputsOf(*graph), ends(graph))));
     return steps;
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
 }  // namespace quantloupe

@@ -440,22 +440,28 @@ class EvaluationRun {
 }  // namespace
 
 EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth, const EvaluationObserver& observer,
-                                const CancelToken& cancel) {
+                                const CancelToken& cancel) try {
     return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) {
+EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asExperiment();
     return run.run(depth);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) {
+EvaluationPtr Session::waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asWaypoint();
     return run.run(depth);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {

@@ -83,7 +83,7 @@ void putConstants(ProgramSpec spec, const Program& program, std::vector<Constant
 
 }  // namespace
 
-std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) {
+std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel) try {
     Impl& impl = *m_impl;
     impl.requireEvaluable();
     const RunControl control{impl.workers, cancel, {}};
@@ -135,6 +135,8 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     for (OutputArray& array : arrays) result.push_back(array.take());
     putConstants(specFor(SampleBatches(impl.evaluationData, *impl.model.graph, batches.samples())), *program, result);
     return result;
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
 }  // namespace quantloupe

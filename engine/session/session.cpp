@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/rethrow.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "data/random_dataset.h"
@@ -53,6 +54,10 @@ Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
       memoryBudget(wanted.memory.value_or(defaultActivationBudget())),
       activations(memoryBudget) {
     limitOpenMpOfThisThread();
+}
+
+void Session::Impl::rethrowWithModel() const {
+    rethrowWithContext(model.path.empty() ? "the model" : fmt::format("model '{}'", model.path.filename().string()));
 }
 
 void Session::Impl::requireData() const {
@@ -238,7 +243,7 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     m_impl->calibrationData = calibration;
 }
 
-void Session::useRandomInputs(std::size_t samples) {
+void Session::useRandomInputs(std::size_t samples) try {
     constexpr std::size_t kSamples = 32;
     constexpr std::uint64_t kEvaluationSeed = 1, kCalibrationSeed = 2;
     if (samples == 0) samples = m_impl->options.samples > 0 ? m_impl->options.samples : kSamples;
@@ -249,13 +254,17 @@ void Session::useRandomInputs(std::size_t samples) {
         "no data was given: {} random inputs calibrate and {} evaluate; SQNR, agreement and sensitivities are of noise, "
         "not of real data",
         samples, samples);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
-std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& config) {
+std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& config) try {
     return m_impl->prepare(config);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
-std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) {
+std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) try {
     m_impl->requireData();
     if (m_impl->randomInputs)
         failInput("a quantized model needs ranges of real data, not of random inputs: open calibration data first");
@@ -265,10 +274,14 @@ std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, cons
     m_impl->chooseBatch();
     const RunControl control{m_impl->workers, cancel, {}};
     return m_impl->plan(config, control);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
-GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) {
+GraphPtr Session::quantizedModel(const QuantizationConfig& config, const CancelToken& cancel) try {
     return writeQdq(*plan(config, cancel), configToJson(config), config.exports);
+} catch (...) {
+    m_impl->rethrowWithModel();
 }
 
 }  // namespace quantloupe

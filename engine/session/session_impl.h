@@ -65,6 +65,8 @@ struct Session::Impl {
     void limitCaches();
     std::size_t cacheBytes();
     std::size_t visitCaches(std::optional<std::size_t> budget);
+    /// In a catch (...) block: throws the exception again with the model's name.
+    [[noreturn]] void rethrowWithModel() const;
     void requireData() const;
     /// Throws Error if there is no data or no part of the network can be evaluated.
     void requireEvaluable();

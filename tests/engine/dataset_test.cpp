@@ -361,7 +361,7 @@ class DatasetTest : public QObject {
         QTest::newRow("unknown") << R"({"crop": [1, 1]})"
                                  << "'crop' is not known";
         QTest::newRow("twice") << R"({"scale": 1, "scale": 2})"
-                               << "'scale' stands there twice";
+                               << "duplicate key 'scale'";
         QTest::newRow("colour") << R"({"color": "HSV"})"
                                 << "'color' must be one of \"RGB\"";
         QTest::newRow("layout") << R"({"layout": 3})"

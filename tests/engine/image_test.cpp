@@ -127,6 +127,20 @@ class ImageTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// As Pillow's open() and what builds on it: the orientation in EXIF data turns nothing (docs/command_line.md).
+    void jpegsAreNotRotated() {
+        const Bytes plain = jpeg(24, 16, 3, JCS_RGB);
+        Bytes exif = {0xff, 0xe1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,  // one entry
+                      0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,                                            // orientation: 6, turned right
+                      0, 0, 0, 0};
+        Bytes turned = plain;
+        turned.insert(turned.begin() + 2, exif.begin(), exif.end());
+        const Image image = decode(turned);
+        QCOMPARE(image.width, 24);
+        QCOMPARE(image.height, 16);
+        QVERIFY(image.pixels == decode(plain).pixels);
+    }
+
     void pixelsEqualThoseOfTheReference_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("folder");

@@ -188,7 +188,9 @@ class ReportsTest : public QObject {
         ExportResult result;
         result.files.push_back({"", "text", nullptr, false});
         try {
-            writeExport(result, model, model);
+            InputPaths inputs;
+            inputs.add("the model", model);
+            writeExport(result, model, inputs);
             QFAIL("the model was overwritten");
         } catch (const Error& error) {
             QVERIFY2(std::string(error.what()).find("is the model itself") != std::string::npos, error.what());

@@ -14,6 +14,7 @@
 #include "document.h"
 #include "interchange/dialect.h"
 #include "support/demo.h"
+#include "support/text_model.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -101,6 +102,33 @@ class ExportsTest : public QObject {
     void everyDialectIsInTheList() {
         for (const Dialect& dialect : dialects())
             if (dialect.write != nullptr && dialect.name != "qdq") QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
+    }
+
+    void nothingThatIsSavedOverwritesWhatWasOpened() {
+        const std::string bytes = test::textModelBytes(
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { y = Relu(x) }");
+        writeFileAtomically(file("small.onnx"), bytes);
+        std::filesystem::create_symlink(file("small.onnx"), file("link.onnx"));
+        Document document;
+        QSignalSpy evaluated(&document, &Document::evaluationFinished);
+        document.open({file("small.onnx"), {}, {}, {}});
+        QVERIFY(evaluated.wait(60000));
+        QSignalSpy said(&document, &Document::message);
+        for (const char* name : {"small.onnx", "link.onnx"}) {
+            QVERIFY(!document.saveConfig(file(name)));
+            QVERIFY(!document.saveProject(file(name)));
+            QCOMPARE(said.size(), 2);
+            for (const auto& message : said) QVERIFY(message.at(1).toString().contains("would be overwritten"));
+            said.clear();
+            for (const ExportKind kind : {ExportKind::Dot, ExportKind::EqualizedModel, ExportKind::Pdf}) {
+                QSignalSpy failed(&document, &Document::failed);
+                startExport(document, exportInfo(kind), file(name));
+                QVERIFY(failed.wait(60000));
+                QVERIFY(failed.at(0).at(0).value<Failure>().text.contains("would be overwritten"));
+            }
+            said.clear();
+        }
+        QCOMPARE(readFile(file("small.onnx")), bytes);
     }
 
     void whatCannotBeWrittenIsSaid() {

@@ -19,8 +19,8 @@ std::vector<BlockChoice> blockChoices(const Graph& graph, NodeId layer) {
             choices, [&](const BlockChoice& c) { return c.blocks == blocks.size() && c.nodes == nodes; });
         if (!known) choices.push_back({like, blocks.size(), nodes});
     };
-    for (std::size_t end = name.rfind('/'); end != std::string::npos && end > 0; end = name.rfind('/', end - 1))
-        offer(name.substr(0, end));
+    const std::vector<std::string_view> scopes = scopesOf(name);
+    for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope) offer(std::string(*scope));
     offer(name);
     return choices;
 }

@@ -121,8 +121,10 @@ QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* 
             if (chosen.isEmpty()) return;
             const DrawnGraph graph = drawnGraph(*document, *canvas);
             const std::filesystem::path path = chosen.toStdString();
+            const InputPaths inputs = document->inputPaths();
             document->job()->runExport(
                 Words::tr("export to %1").arg(chosen), [=](Session&, const CancelToken&) {
+                    inputs.checkOutput(path);
                     writeFileAtomically(path, bytes(graph));
                     return Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
                 });

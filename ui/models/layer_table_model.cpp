@@ -205,7 +205,7 @@ LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
     setDynamicSortFilter(true);
 }
 
-LayerFilter::Term LayerFilter::read(const QString& whole) {
+std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
     static const QRegularExpression comparison(
         QStringLiteral("^(qs|local|weight|cumulative|loo|cosine|sqnr|macs|weights)([<>])(=?)([-0-9.eE+]+)$"),
         QRegularExpression::CaseInsensitiveOption);
@@ -235,11 +235,13 @@ LayerFilter::Term LayerFilter::read(const QString& whole) {
         term.column = LayerTableModel::State;
         term.text = word.mid(6);
     } else if (slashes || word.startsWith(QLatin1String("re:"), Qt::CaseInsensitive)) {
-        term.pattern = QRegularExpression(slashes ? word.mid(1, word.size() - 2) : word.mid(3));
-        if (!term.pattern->isValid())
-            m_complaint = tr("%1: %2 at %3")
-                              .arg(word, term.pattern->errorString())
-                              .arg(term.pattern->patternErrorOffset());
+        const QString pattern = slashes ? word.mid(1, word.size() - 2) : word.mid(3);
+        try {
+            term.pattern = std::make_shared<const NamePattern>(pattern.toStdString());
+        } catch (const std::exception& error) {
+            m_complaint = QString::fromUtf8(error.what());
+            return std::nullopt;  // one half typed hides nothing
+        }
     } else {
         term.text = word;
     }
@@ -249,10 +251,8 @@ LayerFilter::Term LayerFilter::read(const QString& whole) {
 void LayerFilter::setFilter(const QString& text) {
     m_terms.clear();
     m_complaint.clear();
-    for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
-        const Term term = read(word);
-        if (!term.pattern || term.pattern->isValid()) m_terms.append(term);  // one half typed hides nothing
-    }
+    for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
+        if (const auto term = read(word)) m_terms.append(*term);
     invalidateFilter();
 }
 
@@ -265,7 +265,7 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    if (term.pattern) return term.pattern->match(text(LayerTableModel::Name)).hasMatch();
+    if (term.pattern) return term.pattern->matches(text(LayerTableModel::Name).toStdString());
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
     for (const int column : {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
         if (text(column).contains(term.text, Qt::CaseInsensitive)) return true;

@@ -3,9 +3,11 @@
 // All layers as a table, in graph order; the proxy sorts and filters.
 
 #include <QAbstractTableModel>
-#include <QRegularExpression>
 #include <QSortFilterProxyModel>
+#include <memory>
+#include <optional>
 
+#include "config/name_pattern.h"
 #include "document.h"
 #include "models/metric.h"
 
@@ -85,10 +87,11 @@ class LayerFilter : public QSortFilterProxyModel {
         QChar relation;  ///< '<' or '>' with number
         bool orEqual = false, inverted = false;
         double number = 0;
-        std::optional<QRegularExpression> pattern = std::nullopt;  ///< on the name
+        std::shared_ptr<const NamePattern> pattern;  ///< on the name; null: none
     };
     bool accepts(const Term& term, int row, const QModelIndex& parent) const;
-    Term read(const QString& word);
+    /// Nothing for a term that makes no sense; complaint() then says why.
+    std::optional<Term> read(const QString& word);
     QList<Term> m_terms;
     QString m_complaint;
 };

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "interchange/csv.h"
 #include "panels/layer_delegate.h"
 #include "panels/layer_view_menu.h"
 #include "panels/range_view.h"
@@ -171,13 +172,7 @@ NodeId LayerTable::neighbour(int step) const {
 }
 
 QString LayerTable::asCsv() const {
-    const auto quoted = [](QString text) {
-        if (text.contains(QLatin1Char(',')) || text.contains(QLatin1Char('"')) ||
-            text.contains(QLatin1Char('\n')))
-            text =
-                QLatin1Char('"') + text.replace(QLatin1Char('"'), QLatin1String("\"\"")) + QLatin1Char('"');
-        return text;
-    };
+    const auto quoted = [](const QString& text) { return QString::fromStdString(csvCell(text.toStdString())); };
     QString csv;
     for (int row = -1; row < m_filter->rowCount(); ++row) {
         bool first = true;

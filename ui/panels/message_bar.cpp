@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QStyle>
 
+#include "base/short_text.h"
 #include "style/icons.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
@@ -78,7 +79,7 @@ void MessageBar::withdrawOffer() {
 void MessageBar::show(MessageKind kind, const QString& text) {
     withdrawOffer();
     m_kind = kind;
-    m_full = sentence(text);
+    m_full = sentence(QString::fromStdString(shortMessage(text.toStdString())));
     showText(false);
     setObjectName(kind == MessageKind::Error ? QStringLiteral("messageError")
                                              : QStringLiteral("messageNote"));

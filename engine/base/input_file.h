@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The one way in which files are read. Only regular files are: a device or a pipe has no size, may never end, and may
+// block. Not meant for files that change while they are read.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace quantloupe {
+
+/// Open for reading. Throws Error(Io) naming the file if it is missing, not a regular file, or unreadable.
+class InputFile {
+  public:
+    explicit InputFile(const std::filesystem::path& path);
+    ~InputFile();
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+
+    std::uint64_t size() const { return m_size; }  ///< when it was opened
+    int descriptor() const { return m_file; }      ///< stays ours
+    /// Throws Error(Io) if the file ends before that.
+    void read(void* target, std::size_t count, std::uint64_t offset) const;
+
+  private:
+    std::filesystem::path m_path;
+    int m_file = -1;
+    std::uint64_t m_size = 0;
+};
+
+/// Throws Error naming the path unless it is a regular file.
+void requireRegularFile(const std::filesystem::path& path);
+
+/// The largest file that is read as a whole where no smaller limit is given: as much as one ONNX file can hold.
+inline constexpr std::uint64_t kMostFileBytes = 0x7fffffff;
+
+/// The whole file. Throws Error naming it if it cannot be read or is larger than `most` bytes.
+std::string readFile(const std::filesystem::path& path, std::uint64_t most = kMostFileBytes);
+
+}  // namespace quantloupe

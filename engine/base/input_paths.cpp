@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/input_paths.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace quantloupe {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Whether a data folder's readers take a file of this name for a sample.
+bool isSample(const fs::path& file) {
+    constexpr std::array<std::string_view, 6> kEndings = {".jpg", ".jpeg", ".png", ".npy", ".npz", ".pb"};
+    std::string ending = file.extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
+bool isInside(const fs::path& file, const fs::path& folder) {
+    std::error_code error;
+    const fs::path root = fs::canonical(folder, error);
+    const fs::path place = error ? fs::path() : fs::canonical(file, error);
+    const fs::path inside = error ? fs::path() : place.lexically_relative(root);
+    return !inside.empty() && *inside.begin() != "..";
+}
+
+}  // namespace
+
+void InputPaths::add(std::string what, fs::path path) {
+    if (!path.empty()) m_inputs.emplace_back(std::move(what), std::move(path));
+}
+
+void InputPaths::checkOutput(const fs::path& output) const {
+    std::error_code error;
+    if (output.empty() || !fs::is_regular_file(output, error)) return;  // nothing is there to be overwritten
+    for (const auto& [what, path] : m_inputs) {
+        std::error_code ignored;  // an input that is missing is refused by its reader
+        if (fs::equivalent(output, path, ignored)) {
+            if (output.lexically_normal() == path.lexically_normal())
+                failInput("'{}' is {} and would be overwritten: choose another name for the output",
+                          output.string(), what);
+            failInput(
+                "'{}' is the same file as {}, '{}', which would be overwritten: choose another name for the "
+                "output",
+                output.string(), what, path.string());
+        }
+        if (fs::is_directory(path, ignored) && isSample(output) && isInside(output, path))
+            failInput(
+                "'{}' is part of {}, '{}', and would be overwritten: choose another name for the output",
+                output.string(), what, path.string());
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/memory_limit.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kLarge = std::size_t{64} << 20;  // below, the machine's memory is not asked about
+
+/// Of the limit of address space, what is not in use.
+std::size_t addressSpaceLeft() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+    std::ifstream file("/proc/self/statm");
+    std::size_t pages = 0;
+    if (!(file >> pages)) return kUnlimited;
+    const std::size_t used = pages * static_cast<std::size_t>(::sysconf(_SC_PAGE_SIZE));
+    return limit.rlim_cur - std::min<std::size_t>(used, limit.rlim_cur);
+}
+
+/// What the machine could give without swapping.
+std::size_t machineMemoryLeft() {
+    std::ifstream file("/proc/meminfo");
+    std::string name, unit;
+    for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
+        if (name == "MemAvailable:") return kibibytes * 1024;
+    return kUnlimited;
+}
+
+double mebibytes(std::size_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
+
+}  // namespace
+
+void requireMemory(std::size_t bytes) {
+    const std::size_t space = addressSpaceLeft();
+    if (bytes > space)
+        fail(ErrorKind::Unsupported,
+             "not enough memory: {:.0f} MiB more are needed, and the limit for this process (ulimit -v) "
+             "leaves {:.0f} MiB; raise it",
+             mebibytes(bytes), mebibytes(space));
+    if (bytes < kLarge) return;
+    const std::size_t left = machineMemoryLeft();
+    if (bytes > left)
+        fail(ErrorKind::Unsupported,
+             "not enough memory: {:.0f} MiB more are needed at once, and {:.0f} MiB are available; make the "
+             "model's fixed dimensions "
+             "smaller, use fewer threads, or close other programs",
+             mebibytes(bytes), mebibytes(left));
+}
+
+}  // namespace quantloupe

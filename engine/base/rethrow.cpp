@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/rethrow.h"
+
+#include <new>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace quantloupe {
+
+void rethrowWithContext(const std::string& context) {
+    try {
+        throw;
+    } catch (Error& error) {
+        if (!std::string_view(error.what()).starts_with(context + ": ")) error.addContext(context);
+        throw;
+    } catch (const Cancelled&) {
+        throw;
+    } catch (const std::bad_alloc&) {
+        throw Error(ErrorKind::Unsupported, "there is not enough memory for this").addContext(context);
+    } catch (const std::length_error&) {
+        throw Error(ErrorKind::BadInput, "a size in it is larger than any memory").addContext(context);
+    } catch (const std::exception&) {
+        throw Error(ErrorKind::Internal,
+                    "Quantloupe cannot process it and does not know why: the file is damaged, or this is an "
+                    "error in Quantloupe; "
+                    "if other tools accept the file, please report it")
+            .addContext(context);
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/name_pattern.h"
+
+#include <re2/re2.h>
+
+#include "base/error.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::size_t kLongest = 10'000;
+
+}  // namespace
+
+NamePattern::NamePattern(const std::string& pattern) {
+    if (pattern.size() > kLongest)
+        failInput("the regular expression has {} characters, and the limit is {}", pattern.size(), kLongest);
+    RE2::Options options;
+    options.set_log_errors(false);
+    m_regex = std::make_unique<RE2>(pattern, options);
+    if (!m_regex->ok()) failInput("the regular expression '{}' is not valid: {}", pattern, m_regex->error());
+}
+
+NamePattern::~NamePattern() = default;
+NamePattern::NamePattern(NamePattern&&) noexcept = default;
+NamePattern& NamePattern::operator=(NamePattern&&) noexcept = default;
+
+bool NamePattern::matches(std::string_view name) const {
+    return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), *m_regex);
+}
+
+}  // namespace quantloupe

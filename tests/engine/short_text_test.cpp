@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is shown of names of any length.
+#include "base/short_text.h"
+
+#include <QElapsedTimer>
+#include <QtTest>
+
+#include "base/error.h"
+#include "interchange/csv.h"
+
+using namespace quantloupe;
+
+class ShortTextTest : public QObject {
+    Q_OBJECT
+
+  private Q_SLOTS:
+    void keepsBothEndsOfAName() {
+        QCOMPARE(shortName("conv_1"), std::string("conv_1"));
+        const std::string name = "first" + std::string(1000, 'x') + "last";
+        const QString shown = QString::fromStdString(shortName(name));
+        QCOMPARE(shown.size(), 200);
+        QVERIFY(shown.startsWith("first") && shown.endsWith("last") && shown.contains(QChar(0x2026)));
+    }
+
+    void keepsCharactersWhole() {
+        QString name;
+        for (int i = 0; i < 500; ++i) name += QChar(0x3042);
+        QCOMPARE(QString::fromStdString(shortName(name.toStdString(), 20)).size(), 20);
+        QCOMPARE(shortName(name.left(100).toStdString()), name.left(100).toStdString());
+        QVERIFY(!QString::fromStdString(shortName(name.toStdString())).contains(QChar(0xfffd)));
+    }
+
+    void messagesShortenNamesAndNothingElse() {
+        const std::string plain =
+            "node 'a b' (Conv): the layer's weight isn't there, and 'c' has 3 values: see the model's "
+            "documentation";
+        QCOMPARE(shortMessage(plain), plain);
+        const std::string spaced =
+            "the name '" + std::string(500, 'x') + " " + std::string(500, 'y') + "' is unknown";
+        QVERIFY(shortMessage(spaced).size() < 230);
+        QVERIFY(QString::fromStdString(shortMessage(spaced)).endsWith("yyy' is unknown"));
+        QVERIFY(shortMessage("names: " + std::string(5000, 'x') + ", b").size() < 230);
+        QVERIFY(shortMessage(std::string(1 << 20, 'a').replace(1, 1, " ")).size() < 230);
+        QCOMPARE(shortMessage("a\x1b[31mb"), std::string("a?[31mb"));
+    }
+
+    void errorsAreShort() {
+        Error error(ErrorKind::BadInput, "no layer '" + std::string(100'000, 'n') + "'");
+        error.addContext("node '" + std::string(100'000, 'm') + "'");
+        QVERIFY(std::string_view(error.what()).size() < 450);
+        QVERIFY(error.message().size() < 230);
+    }
+
+    void longMessagesTakeLinearTime() {
+        QElapsedTimer timer;
+        timer.start();
+        std::string quotes;
+        for (int i = 0; i < 300'000; ++i) quotes += " 'a";
+        shortMessage(quotes);
+        QVERIFY2(timer.elapsed() < 5000, qPrintable(QString::number(timer.elapsed())));
+    }
+
+    void cellsAreNoFormulas() {
+        QCOMPARE(csvCell("Conv_1"), std::string("Conv_1"));
+        QCOMPARE(csvCell("=1+2"), std::string("'=1+2"));
+        QCOMPARE(csvCell("@SUM(A1,A2)"), std::string("\"'@SUM(A1,A2)\""));
+        QCOMPARE(csvCell("+cmd"), std::string("'+cmd"));
+        QCOMPARE(csvCell("-x"), std::string("'-x"));
+        QCOMPARE(csvCell("\tx"), std::string("'\tx"));
+        QCOMPARE(csvCell("\r=x"), std::string("\"'\r=x\""));
+        for (const char* number : {"-3.5", "+2", "-1e-05", "-inf", "12"})
+            QCOMPARE(csvCell(number), std::string(number));
+        QCOMPARE(csvCell("say \"a\", b"), std::string("\"say \"\"a\"\", b\""));
+    }
+};
+
+QTEST_GUILESS_MAIN(ShortTextTest)
+#include "short_text_test.moc"

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A short run of tests/fuzz on the built programs; docs/testing.md tells how to make a long one. The seed is
+// a new one every time, and what is found is printed with the words that repeat it. QUANTLOUPE_FUZZ_SEED and
+// QUANTLOUPE_FUZZ_SECONDS set both.
+#include <QtTest>
+
+#include "support/python.h"
+
+class FuzzTest : public QObject {
+    Q_OBJECT
+
+  private:
+    static constexpr int kMissing = 77;
+
+    static QStringList arguments(const QString& seconds) {
+        const QString programs = QStringLiteral(QUANTLOUPE_BIN_DIR);
+        QStringList list = {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/fuzz/fuzz.py"),
+                            "--cli",
+                            programs + "/quantloupe-cli",
+                            "--window",
+                            programs + "/quantloupe",
+                            "--seconds",
+                            seconds,
+                            "--timeout",
+                            "120",
+                            "--seed",
+                            qEnvironmentVariable("QUANTLOUPE_FUZZ_SEED", "0"),
+                            "--keep",
+                            QDir::current().filePath("fuzz-findings")};
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+        list << "--memory"
+             << "0";
+#endif
+        return list;
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        if (quantloupe::test::runPython({"-c", "import numpy, onnx"}) != 0)
+            QSKIP("no Python with numpy and onnx");
+    }
+
+    void damagedInputsAreRefusedInWords() {
+        const QString seconds = qEnvironmentVariable("QUANTLOUPE_FUZZ_SECONDS", "20");
+        QString said;
+        const int code = quantloupe::test::runPython(arguments(seconds), &said, seconds.toInt() + 240);
+        for (const QString& line : said.split('\n', Qt::SkipEmptyParts)) qInfo("%s", qPrintable(line));
+        QVERIFY(code != kMissing);
+        QCOMPARE(code, 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(FuzzTest)
+#include "fuzz_test.moc"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The built programs on inputs that are damaged, made to do harm, or named by mistake.
+
+#include <sys/resource.h>
+
+#include <QDir>
+#include <QElapsedTimer>
+#include <QFile>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "support/text_model.h"
+
+namespace quantloupe::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kLimitsMemory = false;  // sanitizers reserve terabytes of address space
+#else
+inline constexpr bool kLimitsMemory = true;
+#endif
+
+struct Outcome {
+    int code = -1;  ///< -2: ended by a signal, -3: still running
+    QString out, err;
+    qint64 milliseconds = 0;
+};
+
+inline Outcome runToItsEnd(QProcess& process, const QByteArray& input, int seconds) {
+    QElapsedTimer timer;
+    timer.start();
+    process.start();
+    process.write(input);
+    process.closeWriteChannel();
+    Outcome outcome;
+    if (!process.waitForFinished(seconds * 1000)) {
+        process.kill();
+        process.waitForFinished();
+        outcome.code = -3;
+        return outcome;
+    }
+    outcome.milliseconds = timer.elapsed();
+    outcome.code = process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2;
+    outcome.out = QString::fromUtf8(process.readAllStandardOutput());
+    outcome.err = QString::fromUtf8(process.readAllStandardError());
+    return outcome;
+}
+
+/// quantloupe-cli. `addressSpace` in MiB; 0: no limit.
+inline Outcome runCli(const QStringList& arguments, const QByteArray& input = {}, rlim_t addressSpace = 0,
+                      int seconds = 60) {
+    QProcess process;
+    if (kLimitsMemory && addressSpace > 0)
+        process.setChildProcessModifier([addressSpace] {
+            const rlimit limit{addressSpace << 20, addressSpace << 20};
+            ::setrlimit(RLIMIT_AS, &limit);
+        });
+    if (!kLimitsMemory) seconds *= 20;
+    process.setProgram(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"));
+    process.setArguments(arguments);
+    return runToItsEnd(process, input, seconds);
+}
+
+inline QByteArray described(const Outcome& outcome) {
+    return QStringLiteral("exit %1 after %2 ms\nstdout: %3\nstderr: %4")
+        .arg(outcome.code)
+        .arg(outcome.milliseconds)
+        .arg(outcome.out.left(2000), outcome.err.left(4000))
+        .toUtf8();
+}
+
+inline void verifyRefusal(const Outcome& outcome, const QString& mentions) {
+    QVERIFY2(outcome.code == 1 || outcome.code == 2, described(outcome));
+    QVERIFY2(outcome.err.contains(mentions), described(outcome));
+    QVERIFY2(outcome.err.size() < 5000, described(outcome));
+    for (const char* internal : {"std::", "vector::", "unexpected", "basic_string", "json.exception"})
+        QVERIFY2(!outcome.err.contains(QLatin1String(internal)), described(outcome));
+}
+
+/// A folder with a small model and data for it.
+class HostileFolder {
+  public:
+    HostileFolder() {
+        model = putModel(
+            "m.onnx", "(float[N,2] x) => (float[N,2] y) <float[2,2] w = {1, 2, 3, 4}> { y = MatMul(x, w) }");
+        QByteArray npy("\x93NUMPY\x01\x00\x76\x00", 10);
+        npy += QByteArray("{'descr': '<f4', 'fortran_order': False, 'shape': (4, 2), }")
+                   .leftJustified(117, ' ') +
+               "\n";
+        for (int i = 0; i < 8; ++i) {
+            const float value = static_cast<float>(i) - 3.5f;
+            npy.append(reinterpret_cast<const char*>(&value), sizeof value);
+        }
+        data = put("d.npy", npy);
+    }
+
+    QString path() const { return m_folder.path(); }
+    QString file(const QString& name) const { return m_folder.filePath(name); }
+    QString put(const QString& name, const QByteArray& content) const {
+        QDir().mkpath(QFileInfo(file(name)).path());
+        QFile target(file(name));
+        if (!target.open(QIODevice::WriteOnly) || target.write(content) != content.size()) return {};
+        return file(name);
+    }
+    QString putModel(const QString& name, const std::string& body) const {
+        return put(name, QByteArray::fromStdString(
+                             textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> net " + body)));
+    }
+    /// Two floats in a file of their own.
+    QString putTwoFloats(const QString& name) const {
+        const float values[] = {1, 2};
+        return put(name, QByteArray(reinterpret_cast<const char*>(values), sizeof values));
+    }
+    /// The window's program, with settings of its own.
+    Outcome runWindow(const QStringList& arguments) const {
+        QProcess window;
+        auto environment = QProcessEnvironment::systemEnvironment();
+        environment.insert("QT_QPA_PLATFORM", "offscreen");
+        for (const char* folder : {"HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"})
+            environment.insert(folder, path());
+        window.setProcessEnvironment(environment);
+        window.setProgram(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe"));
+        window.setArguments(arguments);
+        return runToItsEnd(window, {}, kLimitsMemory ? 120 : 1200);
+    }
+
+    QString model, data;
+
+  private:
+    QTemporaryDir m_folder;
+};
+
+inline QByteArray contentOf(const QString& path) {
+    QFile source(path);
+    return source.open(QIODevice::ReadOnly) ? source.readAll() : QByteArray();
+}
+
+}  // namespace quantloupe::test
