@@ -151,7 +151,8 @@ const MeasuredShapes& Session::Impl::shapesOfOnes() {
         inputs.emplace(input, TensorDesc{tensor.type, std::move(dims), Layout::Plain});
     }
     try {
-        assumedShapes->dims = shapesOf(model.graph, inputs, nullptr).dims;
+        assumedShapes->dims =
+            shapesOf(model.graph, inputs, {model.graph->outputs().begin(), model.graph->outputs().end()}, nullptr).dims;
     } catch (const Error&) {
         // An image of one pixel does not fit every network, and not every operator is known.
     }
