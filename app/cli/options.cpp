@@ -176,9 +176,8 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     flag("--simulate", "Compute quantized layers in float, the reference, not in integers",
          [this] { m_options.simulate = true; });
     flag("--json", "Print one JSON document", [this] { m_options.json = true; });
-    if (has.quantized) {
+    if (has.quantized)
         flag("--quantized", "Outputs of the quantized network", [this] { m_options.quantized = true; });
-    }
     if (has.connections)
         flag("--connections", "Show which layers each layer reads from, and which read from it",
              [this] { m_options.connections = true; });

@@ -271,8 +271,7 @@ class Folder {
         NodeId host = first;
         std::optional<std::size_t> axis = 1;
         std::size_t positions = 1;
-        while (host.valid() && axis && positions == 1 && arrangesAnew(m_source, m_builder.node(host)) &&
-               m_builder.node(host).input(0) == read) {
+        while (host.valid() && axis && positions == 1 && arrangesAnew(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
             const Node& between = m_builder.node(host);
             const auto same = axisBehind(m_source, between, *axis);
             const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
