@@ -187,7 +187,7 @@ class AimetTest : public QObject {
             "none of its 1 tensors is in the model");
         row("old list", R"({"version": "0.6.1", "activation_encodings": {"a": {}}, "param_encodings": {}})",
             "activation_encodings['a']: must be a list of encodings");
-        row("key twice", R"({"version": "0.6.1", "version": "0.6.1"})", "the key 'version' is there twice");
+        row("key twice", R"({"version": "0.6.1", "version": "0.6.1"})", "duplicate key 'version'");
     }
     void badFiles() {
         QFETCH(std::string, text);

@@ -217,9 +217,9 @@ class ConfigJsonTest : public QObject {
             "unknown key 'quantization.samples' (did you mean 'calibration.samples'?)");
         row(R"({"refine": {"xyz": 4}})",
             "unknown key 'refine.xyz'; known here: bias_correction, rounding, migration");
-        row(R"({"skip": {"tail": true, "rules": [], "tail": false}})", "the key 'skip.tail' is there twice");
+        row(R"({"skip": {"tail": true, "rules": [], "tail": false}})", "duplicate key 'skip.tail'");
         row(R"({"layers": {"a.b": {"weight": {"bits": 4, "bits": 5}}}})",
-            "the key 'layers.a.b.weight.bits' is there twice");
+            "duplicate key 'layers.a.b.weight.bits'");
         row(R"({"transforms": []})", "transforms: must be an object, not a list");
         row(R"({"transforms": {"fold_batch_norm": 1}})",
             "transforms.fold_batch_norm: must be true or false, not 1");

@@ -188,7 +188,7 @@ class QuarkTest : public QObject {
         row("empty", " \n", "the file is empty");
         row("other JSON", "{\"version\": 1}", "the key global_config is missing");
         row("broken JSON", "{\"global_config\": ", "not valid JSON");
-        row("twice", "{\"exclude\": [], \"exclude\": [], \"global_config\": {}}", "the key 'exclude' is there twice");
+        row("twice", "{\"exclude\": [], \"exclude\": [], \"global_config\": {}}", "duplicate key 'exclude'");
         row("activation", qconfig("\"input_tensors\"", "\"activation\""), "activations are called input_tensors");
         row("no activations", qconfig("\"input_tensors\"", "\"output_tensors\""), "input_tensors is missing");
         row("key missing", qconfig("\"symmetric\": true, ", ""), "global_config.input_tensors.symmetric is missing");

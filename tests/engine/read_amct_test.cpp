@@ -275,8 +275,8 @@ class ReadAmctTest : public QObject {
             QTest::newRow(name) << text << message << QString(model);
         };
         const std::string on = R"("quant_enable": true)";
-        row("1 duplicate key", R"({"version": 1, "version": 1})", "the key 'version' is there twice");
-        row("1 duplicate layer", R"({"/stem/Conv": {}, "/stem/Conv": {}})", "the key '/stem/Conv' is there twice");
+        row("1 duplicate key", R"({"version": 1, "version": 1})", "duplicate key 'version'");
+        row("1 duplicate layer", R"({"/stem/Conv": {}, "/stem/Conv": {}})", "duplicate key '/stem/Conv'");
         row("2 unknown key", R"({"verson": 1})", "verson is an invalid layer name or parameter");
         row("4 unknown parameter", all("", activation("\"percentile\": 1")), "Unknown parameter percentile in activation_quant_params of layer /stem/Conv");
         row("4 unknown of weights", all("", weight("\"bits\": 8")), "Unknown parameter bits in weight_quant_params of layer /stem/Conv");

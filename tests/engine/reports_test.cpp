@@ -193,7 +193,7 @@ class ReportsTest : public QObject {
             writeExport(result, model, inputs);
             QFAIL("the model was overwritten");
         } catch (const Error& error) {
-            QVERIFY2(std::string(error.what()).find("is the model itself") != std::string::npos, error.what());
+            QVERIFY2(std::string(error.what()).find("is the model and would be overwritten") != std::string::npos, error.what());
         }
         QCOMPARE(readFile(model), std::string("precious"));
     }

@@ -89,9 +89,8 @@ class SkipRulesTest : public QObject {
         QCOMPARE(skipped(*g, config({downstream("join")})), std::string("join head relu"));
         QCOMPARE(skipped(*g, config({type("Conv")})), std::string("stem left head"));
         QCOMPARE(skipped(*g, config({pattern("^.e")})), std::string("left head relu"));
-        QCOMPARE(skipped(*g, config({pattern("(.)o\\w*\\1|ea")})),
-                 std::string("head"));  // with a back reference
-        QCOMPARE(skipped(*g, config({block("left")})), std::string("stem left head"));
+        // RE2 has no backreferences: they cannot be matched in linear time.
+        QVERIFY(message(*g, config({pattern("(.)o\\1")})).find("is not valid: invalid escape sequence") != std::string::npos);
         QCOMPARE(skipped(*g, config({threshold({})})), std::string());  // not measured yet
         QCOMPARE(skipped(*g, config({threshold({"join"})})), std::string("join"));
         QCOMPARE(resolveSkips(*g, config({threshold({"join"})})).reasons[3],

@@ -54,7 +54,7 @@ class SessionProtocolTest : public QObject {
         row("do is a number", R"({"do":1})", "do: must be a text, not 1");
         row("unknown", R"({"do":"evalute"})", "did you mean 'evaluate'");
         row("unknown key", R"({"do":"evaluate","colds":true})", "unknown key 'colds' (did you mean 'cold'?)");
-        row("doubled key", R"({"do":"evaluate","cold":true,"cold":false})", "'cold' is there twice");
+        row("doubled key", R"({"do":"evaluate","cold":true,"cold":false})", "duplicate key 'cold'");
         row("wrong type", R"({"do":"evaluate","cold":1})", "cold: must be true or false, not 1");
         row("no names", R"({"do":"skip"})", "layers: is missing");
         row("names are no list", R"({"do":"skip","layers":true})", "layers: must be a list of texts, not true");
