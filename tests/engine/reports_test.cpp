@@ -20,6 +20,7 @@ ExportSource evaluated(const char* output) {
     builder.node(NodeId(std::size_t(6))).name = "out,\"Conv\" <&>";
     QuantizationConfig config;
     config.layers["/dw/Conv"].comment = "no, not\nthis one";
+    config.wholeTail = true;
     ExportSource source = exportSource(builder.build(), config, output);
     auto evaluation = std::make_shared<Evaluation>();
     Accuracy accuracy;
