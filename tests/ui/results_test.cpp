@@ -198,6 +198,12 @@ class ResultsTest : public QObject {
         line = headlineOf(&evaluation, true);
         QVERIFY(!line.neutral);
         QVERIFY(line.note.startsWith(QStringLiteral("agreement")));
+
+        evaluation.quantized->agreement.reset();
+        evaluation.unevaluated = "2 of 5 nodes are not evaluated";
+        line = headlineOf(&evaluation, true);
+        QVERIFY2(line.note.startsWith(QStringLiteral("Evaluated in part \u00b7 SQNR")), qPrintable(line.note));
+        QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 
     void theFrontIsOfThoseThatNoneBeats() {

@@ -32,6 +32,13 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
     else line.toolTip.append(Words::tr("\n%1 samples are too few to judge by").arg(quantized.samples));
 }
 
+/// The accuracy is that of the tensors before the nodes that are not evaluated.
+void markPart(Headline& line, const Evaluation& evaluation) {
+    if (evaluation.unevaluated.empty()) return;
+    line.note.prepend(Words::tr("Evaluated in part \u00b7 "));
+    line.toolTip.prepend(QString::fromStdString(evaluation.unevaluated) + QLatin1Char('\n'));
+}
+
 }  // namespace
 
 Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating) {
@@ -47,6 +54,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.toolTip = Words::tr(
             "Nobody gave data: ranges, sensitivities and this number are of noise.\n"
             "Open a folder of samples to see the accuracy.");
+        markPart(line, *evaluation);
         return line;
     }
     if (!evaluation && !evaluating) {
@@ -104,6 +112,7 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);
     if (quantized.sqnrDb) line.toolTip += Words::tr("\noutput SQNR: ") + formatDecibel(*quantized.sqnrDb);
     markNeutral(line, *evaluation);
+    markPart(line, *evaluation);
     line.toolTip = line.toolTip.trimmed();
     return line;
 }

@@ -177,7 +177,8 @@ void DataSection::refresh() {
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
         m_heading->setRemark(
             tr("%1 calibrate, %2 evaluate").arg(evaluation->calibrationSamples).arg(evaluation->samples));
-    const QString warning = evaluation ? chanceWarning(*evaluation) : QString();
+    QString warning = evaluation ? chanceWarning(*evaluation) : QString();
+    if (evaluation && !evaluation->unevaluated.empty()) warning = QString::fromStdString(evaluation->unevaluated);
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
         m_views->setVisible(!info->networkViews.isEmpty());
