@@ -45,7 +45,7 @@ std::string guessDialect(const std::filesystem::path& path) {
         file.read(text.data(), text.size(), 0);
         return guessDialect(path, text);
     } catch (const Error&) {
-        return {};  // its reader will say why
+        return guessDialect(path, "");  // by its ending; the reader of the format says what is wrong
     }
 }
 

@@ -33,13 +33,19 @@ void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, 
 
 }  // namespace
 
+TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches) {
+    const auto batch = static_cast<std::int64_t>(batches.batch());
+    if (desc.samples.isMixed() && !desc.dims.empty() && desc.dims[0] == batch) desc.samples = {1, batch};
+    return desc;
+}
+
 void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, const SampleBatches& batches,
                 std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
     if (outputs.descs.empty()) {
         const Graph& graph = bound.program->graph();
         std::string unfit;
         for (std::size_t o = 0; o < ends.size(); ++o) {
-            const TensorDesc& desc = bound.program->desc(ends[o]);
+            const TensorDesc desc = outputDesc(bound.program->desc(ends[o]), batches);
             if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
                 unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
                                      desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),

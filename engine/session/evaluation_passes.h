@@ -24,6 +24,10 @@ struct NetworkOutputs {
     const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
 };
 
+/// An output as it is taken apart by sample: where the data flow does not tell the samples apart, which happens only in
+/// models that fix a batch of several, they are the first dimension if that has the batch's extent.
+TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches);
+
 /// Runs chunks [begin, end) and stores their outputs, the tensors `ends`. `outputs` grows from run to run. Throws Error
 /// if none can be compared.
 void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,

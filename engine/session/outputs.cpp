@@ -119,7 +119,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     }
     std::vector<OutputArray> arrays;
     for (const TensorId end : ends)
-        arrays.emplace_back(program->desc(end), pair ? &pair->desc(end) : nullptr, batches.samples());
+        arrays.emplace_back(outputDesc(program->desc(end), batches), pair ? &pair->desc(end) : nullptr, batches.samples());
     runChunks({program}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::vector<std::byte> plain;

@@ -46,7 +46,7 @@ class SideBySideTest : public QObject {
         QCOMPARE(sides()->names().size(), 2);
         QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("The configuration before: ")), qPrintable(sides()->names()[0]));
         QVERIFY2(sides()->names()[1].startsWith(QStringLiteral("Now: ")), qPrintable(sides()->names()[1]));
-        QVERIFY(sides()->names()[0].mid(26) != sides()->names()[1].mid(5));  // the results differ
+        QVERIFY2(sides()->names()[0].mid(26) != sides()->names()[1].mid(5), qPrintable(sides()->names().join('|')));  // the results differ
 
         toggle();
         QVERIFY(!other());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every word of the window can be translated: with a translator that brackets all it is asked for, what is
 // seen is bracketed, but for what comes from the network and the engine.
+#include "interchange/clika_names.h"
+
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
@@ -59,6 +61,8 @@ class TranslationTest : public QObject {
         QSet<QString> data;  // what the network and the engine say
         for (const auto& node : window->document()->graph()->nodes())
             data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
+        const ClikaNames clika(*window->document()->graph());
+        for (std::size_t n = 0; n < window->document()->graph()->nodeCount(); ++n) data << QString::fromStdString(clika.of(NodeId(n)));
         for (const PresetInfo& preset : presets())
             data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
         for (const Dialect& dialect : dialects())
