@@ -38,7 +38,7 @@ class SideBySideTest : public QObject {
         QVERIFY(!document()->reference().layers());
         QVERIFY(document()->reference().whyNone().contains(QStringLiteral("only one")));
 
-        document()->select(node("/blocks/1/conv/Conv"));
+        document()->select({node("/stem/Conv"), node("/blocks/1/conv/Conv")}, node("/blocks/1/conv/Conv"));
         QTest::keyClick(canvas(), Qt::Key_Space);
         QVERIFY(evaluated());
         QVERIFY(look(canvas(), "/blocks/1/conv/Conv").hatched);
