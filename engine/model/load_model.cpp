@@ -118,7 +118,12 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     *graph.mutable_value_info() = model.graph().value_info();
     std::set<std::string> inputs;
     for (const auto& input : graph.input()) inputs.insert(input.name());
-    for (const auto& node : model.graph().node()) *graph.add_node() = node;
+    // Its inference of control flow crashes on damaged bodies, and other domains than ai.onnx have none.
+    for (const auto& node : model.graph().node()) {
+        const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
+                                          [](const onnx::AttributeProto& attribute) { return attribute.has_g() || attribute.graphs_size() > 0; });
+        if (!controls && (node.domain().empty() || node.domain() == "ai.onnx")) *graph.add_node() = node;
+    }
     for (const auto& tensor : model.graph().initializer()) {
         if (tensor.ByteSizeLong() <= kSmall) {
             *graph.add_initializer() = tensor;

@@ -222,6 +222,11 @@ void checkSignature(const Node& node, std::size_t formalInputs) {
     if (outputs > signature.mostOutputs)
         failInput("it has {}, but {} makes at most {}", countOf(node.outputs.size(), "output"), node.op, signature.mostOutputs);
     for (const auto& [name, value] : node.attributes) checkAttribute(node.op, name, value);
+    static const std::map<std::string_view, std::vector<const char*>> subgraphs = {
+        {"If", {"then_branch", "else_branch"}}, {"Loop", {"body"}}, {"Scan", {"body"}}, {"SequenceMap", {"body"}}};
+    if (const auto needed = subgraphs.find(node.op); needed != subgraphs.end())
+        for (const char* name : needed->second)
+            if (!node.attributes.has(name)) failInput("its subgraph '{}' is missing", name);
 }
 
 }  // namespace quantloupe

@@ -100,6 +100,11 @@ class OperatorSignaturesTest : public QObject {
         refused("'hidden_size' is 2147483648", "LSTM", {"x", "x", "x"}, 1, {integer("hidden_size", std::int64_t{1} << 31)});
     }
 
+    void subgraphsMustBeThere() {
+        refused("its subgraph 'body' is missing", "Scan", {"x"}, 1, {integer("num_scan_inputs", 1)});
+        refused("its subgraph 'then_branch' is missing", "If", {"x"}, 1);
+    }
+
     void whatOnnxAllowsIsAccepted() {
         open("Clip", {"x", "", "x"}, 1);
         open("Max", {"x", "x", "x"}, 1);

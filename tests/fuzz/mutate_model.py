@@ -180,7 +180,8 @@ def change_structure(rng, model):
         rng.choice(nodes).name = rng.choice(["", "x" * 30000, "/a" * 3000, "=cmd()", "<svg onload=x>", "\x1b[31m", nodes[0].name])
     else:
         graph.output.add().CopyFrom(graph.input[0])
-        graph.output[-1].type.tensor_type.shape.dim[0].dim_value = rng.choice([1, 4, 7])
+        for dim in graph.output[-1].type.tensor_type.shape.dim[:1]:  # none if it is a scalar
+            dim.dim_value = rng.choice([1, 4, 7])
     copies = [type(n).FromString(n.SerializeToString()) for n in nodes]
     del graph.node[:]
     graph.node.extend(copies)
