@@ -221,6 +221,7 @@ class ReadAmctTest : public QObject {
 
     void theNarrowDialect() {
         QuantizationConfig config;
+        config.wholeTail = true;
         config.calibration.method = CalibrationMethod::Hfmg;
         config.layers["/out/Conv"].weightBits = 4;
         const ExportResult result = dialectNamed("amct-minimal", false).write(exportSource(stageModel(), config, "x.json"));
