@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/constant.h"
 
+#include <bit>
 #include <cstring>
 #include <mutex>
 
@@ -108,7 +109,8 @@ std::span<const float> Constant::floats() const {
 }
 
 std::vector<std::int64_t> Constant::toInt64s() const {
-    if (m_type == DataType::Float32 || m_type == DataType::Float64 || m_type == DataType::Float16)
+    if (m_type == DataType::Float32 || m_type == DataType::Float64 || m_type == DataType::Float16 ||
+        m_type == DataType::BFloat16)
         failInput("a constant is {} where integers are needed", dataTypeName(m_type));
     std::vector<std::int64_t> values;
     values.reserve(static_cast<std::size_t>(m_size));
@@ -119,9 +121,12 @@ std::vector<std::int64_t> Constant::toInt64s() const {
 std::vector<double> Constant::toDoubles() const {
     std::vector<double> values;
     values.reserve(static_cast<std::size_t>(m_size));
-    if (m_type == DataType::Float16)
-        forEachElement(DataType::UInt16, m_bytes,
-                       [&](auto bits) { values.push_back(halfToFloat(static_cast<std::uint16_t>(bits))); });
+    if (m_type == DataType::Float16 || m_type == DataType::BFloat16)
+        forEachElement(DataType::UInt16, m_bytes, [&](auto given) {
+            const auto bits = static_cast<std::uint16_t>(given);
+            // bfloat16 is the upper half of a float32.
+            values.push_back(m_type == DataType::Float16 ? halfToFloat(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
+        });
     else
         forEachElement(m_type, m_bytes, [&](auto value) { values.push_back(static_cast<double>(value)); });
     return values;

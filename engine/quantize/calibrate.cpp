@@ -66,13 +66,9 @@ struct SampleRange {
 /// Chunks at a time whose ranges wait to be put in order.
 constexpr std::size_t kRound = 1024;
 
-/// With sums as ONNX Runtime takes them: where calibrated scales differ in their last bit, the outputs of
-/// deep networks differ at 28 dB.
 std::shared_ptr<const Program> observing(const Prepared& prepared, const std::vector<TensorId>& tensors,
                                          const SampleBatches& batches) {
-    ProgramSpec spec = floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors);
-    spec.ordered = true;
-    return Program::compile(std::move(spec));
+    return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
 /// Runs all chunks, some at a time, and tells progress over all of them.

@@ -296,7 +296,6 @@ ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std:
     spec.inputs = inputs;
     spec.observed = std::move(observed);
     spec.arithmetic = arithmetic;
-    spec.ordered = arithmetic == Arithmetic::Simulation && !tensors.empty();
     for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
     for (std::size_t u = 0; u < units.units.size(); ++u)
         if (units.units[u].quantized) useQuantized(spec, units.units[u], quantizers[u]);

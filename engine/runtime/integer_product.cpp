@@ -5,7 +5,7 @@
 #include <array>
 #include <cstdlib>
 
-#include "runtime/dnnl_adapter.h"
+#include "runtime/instruction_sets.h"
 #include "runtime/integer_tiles.h"
 
 #if defined(__x86_64__)
@@ -149,17 +149,10 @@ unsigned apartOf(const std::array<Pair, 2>& pairs) {
 }
 
 IntegerIsa detectIsa() {
-#if defined(__x86_64__)
-    const IsaCap cap = dnnlIsaCap();
-    if (!__builtin_cpu_supports("avx2") || cap == IsaCap::BelowAvx2) return IntegerIsa::None;
-    if (cap == IsaCap::BelowVnni) return IntegerIsa::Avx2;
-    if (__builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl"))
-        return IntegerIsa::Avx512Vnni;
-    return __builtin_cpu_supports("avxvnni") ? IntegerIsa::AvxVnni : IntegerIsa::Avx2;
-#else
-    return IntegerIsa::None;
-#endif
+    const InstructionSets& sets = instructionSets();
+    if (sets.avx512Vnni) return IntegerIsa::Avx512Vnni;
+    if (sets.avxVnni) return IntegerIsa::AvxVnni;
+    return sets.avx2 ? IntegerIsa::Avx2 : IntegerIsa::None;
 }
 
 }  // namespace

@@ -44,7 +44,6 @@ struct NodeContext {
     std::vector<TensorDesc> inputs;         ///< of omitted inputs: type Undefined
     std::vector<ConstantPtr> constants;  ///< the value where an input is known now, else null
     const Activation* activation = nullptr;  ///< only for operators that fuse one
-    bool ordered = false;                    ///< sums and functions are rounded as ONNX Runtime does (ordered_product.h)
 
     bool has(std::size_t i) const { return i < inputs.size() && inputs[i].type != DataType::Undefined; }
     /// Throws Error if the input is not there.

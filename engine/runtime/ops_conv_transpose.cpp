@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose, with a constant weight.
 #include "base/error.h"
-#include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
+#include "runtime/ordered_product.h"
 
 namespace quantloupe {
 namespace {
@@ -47,7 +47,7 @@ CompiledNode compileConvTranspose(const NodeContext& context) {
             begin = end = 0;
         }
         w.padBegin.push_back(begin);
-        w.padEnd.push_back(end - extra[d]);  // oneDNN has no output_padding: less padding is the same
+        w.padEnd.push_back(end - extra[d]);  // as if there was less padding
         w.output.push_back(reach - begin - end);
         if (w.output.back() < 1) failInput("the padding {} and {} leaves nothing of the output", begin, end);
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv. The weight must be constant: a network whose weights are computed is not one that we quantize.
 #include "base/error.h"
-#include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
 #include "runtime/ordered_product.h"
 
@@ -38,8 +37,6 @@ CompiledNode compileConv(const NodeContext& context) {
             failInput("the bias has {} values for {} channels", spec.bias->size(), weight.dims()[0]);
     }
     spec.activation = context.activation;
-    if (context.ordered)
-        if (auto ordered = makeOrderedConvolution(spec)) return {{spec.output}, std::move(ordered)};
     return {{spec.output}, makeConvolution(spec)};
 }
 

@@ -78,8 +78,7 @@ CompiledNode orderedErfOf(const NodeContext& context, Before before, After after
 }
 
 CompiledNode compileErf(const NodeContext& context) {
-    if (context.ordered) return orderedErfOf(context, [](float x) { return x; }, [](float, float erf) { return erf; });
-    return simple([](float x) { return fastErf(x); }).compile(context);
+    return orderedErfOf(context, [](float x) { return x; }, [](float, float erf) { return erf; });
 }
 
 CompiledNode compileGelu(const NodeContext& context) {
@@ -87,29 +86,16 @@ CompiledNode compileGelu(const NodeContext& context) {
         return simple([](float x) {
                    return 0.5f * x * (1.0f + fastTanh(0.7978845608f * (x + 0.044715f * x * x * x)));
                }).compile(context);
-    if (context.ordered)
-        return orderedErfOf(context, [](float x) { return x * 0.70710678118f; }, [](float x, float erf) { return 0.5f * x * (erf + 1.0f); });
-    return simple([](float x) { return 0.5f * x * (1.0f + fastErf(x * 0.70710678118f)); }).compile(context);
+    return orderedErfOf(context, [](float x) { return x * 0.70710678118f; }, [](float x, float erf) { return 0.5f * x * (erf + 1.0f); });
 }
 
 /// x times or over a scale, erf, plus 1, times x, halved: the same operations in the same order as the nodes it stands for,
 /// so the same result to the last bit.
 CompiledNode compileErfGelu(const NodeContext& context) {
-    if (context.ordered) {
-        const bool divides = context.node.attributes.has("divisor");
-        const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
-        return orderedErfOf(context, [=](float x) { return divides ? x / scale : x * scale; },
-                            [](float x, float erf) { return x * (erf + 1.0f) * 0.5f; });
-    }
-    if (context.node.attributes.has("divisor"))
-        return unary([](const NodeContext& c) {
-                   const float divisor = c.node.attributes.real("divisor", 1.0f);
-                   return [=](float x) { return x * (fastErf(x / divisor) + 1.0f) * 0.5f; };
-               }).compile(context);
-    return unary([](const NodeContext& c) {
-               const float factor = c.node.attributes.real("factor", 1.0f);
-               return [=](float x) { return x * (fastErf(x * factor) + 1.0f) * 0.5f; };
-           }).compile(context);
+    const bool divides = context.node.attributes.has("divisor");
+    const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
+    return orderedErfOf(context, [=](float x) { return divides ? x / scale : x * scale; },
+                        [](float x, float erf) { return x * (erf + 1.0f) * 0.5f; });
 }
 
 /// Bounds are attributes up to opset 10 and optional inputs since. min is applied first, as ONNX says for min > max.

@@ -45,7 +45,7 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
     TensorDesc statistics = desc;  // of the optional outputs: mean and 1 / deviation
     for (std::size_t d = axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
-    const bool hasBias = context.has(2), ordered = context.ordered;
+    const bool hasBias = context.has(2);
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
         if ((i == 1 || hasBias) && context.input(i).count() != width)
             failInput("LayerNormalization's scale and bias must have {} values", width);
@@ -62,7 +62,7 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
                 const auto* bias = hasBias ? static_cast<const float*>(a.inputs[2]) : nullptr;
                 auto* out = static_cast<float*>(a.outputs[0]);
                 for (std::size_t r = 0; r < rows; ++r, in += width, out += width) {
-                    if (ordered && means == nullptr && factors == nullptr) {
+                    if (means == nullptr && factors == nullptr) {
                         orderedLayerNorm(in, scale, bias, epsilon, out, width);
                         continue;
                     }

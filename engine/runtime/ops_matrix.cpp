@@ -2,19 +2,11 @@
 // Gemm and MatMul.
 #include "base/error.h"
 #include "runtime/broadcast.h"
-#include "runtime/dnnl_adapter.h"
 #include "runtime/operators.h"
 #include "runtime/ordered_product.h"
-#include "runtime/simd.h"
 
 namespace quantloupe {
 namespace {
-
-std::unique_ptr<Kernel> makeProduct(const NodeContext& context, const MatrixProductSpec& spec) {
-    if (context.ordered)
-        if (auto ordered = makeOrderedProduct(spec)) return ordered;
-    return makeMatrixProduct(spec);
-}
 
 CompiledNode compileGemm(const NodeContext& context) {
     requireFloat(context, 0);
@@ -47,41 +39,8 @@ CompiledNode compileGemm(const NodeContext& context) {
         scaledBias = Constant::fromFloats({columns}, std::move(values));
         spec.bias = scaledBias.get();
     }
-    return {{{DataType::Float32, spec.output, Layout::Plain}}, makeProduct(context, spec)};
+    return {{{DataType::Float32, spec.output, Layout::Plain}}, makeMatrixProduct(spec)};
 }
-
-QUANTLOUPE_SIMD void addBias(float* rows, const float* bias, std::size_t width, std::size_t count, Activation bounds) {
-    const float low = bounds.low, high = bounds.high;
-    for (std::size_t start = 0; start < count; start += width)
-        for (std::size_t i = 0; i < width; ++i) {
-            const float x = rows[start + i] + bias[i];
-            const float bounded = x < low ? low : x;
-            rows[start + i] = bounded > high ? high : bounded;
-        }
-}
-
-/// A product, then a bias a column and an activation in place. oneDNN would begin its sums with the bias, which rounds
-/// otherwise than the Add does that runs by itself where somebody looks at the product.
-class BiasedProduct final : public Kernel {
-  public:
-    BiasedProduct(std::unique_ptr<Kernel> product, std::span<const float> bias, Activation bounds, std::int64_t count)
-        : m_product(std::move(product)),
-          m_bias(bias.begin(), bias.end()),
-          m_bounds(bounds),
-          m_count(static_cast<std::size_t>(count)) {}
-    std::size_t scratchBytes() const override { return m_product->scratchBytes(); }
-    std::size_t weightBytes() const override { return m_product->weightBytes() + m_bias.size() * sizeof(float); }
-    void run(const KernelArguments& arguments) const override {
-        m_product->run(arguments);
-        addBias(static_cast<float*>(arguments.outputs[0]), m_bias.data(), m_bias.size(), m_count, m_bounds);
-    }
-
-  private:
-    std::unique_ptr<Kernel> m_product;
-    std::vector<float> m_bias;
-    Activation m_bounds;
-    std::size_t m_count;
-};
 
 CompiledNode compileMatMul(const NodeContext& context) {
     requireFloat(context, 0);
@@ -102,8 +61,8 @@ CompiledNode compileMatMul(const NodeContext& context) {
 
     MatrixProductSpec spec;
     spec.constantRight = context.constant(1);
-    const bool biased = context.has(2);  // an Add fused behind it, see fusions.h
-    if (!biased) spec.activation = context.activation;
+    if (context.has(2)) spec.addedBias = &context.needConstant(2, "the bias of a MatMul");  // an Add fused behind it, see fusions.h
+    spec.activation = context.activation;
     if (right.size() == 2) {  // one matrix for the whole batch: a single product
         spec.left = {elementCount(left) / inner, inner};
         spec.right = right;
@@ -119,13 +78,7 @@ CompiledNode compileMatMul(const NodeContext& context) {
         spec.output.push_back(rows);
         spec.output.push_back(columns);
     }
-    auto product = makeProduct(context, spec);
-    if (biased) {
-        const auto bias = context.needConstant(2, "the bias of a MatMul").floats();
-        const Activation bounds = context.activation != nullptr ? *context.activation : Activation();
-        product = std::make_unique<BiasedProduct>(std::move(product), bias, bounds, elementCount(spec.output));
-    }
-    return {{{DataType::Float32, result, Layout::Plain}}, std::move(product)};
+    return {{{DataType::Float32, result, Layout::Plain}}, makeMatrixProduct(spec)};
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);
     if (input.dims.size() < 3) failInput("pooling needs a batch, channels and at least one spatial dimension");
+    if (input.dims.size() > 5) fail(ErrorKind::Unsupported, "pooling needs 1 to 3 spatial dimensions");
     if (context.node.outputs.size() > 1 && context.node.outputs[1].valid())
         fail(ErrorKind::Unsupported, "the indices output of MaxPool is not supported");
     const Dims spatial(input.dims.begin() + 2, input.dims.end());
@@ -24,13 +25,9 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
     }
     TensorDesc output{DataType::Float32, {input.dims[0], input.dims[1]}, Layout::ChannelsLast};
     output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
-    const PoolKind kind = !average ? PoolKind::Max
-                          : context.node.attributes.integer("count_include_pad", 0) != 0 ? PoolKind::AverageWithPadding
-                                                                                         : PoolKind::Average;
-    if (context.ordered && average)
-        if (auto ordered = makeOrderedAverage(input, output, window, kind == PoolKind::AverageWithPadding, !global && context.opset() >= 19))
-            return {{output}, std::move(ordered)};
-    return {{output}, makePool(kind, input, output, window)};
+    if (!average) return {{output}, makeMaxPool(input, output, window)};
+    const bool withPadding = context.node.attributes.integer("count_include_pad", 0) != 0;
+    return {{output}, makeOrderedAverage(input, window, withPadding, !global && context.opset() >= 19)};
 }
 
 }  // namespace

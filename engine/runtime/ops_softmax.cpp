@@ -16,13 +16,6 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-QUANTLOUPE_SIMD void softmaxRow(const float* in, float* out, std::size_t width) {
-    const float top = largestOf(in, width, kLowest);
-    for (std::size_t i = 0; i < width; ++i) out[i] = fastExp(in[i] - top);
-    const float sum = sumOf(width, [out](std::size_t i) { return out[i]; });
-    for (std::size_t i = 0; i < width; ++i) out[i] /= sum;
-}
-
 /// Along an axis that is not the last in memory: the columns beside each other at once.
 QUANTLOUPE_SIMD void softmaxColumns(const float* in, float* out, std::size_t width, std::size_t inner, float* top,
                                     float* sum) {
@@ -57,7 +50,7 @@ Rows rowsOf(const NodeContext& context) {
 
 class SoftmaxKernel final : public Kernel {
   public:
-    SoftmaxKernel(Rows rows, bool ordered) : m_rows(rows), m_ordered(ordered) {}
+    explicit SoftmaxKernel(Rows rows) : m_rows(rows) {}
     std::size_t scratchBytes() const override { return m_rows.inner == 1 ? 0 : 2 * m_rows.inner * sizeof(float); }
     void run(const KernelArguments& a) const override {
         const auto* in = static_cast<const float*>(a.inputs[0]);
@@ -65,10 +58,8 @@ class SoftmaxKernel final : public Kernel {
         const std::size_t each = m_rows.width * m_rows.inner;
         auto* scratch = static_cast<float*>(a.scratch);
         for (std::size_t o = 0; o < m_rows.outer; ++o, in += each, out += each) {
-            if (m_rows.inner == 1 && m_ordered)
+            if (m_rows.inner == 1)
                 orderedSoftmax(in, out, m_rows.width);
-            else if (m_rows.inner == 1)
-                softmaxRow(in, out, m_rows.width);
             else
                 softmaxColumns(in, out, m_rows.width, m_rows.inner, scratch, scratch + m_rows.inner);
         }
@@ -76,12 +67,11 @@ class SoftmaxKernel final : public Kernel {
 
   private:
     Rows m_rows;
-    bool m_ordered;
 };
 
 CompiledNode compileSoftmax(const NodeContext& context) {
     requireFloat(context, 0);
-    return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context), context.ordered)};
+    return {{context.input(0)}, std::make_unique<SoftmaxKernel>(rowsOf(context))};
 }
 
 /// For each row: body(in, out, width, step).
@@ -140,7 +130,7 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
     if (desc.dims.empty()) failInput("a masked Softmax needs an axis");
     const bool divides = context.node.attributes.has("divisor");
     const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
-    const bool masked = context.has(1), ordered = context.ordered;
+    const bool masked = context.has(1);
     const auto width = static_cast<std::size_t>(desc.dims.back());
     StridedLoops::Steps maskSteps(desc.dims.size(), 0);
     if (masked) {
@@ -165,8 +155,7 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
                     for (std::size_t i = 0; i < loops.inner(); ++i) {
                         scaleRow(in + row, scale, divides, mask != nullptr ? mask + shift : nullptr, maskStep, out + row,
                                  width);
-                        if (ordered) orderedSoftmax(out + row, out + row, width);
-                        else softmaxRow(out + row, out + row, width);
+                        orderedSoftmax(out + row, out + row, width);
                         row += loops.innerStep(0);
                         shift += loops.innerStep(1);
                     }

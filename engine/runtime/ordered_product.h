@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Convolutions and matrix products whose sums are rounded as ONNX Runtime rounds them, bit for bit: where a quantized network is
-// simulated, the last bit of a sum decides which code a value on a rounding tie gets, and one code moves all that follows.
+// Convolutions and matrix products whose sums are rounded as ONNX Runtime rounds them, bit for bit, and on every processor alike: the
+// last bit of a sum decides which code a value on a rounding tie gets, and one code moves all that follows.
 
-#include "runtime/dnnl_adapter.h"
+#include <memory>
+
+#include "runtime/kernel.h"
+#include "runtime/window.h"
 
 namespace quantloupe {
 
-/// How many products ONNX Runtime adds up before it adds the sum to the result: `columns` of the product (pixels of a convolution's
-/// output, columns of a MatMul's), `inner` products an element.
-std::size_t orderedBlock(std::size_t columns, std::size_t inner);
+struct ConvolutionSpec {
+    TensorDesc input, output;  ///< float32, channels last
+    Window window;
+    std::int64_t groups = 1;
+    const Constant* weight = nullptr;  ///< [O, I/groups, k...]; of a transposed convolution [I, O/groups, k...]
+    const Constant* bias = nullptr;    ///< [O] or null
+    const Activation* activation = nullptr;
+};
+/// For 1 to 3 spatial dimensions. Inputs of the kernel: 0 = the image; weight and bias are kept inside.
+std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec);
 
-/// As makeConvolution(): channels last on both sides, float32. Null for more than 3 spatial dimensions.
-std::unique_ptr<Kernel> makeOrderedConvolution(const ConvolutionSpec& spec);
+/// The same for ConvTranspose; the window's padding is taken off the output.
+std::unique_ptr<Kernel> makeTransposedConvolution(const ConvolutionSpec& spec);
 
-/// As makeMatrixProduct(). Null where `alpha` or the left side's transposition asks for another order than a plain product has.
-std::unique_ptr<Kernel> makeOrderedProduct(const MatrixProductSpec& spec);
+struct MatrixProductSpec {
+    Dims left, right, output;  ///< row-major; the batch dimensions broadcast, all of the same rank
+    bool transposeLeft = false, transposeRight = false;  ///< of the last two dimensions, rank 2 only
+    const Constant* constantRight = nullptr;             ///< null: input 1 of the kernel
+    const Constant* bias = nullptr;       ///< one value a column that the sums begin with, or null
+    const Constant* addedBias = nullptr;  ///< one value a column that is added to the sums, as an Add after the product does
+    float alpha = 1;                 ///< factor of the product, not of the bias
+    const Activation* activation = nullptr;
+};
+std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec);
 
 }  // namespace quantloupe

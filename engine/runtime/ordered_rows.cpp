@@ -16,14 +16,11 @@
 #include <cstdint>
 #include <limits>
 
+#include "runtime/simd.h"
+
 namespace quantloupe {
 namespace {
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define QUANTLOUPE_FMA __attribute__((target_clones("arch=haswell", "default")))
-#else
-#define QUANTLOUPE_FMA
-#endif
 #define QUANTLOUPE_INLINED inline __attribute__((always_inline))
 
 constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it and taking it away rounds to the nearest integer
@@ -83,11 +80,11 @@ QUANTLOUPE_INLINED float erfOf(float given) {
     return std::copysign(value, given);
 }
 
-QUANTLOUPE_FMA void exponentials(const float* in, float top, float* out, std::size_t width) {
+QUANTLOUPE_SIMD void exponentials(const float* in, float top, float* out, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) out[i] = softmaxExp(in[i] - top);
 }
 
-QUANTLOUPE_FMA float sumOfSquares(const float* in, float mean, std::size_t width) {
+QUANTLOUPE_SIMD float sumOfSquares(const float* in, float mean, std::size_t width) {
     float lanes[8] = {};
     const std::size_t whole = width / 8 * 8;
     for (std::size_t i = 0; i < whole; i += 8)
@@ -100,7 +97,7 @@ QUANTLOUPE_FMA float sumOfSquares(const float* in, float mean, std::size_t width
     return sum;
 }
 
-QUANTLOUPE_FMA void normalize(const float* in, float mean, float factor, const float* scale, const float* bias, float* out,
+QUANTLOUPE_SIMD void normalize(const float* in, float mean, float factor, const float* scale, const float* bias, float* out,
                               std::size_t width) {
     if (bias != nullptr)
         for (std::size_t i = 0; i < width; ++i) out[i] = std::fma((in[i] - mean) * factor, scale[i], bias[i]);
@@ -109,14 +106,17 @@ QUANTLOUPE_FMA void normalize(const float* in, float mean, float factor, const f
 }
 
 struct Span {
-    std::size_t begin, end;
+    std::size_t begin, end, step;
+    std::size_t count() const { return end > begin ? (end - begin + step - 1) / step : 0; }
 };
 
 /// Which inputs the window of one output covers along one dimension.
 Span covered(const Window& window, std::size_t d, std::size_t output, std::size_t extent) {
-    const std::int64_t start = static_cast<std::int64_t>(output) * window.strides[d] - window.padBegin[d];
-    const std::int64_t end = std::min<std::int64_t>(start + window.kernel[d], static_cast<std::int64_t>(extent));
-    return {static_cast<std::size_t>(std::max<std::int64_t>(start, 0)), static_cast<std::size_t>(std::max<std::int64_t>(end, 0))};
+    const std::int64_t step = window.dilations[d];
+    std::int64_t start = static_cast<std::int64_t>(output) * window.strides[d] - window.padBegin[d];
+    const std::int64_t end = std::min<std::int64_t>(start + (window.kernel[d] - 1) * step + 1, static_cast<std::int64_t>(extent));
+    if (start < 0) start += (-start + step - 1) / step * step;
+    return {static_cast<std::size_t>(start), static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), static_cast<std::size_t>(step)};
 }
 
 enum class SumOrder { Lanes, Columns, Plain };
@@ -131,13 +131,13 @@ class OrderedAverage final : public Kernel {
         bool covers = true, small = true;
         for (std::size_t d = 0; d < rank; ++d) {
             covers = covers && window.kernel[d] == spatial[d] && window.strides[d] == 1 && window.padBegin[d] == 0 && window.padEnd[d] == 0;
-            small = small && window.kernel[d] <= 32;
+            small = small && window.kernel[d] <= 32 && window.dilations[d] == 1;
         }
         constexpr std::int64_t kRow = 2045;  // longer rows are not worth a buffer there
         const bool columns = rank >= 2 && window.strides[rank - 1] <= 2 && small &&
                              spatial[rank - 1] + window.padBegin[rank - 1] + window.padEnd[rank - 1] <= kRow;
         m_order = plain ? SumOrder::Plain : covers ? SumOrder::Lanes : columns ? SumOrder::Columns : SumOrder::Plain;
-        for (Dims* dims : {&m_window.kernel, &m_window.strides, &m_window.output, &spatial}) dims->insert(dims->begin(), 3 - rank, 1);
+        for (Dims* dims : {&m_window.kernel, &m_window.strides, &m_window.dilations, &m_window.output, &spatial}) dims->insert(dims->begin(), 3 - rank, 1);
         m_window.padBegin.insert(m_window.padBegin.begin(), 3 - rank, 0);
         for (std::size_t d = 0; d < 3; ++d) m_extents[d] = static_cast<std::size_t>(spatial[d]);
         m_images = static_cast<std::size_t>(input.dims[0]);
@@ -159,7 +159,7 @@ class OrderedAverage final : public Kernel {
                                                covered(m_window, 2, x, m_extents[2])};
                         std::size_t divisor = 1;
                         for (std::size_t d = 0; d < 3; ++d)
-                            divisor *= m_withPadding ? static_cast<std::size_t>(m_window.kernel[d]) : spans[d].end - spans[d].begin;
+                            divisor *= m_withPadding ? static_cast<std::size_t>(m_window.kernel[d]) : spans[d].count();
                         if (m_order == SumOrder::Lanes) sumLanes(in, pixels, scratch, out);
                         else if (m_order == SumOrder::Columns) sumColumns(in, spans, scratch, out);
                         else sumPlain(in, spans, out);
@@ -195,9 +195,9 @@ class OrderedAverage final : public Kernel {
     }
     void sumPlain(const float* in, const Span* spans, float* out) const {
         std::fill_n(out, m_channels, 0.0f);
-        for (std::size_t z = spans[0].begin; z < spans[0].end; ++z)
-            for (std::size_t y = spans[1].begin; y < spans[1].end; ++y)
-                for (std::size_t x = spans[2].begin; x < spans[2].end; ++x) add(pixel(in, z, y, x), out);
+        for (std::size_t z = spans[0].begin; z < spans[0].end; z += spans[0].step)
+            for (std::size_t y = spans[1].begin; y < spans[1].end; y += spans[1].step)
+                for (std::size_t x = spans[2].begin; x < spans[2].end; x += spans[2].step) add(pixel(in, z, y, x), out);
     }
 
     Window m_window;
@@ -227,15 +227,12 @@ void orderedLayerNorm(const float* in, const float* scale, const float* bias, fl
     normalize(in, mean, 1.0f / std::sqrt(variance + epsilon), scale, bias, out, width);
 }
 
-QUANTLOUPE_FMA void orderedErf(const float* in, float* out, std::size_t count) {
+QUANTLOUPE_SIMD void orderedErf(const float* in, float* out, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) out[i] = erfOf(in[i]);
 }
 
-std::unique_ptr<Kernel> makeOrderedAverage(const TensorDesc& input, const TensorDesc& output, const Window& window, bool withPadding,
+std::unique_ptr<Kernel> makeOrderedAverage(const TensorDesc& input, const Window& window, bool withPadding,
                                            bool plain) {
-    if (input.dims.size() > 5 || output.dims.size() != input.dims.size()) return nullptr;
-    for (const std::int64_t dilation : window.dilations)
-        if (dilation != 1) return nullptr;
     return std::make_unique<OrderedAverage>(input, window, withPadding, plain);
 }
 

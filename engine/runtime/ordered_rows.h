@@ -19,9 +19,9 @@ void orderedLayerNorm(const float* in, const float* scale, const float* bias, fl
 
 void orderedErf(const float* in, float* out, std::size_t count);
 
-/// An AveragePool or GlobalAveragePool, channels last on both sides. `plain`: one value after the other, as AveragePool does it
+/// An AveragePool or GlobalAveragePool of 1 to 3 spatial dimensions, channels last on both sides. `plain`: one value after the other, as AveragePool does it
 /// since opset 19.
-std::unique_ptr<Kernel> makeOrderedAverage(const TensorDesc& input, const TensorDesc& output, const Window& window, bool withPadding,
+std::unique_ptr<Kernel> makeOrderedAverage(const TensorDesc& input, const Window& window, bool withPadding,
                                            bool plain);
 
 }  // namespace quantloupe

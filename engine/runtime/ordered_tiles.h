@@ -1,26 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The inner loop of ordered products: 6 rows times a panel of 16 columns, each element summed by fused multiply-adds, one after the
-// other. The same bits with and without the processor's own instruction for it.
+// The inner loop of ordered products: some rows times a panel of columns, each element summed by fused multiply-adds, one after the
+// other. How large a tile is depends on the processor; the bits of its elements do not.
 
 #include <cstddef>
+#include <limits>
 
 namespace quantloupe {
 
-constexpr std::size_t kTileRows = 6, kTileColumns = 16;
-
+/// One block of the inner dimension: its products are added up from 0, then the sum is added to what is there.
 struct TileArguments {
-    const float* left;    ///< [inner][kTileRows]
-    const float* right;   ///< [inner][kTileColumns]
-    std::size_t inner;
-    std::size_t block;    ///< so many products are added up from 0; then the sum is added to the result
-    const float* start;   ///< [kTileColumns], what each result begins with, or null
-    float* result;        ///< [kTileRows][kTileColumns]
+    const float* left = nullptr;             ///< factor k of row r is left[r * rowStride + k], or + offsets[k]
+    std::size_t rowStride = 0;
+    const std::ptrdiff_t* offsets = nullptr; ///< [inner], in values, or null
+    const float* right = nullptr;            ///< [inner][Tiles::columns]
+    std::size_t inner = 0;
+    std::size_t rows = 0;                    ///< 1 to Tiles::rows
+    std::size_t columns = 0;                 ///< 1 to Tiles::columns, that are stored in the end
+    float alpha = 1;                         ///< factor of the block's sum
+    bool first = true;                       ///< this block begins with `start`, other ones with `kept`
+    bool last = true;                        ///< this block ends in `result`, other ones in `kept`
+    const float* start = nullptr;            ///< [Tiles::columns], or null
+    float* kept = nullptr;                   ///< [rows][Tiles::columns]
+    const float* bias = nullptr;             ///< [Tiles::columns], added at the end, or null
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+    float* result = nullptr;                 ///< [rows][columns]
+    std::size_t resultStride = 0;
 };
 
-/// Picks the fast loop where the processor has fused multiply-adds for 8 floats.
-void multiplyTile(const TileArguments& arguments);
-/// For any processor: slow without the instruction.
-void multiplyTilePortably(const TileArguments& arguments);
+/// Four, two or one products of each channel are added up, then added to what is there.
+struct DepthwiseArguments {
+    const float* const* taps = nullptr;  ///< [products]: the channels of the input under each tap of one output pixel
+    const float* weight = nullptr;       ///< [products][channels]
+    std::size_t products = 0, channels = 0;
+    const float* bias = nullptr;         ///< [channels] or null
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+    float* result = nullptr;             ///< [channels]
+};
+
+struct Tiles {
+    std::size_t rows, columns;
+    void (*multiply)(const TileArguments&);
+    void (*depthwise)(const DepthwiseArguments&);
+};
+
+constexpr std::size_t kMostTileColumns = 32;  ///< and every number of rows divides kRowsTogether
+constexpr std::size_t kRowsTogether = 96;
+
+/// The fastest of this processor.
+const Tiles& tiles();
+
+/// For any processor: slow without an instruction for fused multiply-adds.
+const Tiles& portableTiles();
+/// Null without the instructions (instructionSets()).
+const Tiles* avx2Tiles();
+const Tiles* avx512Tiles();
 
 }  // namespace quantloupe

@@ -38,9 +38,6 @@ struct ProgramSpec {
     std::unordered_map<TensorId, ConstantPtr> constants;
 
     Arithmetic arithmetic = Arithmetic::Simulation;
-    /// Sums are rounded as ONNX Runtime rounds them (ordered_product.h): slower by a little, and the same codes where a value lies on
-    /// a tie.
-    bool ordered = false;
     /// Integer: the codes behind `constants`, of the units that run in integers.
     std::unordered_map<TensorId, std::shared_ptr<const ConstantCodes>> codes;
     /// Further inputs, with the values that an earlier run kept: quantized already, as codes where that run had codes.

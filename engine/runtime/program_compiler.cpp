@@ -132,7 +132,7 @@ void ProgramCompiler::finish(TensorId tensor, int buffer, const TensorDesc& desc
         return;
     }
     if (const auto quantizer = quantizers.find(tensor); quantizer != quantizers.end()) {
-        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr, false}, 0);
+        requireFloat(NodeContext{m_graph, Node{}, {desc}, {}, nullptr}, 0);
         const std::size_t count = desc.count();
         const int target =
             m_program->m_buffers[static_cast<std::size_t>(buffer)].input.valid() ? newBuffer(desc.bytes()) : buffer;
@@ -236,7 +236,7 @@ std::optional<Layout> ProgramCompiler::wantedLayout(const Operator& op, const No
 }
 
 NodeContext ProgramCompiler::contextOf(const Node& node) {
-    NodeContext context{m_graph, node, {}, {}, nullptr, m_program->m_spec.ordered};
+    NodeContext context{m_graph, node, {}, {}, nullptr};
     for (const TensorId in : node.inputs) {
         if (!in.valid()) {
             context.inputs.push_back({DataType::Undefined, {}, Layout::Plain});
@@ -281,7 +281,7 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
     VersionBuilder builder;
     builder.add(std::string_view(node.domain)).add(std::string_view(node.op)).add(context.opset());
     node.attributes.addTo(builder);
-    builder.add(activation.low).add(activation.high).add(context.ordered);
+    builder.add(activation.low).add(activation.high);
     for (std::size_t i = 0; i < context.inputs.size(); ++i) {
         const TensorDesc& desc = context.inputs[i];
         builder.add(desc.type).add(desc.layout).add(desc.dims.size());

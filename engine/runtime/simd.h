@@ -5,7 +5,7 @@
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
-#define QUANTLOUPE_SIMD __attribute__((target_clones("avx512f", "avx2", "default")))
+#define QUANTLOUPE_SIMD __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define QUANTLOUPE_SIMD
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// exp, erf and tanh without branches or tables, so that loops over them vectorize. Good to a few units in the last place.
+// exp and tanh without branches or tables, so that loops over them vectorize. Good to a few units in the last place.
 //
-// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, n put into the exponent. erf and tanh are the rational
-// approximations of Eigen and XLA on the range beyond which float cannot tell the function from 1.
+// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, n put into the exponent. tanh is the rational
+// approximation of Eigen and XLA on the range beyond which float cannot tell the function from 1.
 
 #include <cstdint>
 #include <cstring>
@@ -29,25 +29,6 @@ inline float fastExp(float given) {
     std::memcpy(&power, &bits, sizeof power);
     const float value = given > kHigh ? std::numeric_limits<float>::infinity() : p * power;
     return given < kLow ? 0.0f : value;
-}
-
-inline float fastErf(float x) {
-    x = x < -4.0f ? -4.0f : x;
-    x = x > 4.0f ? 4.0f : x;
-    const float s = x * x;
-    float p = -2.72614225801306e-10f;
-    p = p * s + 2.77068142495902e-08f;
-    p = p * s + -2.10102402082508e-06f;
-    p = p * s + -5.69250639462346e-05f;
-    p = p * s + -7.34990630326855e-04f;
-    p = p * s + -2.95459980854025e-03f;
-    p = p * s + -1.60960333262415e-02f;
-    float q = -1.45660718464996e-05f;
-    q = q * s + -2.13374055278905e-04f;
-    q = q * s + -1.68282697438203e-03f;
-    q = q * s + -7.37332916720468e-03f;
-    q = q * s + -1.42647390514189e-02f;
-    return x * p / q;
 }
 
 inline float fastTanh(float x) {

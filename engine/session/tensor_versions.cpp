@@ -19,7 +19,7 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
     for (std::size_t i = 0; i < graph.inputs().size(); ++i) {
         const TensorId input = graph.inputs()[i];
         versions[input.index()] =
-            withQuantizer(spec, input, VersionBuilder().add(samples).add(i).add(spec.arithmetic).add(spec.ordered).finish());
+            withQuantizer(spec, input, VersionBuilder().add(samples).add(i).add(spec.arithmetic).finish());
     }
     for (const Node& node : graph.nodes()) {
         VersionBuilder builder;

@@ -17,8 +17,10 @@ struct CliOutcome {
     }
 };
 
-inline CliOutcome runCli(const QStringList& arguments) {
+/// In `folder`, or where the test runs.
+inline CliOutcome runCli(const QStringList& arguments, const QString& folder = {}) {
     QProcess process;
+    process.setWorkingDirectory(folder);
     process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
     if (!process.waitForFinished(240'000)) return {-1, {}, process.errorString()};
     return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,

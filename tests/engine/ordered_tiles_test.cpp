@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and depthwise convolutions have the same bits on every processor: each kind of tile that this one can run is compared with
+// sums written down one after the other.
+#include <QtTest>
+#include <bit>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "runtime/ordered_tiles.h"
+#include "support/random_seed.h"
+
+using namespace quantloupe;
+
+namespace {
+
+std::vector<const Tiles*> allTiles() {
+    std::vector<const Tiles*> all{&portableTiles()};
+    for (const Tiles* tiles : {avx2Tiles(), avx512Tiles()})
+        if (tiles != nullptr) all.push_back(tiles);
+    return all;
+}
+
+float bounded(float x, float low, float high) { return std::min(std::max(x, low), high); }
+
+}  // namespace
+
+class OrderedTilesTest : public QObject {
+    Q_OBJECT
+
+    std::mt19937 m_random{test::randomSeed()};
+
+    int pick(int least, int most) { return std::uniform_int_distribution<int>(least, most)(m_random); }
+    std::size_t size(int least, int most) { return static_cast<std::size_t>(pick(least, most)); }
+    std::vector<float> values(std::size_t count) {
+        std::normal_distribution<float> normal;
+        std::vector<float> result(count);
+        for (float& value : result) value = normal(m_random);
+        return result;
+    }
+
+  private Q_SLOTS:
+    void products() {
+        for (int round = 0; round < 400; ++round)
+            for (const Tiles* tiles : allTiles()) {
+                const std::size_t rows = size(1, static_cast<int>(tiles->rows)), columns = size(1, static_cast<int>(tiles->columns));
+                const std::size_t inner = size(0, 70), block = size(1, 70), spacing = size(1, 3), stride = inner * spacing + size(0, 9);
+                const auto left = values(rows * stride + 1), right = values((inner + 1) * tiles->columns);
+                const auto start = values(tiles->columns), bias = values(tiles->columns);
+                const bool starts = pick(0, 1) == 1, biased = pick(0, 1) == 1;
+                const float alpha = pick(0, 1) == 1 ? 1.0f : 0.3f, low = pick(0, 1) == 1 ? -0.5f : -100.0f, high = 2.5f;
+                std::vector<std::ptrdiff_t> offsets;
+                for (std::size_t k = 0; k < inner; ++k) offsets.push_back(static_cast<std::ptrdiff_t>(k * spacing));
+
+                std::vector<float> kept(rows * tiles->columns), result(rows * columns, -77.0f);
+                TileArguments tile;
+                tile.rowStride = stride;
+                tile.rows = rows;
+                tile.columns = columns;
+                tile.alpha = alpha;
+                tile.start = starts ? start.data() : nullptr;
+                tile.kept = kept.data();
+                tile.bias = biased ? bias.data() : nullptr;
+                tile.low = low;
+                tile.high = high;
+                tile.result = result.data();
+                tile.resultStride = columns;
+                for (std::size_t k = 0; k == 0 || k < inner; k += block) {
+                    tile.left = left.data() + (spacing == 1 ? k : 0);
+                    tile.offsets = spacing == 1 ? nullptr : offsets.data() + k;
+                    tile.right = right.data() + k * tiles->columns;
+                    tile.inner = std::min(block, inner - k);
+                    tile.first = k == 0;
+                    tile.last = inner - k <= block;
+                    tiles->multiply(tile);
+                }
+
+                for (std::size_t r = 0; r < rows; ++r)
+                    for (std::size_t c = 0; c < columns; ++c) {
+                        float expected = starts ? start[c] : 0.0f;
+                        for (std::size_t begin = 0; begin == 0 || begin < inner; begin += block) {
+                            float sum = 0;
+                            for (std::size_t k = begin; k < std::min(inner, begin + block); ++k)
+                                sum = std::fma(left[r * stride + k * spacing], right[k * tiles->columns + c], sum);
+                            expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
+                        }
+                        if (biased) expected += bias[c];
+                        QCOMPARE(std::bit_cast<std::uint32_t>(result[r * columns + c]), std::bit_cast<std::uint32_t>(bounded(expected, low, high)));
+                    }
+            }
+    }
+
+    void depthwise() {
+        for (int round = 0; round < 400; ++round) {
+            const std::size_t products = size(1, 27), channels = size(1, 70);
+            const auto in = values(products * channels), weight = values(products * channels), bias = values(channels);
+            std::vector<const float*> taps;
+            for (std::size_t t = 0; t < products; ++t) taps.push_back(in.data() + t * channels);
+            DepthwiseArguments pixel;
+            pixel.taps = taps.data();
+            pixel.weight = weight.data();
+            pixel.products = products;
+            pixel.channels = channels;
+            pixel.bias = round % 2 == 0 ? bias.data() : nullptr;
+            pixel.low = -1.0f;
+            pixel.high = 1.5f;
+            std::vector<float> expected;
+            for (std::size_t c = 0; c < channels; ++c) {
+                const auto product = [&](std::size_t t) { return in[t * channels + c] * weight[t * channels + c]; };
+                float sum = 0;
+                std::size_t t = 0;
+                for (; t + 4 <= products; t += 4) sum = (((product(t) + product(t + 1)) + product(t + 2)) + product(t + 3)) + sum;
+                if (t + 2 <= products) sum = (product(t) + product(t + 1)) + sum, t += 2;
+                if (t < products) sum = product(t) + sum;
+                if (pixel.bias != nullptr) sum += bias[c];
+                expected.push_back(bounded(sum, pixel.low, pixel.high));
+            }
+            for (const Tiles* tiles : allTiles()) {
+                std::vector<float> result(channels);
+                pixel.result = result.data();
+                tiles->depthwise(pixel);
+                QCOMPARE(result, expected);
+            }
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(OrderedTilesTest)
+#include "ordered_tiles_test.moc"
