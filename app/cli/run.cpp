@@ -49,8 +49,7 @@ void runRun(const Options& options) {
         if (arrays[i]) named[graph.tensor(graph.outputs()[i]).name] = arrays[i];
     saveNpz(named, options.output);
 
-    const std::size_t samples =
-        named.empty() ? 0 : static_cast<std::size_t>(named.begin()->second->dims()[0]);
+    const std::size_t samples = opened.session->sampleCount();
     // Samples are decoded by all workers at once: their share of the wall time.
     const auto& data = static_cast<const TimedDataset&>(*opened.data);
     const double workers =

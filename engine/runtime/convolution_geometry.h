@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which input pixels lie under the window of an output pixel, channels last, for up to three spatial dimensions (the first ones are 1
-// where there are fewer).
+// Which input pixels lie under the window of an output pixel, channels last, for up to three spatial
+// dimensions (the first ones are 1 where there are fewer).
 
 #include <cstddef>
 #include <vector>
@@ -48,7 +48,8 @@ class WindowWalk {
         const ConvolutionGeometry& g = m_geometry;
         const std::size_t row = pixel / g.output[2];
         if (row != m_row) enterRow(row);
-        const std::ptrdiff_t start = static_cast<std::ptrdiff_t>(pixel - row * g.output[2]) * g.stride[2] - g.pad[2];
+        const std::ptrdiff_t start =
+            static_cast<std::ptrdiff_t>(pixel - row * g.output[2]) * g.stride[2] - g.pad[2];
         const auto width = static_cast<std::ptrdiff_t>(g.input[2]);
         std::ptrdiff_t* tap = m_taps.data();
         for (const std::ptrdiff_t first : m_rows)
@@ -70,18 +71,21 @@ class WindowWalk {
                 const std::ptrdiff_t plane = inputOf(0, at[0], z), line = inputOf(1, at[1], y);
                 m_rows[i++] = plane < 0 || line < 0
                                   ? -1
-                                  : (plane * static_cast<std::ptrdiff_t>(g.input[1]) + line) * static_cast<std::ptrdiff_t>(g.input[2]);
+                                  : (plane * static_cast<std::ptrdiff_t>(g.input[1]) + line) *
+                                        static_cast<std::ptrdiff_t>(g.input[2]);
             }
     }
     std::ptrdiff_t inputOf(std::size_t d, std::size_t output, std::size_t tap) const {
-        const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(output) * m_geometry.stride[d] - m_geometry.pad[d] +
+        const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(output) * m_geometry.stride[d] -
+                                 m_geometry.pad[d] +
                                  static_cast<std::ptrdiff_t>(tap) * m_geometry.dilation[d];
         return i < static_cast<std::ptrdiff_t>(m_geometry.input[d]) ? i : -1;
     }
 
     const ConvolutionGeometry& m_geometry;
     std::size_t m_row = static_cast<std::size_t>(-1);
-    std::vector<std::ptrdiff_t> m_rows;  ///< of the window: the first input pixel of the row that lies under it, -1 in the padding
+    std::vector<std::ptrdiff_t>
+        m_rows;  ///< of the window: the first input pixel of the row that lies under it, -1 in the padding
     std::vector<std::ptrdiff_t> m_taps;
 };
 

@@ -13,8 +13,8 @@ InstructionSets detect() {
     sets.avx2 = cap.avx2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     sets.avx512 = sets.avx2 && cap.avx512 && __builtin_cpu_supports("avx512f");
     sets.avxVnni = sets.avx2 && cap.vnni && __builtin_cpu_supports("avxvnni");
-    sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512vl");
+    sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #endif
     return sets;
 }

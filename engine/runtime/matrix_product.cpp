@@ -37,7 +37,8 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
         const std::size_t count = std::min(width, columns - first);
         if (!right.transposed) {
             for (std::size_t k = 0; k < inner; ++k) {
-                std::memcpy(packed + k * width, right.values + k * right.stride + first, count * sizeof(float));
+                std::memcpy(packed + k * width, right.values + k * right.stride + first,
+                            count * sizeof(float));
                 std::fill(packed + k * width + count, packed + (k + 1) * width, 0.0f);
             }
             continue;
@@ -47,7 +48,8 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
         for (std::size_t k = 0; k < inner; k += kTogether)
             for (std::size_t c = 0; c < count; ++c) {
                 const float* from = right.values + (first + c) * right.stride;
-                for (std::size_t i = k; i < std::min(inner, k + kTogether); ++i) packed[i * width + c] = from[i];
+                for (std::size_t i = k; i < std::min(inner, k + kTogether); ++i)
+                    packed[i * width + c] = from[i];
             }
     }
 }
@@ -67,7 +69,8 @@ void multiplyPacked(const PackedProduct& p) {
     tile.low = p.bounds.low;
     tile.high = p.bounds.high;
     tile.resultStride = p.resultStride;
-    // A block of a panel stays in the first cache while the rows pass by, the rows in the second while the panels do.
+    // A block of a panel stays in the first cache while the rows pass by, the rows in the second while the
+    // panels do.
     for (std::size_t begin = 0; begin < p.rows; begin += kRowsTogether) {
         const std::size_t end = std::min(p.rows, begin + kRowsTogether);
         for (std::size_t column = 0; column < p.columns; column += best.columns) {
@@ -92,24 +95,49 @@ void multiplyPacked(const PackedProduct& p) {
     }
 }
 
-void multiply(const MatrixView& left, const MatrixView& right, std::size_t rows, std::size_t inner, std::size_t columns,
-              float* result) {
-    AlignedVector<float> panels(panelFloats(inner, columns));
-    packPanels(right, inner, columns, panels.data());
+void multiplyPackedInLanes(const PackedProduct& p) {
+    const Tiles& best = tiles();
+    LaneArguments lanes;
+    lanes.offsets = p.offsets;
+    lanes.inner = p.inner;
+    lanes.low = p.bounds.low;
+    lanes.high = p.bounds.high;
+    for (std::size_t row = 0; row < p.rows; ++row)
+        for (std::size_t column = 0; column < p.columns; column += best.columns) {
+            lanes.left = p.left + row * p.leftStride;
+            lanes.right = p.panels + column * p.inner;
+            lanes.bias = p.bias == nullptr ? nullptr : p.bias + column;
+            lanes.result = p.result + row * p.resultStride + column;
+            lanes.columns = std::min(best.columns, p.columns - column);
+            best.multiplyInLanes(lanes);
+        }
+}
+
+PackedMatrix::PackedMatrix(const MatrixView& right, std::size_t inner, std::size_t columns)
+    : m_inner(inner), m_columns(columns), m_panels(panelFloats(inner, columns)) {
+    packPanels(right, inner, columns, m_panels.data());
+}
+
+void PackedMatrix::multiply(const MatrixView& left, std::size_t rows, float* result) const {
     std::vector<std::ptrdiff_t> offsets;
-    if (left.transposed) offsets = rowOffsets(inner, left.stride);
+    if (left.transposed) offsets = rowOffsets(m_inner, left.stride);
     PackedProduct product;
     product.left = left.values;
     product.leftStride = left.transposed ? 1 : left.stride;
     product.rows = rows;
-    product.inner = inner;
+    product.inner = m_inner;
     product.offsets = left.transposed ? offsets.data() : nullptr;
-    product.panels = panels.data();
-    product.columns = columns;
-    product.block = orderedBlock(columns, inner);
+    product.panels = m_panels.data();
+    product.columns = m_columns;
+    product.block = orderedBlock(m_columns, m_inner);
     product.result = result;
-    product.resultStride = columns;
+    product.resultStride = m_columns;
     multiplyPacked(product);
+}
+
+void multiply(const MatrixView& left, const MatrixView& right, std::size_t rows, std::size_t inner,
+              std::size_t columns, float* result) {
+    PackedMatrix(right, inner, columns).multiply(left, rows, result);
 }
 
 }  // namespace quantloupe

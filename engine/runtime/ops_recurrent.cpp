@@ -4,6 +4,7 @@
 // (layout 0) or the first (1).
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/error.h"
 #include "runtime/matrix_product.h"
@@ -113,6 +114,9 @@ class RecurrentKernel final : public Kernel {
             const Function* f = r.activations.data() + d * (r.activations.size() / r.directions);
             multiply({floats(0), r.width, false}, {floats(1) + d * row * r.width, r.width, true},
                      r.steps * r.batch, r.width, row, in.data());
+            const PackedMatrix packed({recurrent, n, true}, n, row);
+            std::optional<PackedMatrix> candidate;
+            if (r.cell == Cell::Gru && !r.linearBeforeReset) candidate.emplace(MatrixView{recurrent + 2 * n * n, n, true}, n, n);
             for (std::size_t sample = 0; sample < r.batch; ++sample) {
                 start(floats(5), d, sample, h);
                 start(floats(6), d, sample, c);
@@ -127,9 +131,8 @@ class RecurrentKernel final : public Kernel {
                 for (std::size_t k = 0; k < length; ++k) {
                     const std::size_t t = r.backward[d] ? length - 1 - k : k;
                     const float* mine = in.data() + r.inputAt(t, sample) / r.width * row;
-                    multiply({h.data(), n, false}, {recurrent, n, true}, 1, n, row, back.data());
-                    if (r.cell == Cell::Gru && !r.linearBeforeReset)
-                        resetFirst(weights, f, mine, recurrent, h, back, reset);
+                    packed.multiply({h.data(), n, false}, 1, back.data());
+                    if (candidate) resetFirst(weights, f, mine, *candidate, h, back, reset);
                     step(r, weights, f, mine, back.data(), h.data(), c.data());
                     if (float* y = output(0)) std::copy(h.begin(), h.end(), y + r.outputAt(t, d, sample));
                 }
@@ -149,7 +152,7 @@ class RecurrentKernel final : public Kernel {
     }
 
     /// The candidate's part of `back` becomes (r * h) Rht.
-    void resetFirst(const Weights& weights, const Function* f, const float* in, const float* recurrent,
+    void resetFirst(const Weights& weights, const Function* f, const float* in, const PackedMatrix& candidate,
                     const std::vector<float>& h, std::vector<float>& back, std::vector<float>& reset) const {
         const std::size_t n = m_r.hidden;
         for (std::size_t j = 0; j < n; ++j) {
@@ -157,7 +160,7 @@ class RecurrentKernel final : public Kernel {
             if (weights.bias) sum += weights.bias[n + j] + weights.bias[(m_r.gates + 1) * n + j];
             reset[j] = f[0](m_r.bounded(sum)) * h[j];
         }
-        multiply({reset.data(), n, false}, {recurrent + 2 * n * n, n, true}, 1, n, n, back.data() + 2 * n);
+        candidate.multiply({reset.data(), n, false}, 1, back.data() + 2 * n);
     }
 
     Recurrence m_r;

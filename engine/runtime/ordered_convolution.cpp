@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime (MLAS) does with float32 on a processor with fused multiply-adds:
-// - A convolution is a product: rows are filters, columns the output's pixels, the inner dimension runs over input channels, then the
-//   window row by row. Each element is summed by fused multiply-adds from 0, one after the other, a block of the inner dimension at a
-//   time; the blocks' sums are added up, then the bias.
-// - A product of a single row (a depthwise convolution, filter by filter) rounds products and sums apart, four products at a time:
-//   ((a + b) + c) + d, then plus what is there; a rest of two or three likewise.
-// - A transposed convolution multiplies each input pixel with all taps and adds the products to the output, tap after tap.
-// Weaknesses: products of a single column (one output pixel) have further kernels there, whose order is not this one; nor is that of
-// processors without fused multiply-adds.
+//
+// - A convolution is a product. Rows are filters, columns are the output's pixels, and the inner dimension
+//   runs over the input channels and, for each, over the window row by row. Each element is summed from 0 by
+//   fused multiply-adds, one block of the inner dimension at a time. The blocks' sums are added up, then the
+//   bias.
+// - A product of a single row (a depthwise convolution, filter by filter) rounds products and sums
+//   separately and adds four products at a time, ((a + b) + c) + d, to what is there; of the rest two, then one.
+// - A transposed convolution multiplies each input pixel with all taps and adds the products to the output,
+//   tap after tap.
+// - A convolution with a single output pixel (as in squeeze-and-excitation) rounds products and sums
+//   separately, in 8 lanes.
+//
+// Weakness: the order of ONNX Runtime on processors without fused multiply-adds differs from this one.
 #include <algorithm>
 
 #include "base/error.h"
@@ -53,19 +58,24 @@ class FusedConvolution final : public ConvolutionKernel {
         const std::size_t taps = m_geometry.taps();
         m_tapStride = spread(m_perGroup);
         m_rowStride = spread(taps * m_tapStride);
-        for (std::size_t k = 0; k < m_inner; ++k) m_offsets.push_back(static_cast<std::ptrdiff_t>(k % taps * m_tapStride + k / taps));
+        for (std::size_t k = 0; k < m_inner; ++k)
+            m_offsets.push_back(static_cast<std::ptrdiff_t>(k % taps * m_tapStride + k / taps));
         const std::size_t panels = panelFloats(m_inner, m_each);
         m_weight.resize(m_groups * panels);
         const float* weight = spec.weight->floats().data();
         for (std::size_t g = 0; g < m_groups; ++g)
-            packPanels({weight + g * m_each * m_inner, m_inner, true}, m_inner, m_each, m_weight.data() + g * panels);
+            packPanels({weight + g * m_each * m_inner, m_inner, true}, m_inner, m_each,
+                       m_weight.data() + g * panels);
         if (spec.bias == nullptr) return;
         for (std::size_t g = 0; g < m_groups; ++g) {
-            const AlignedVector<float> padded = paddedToPanels(spec.bias->floats().subspan(g * m_each, m_each));
+            const AlignedVector<float> padded =
+                paddedToPanels(spec.bias->floats().subspan(g * m_each, m_each));
             m_bias.insert(m_bias.end(), padded.begin(), padded.end());
         }
     }
-    std::size_t scratchBytes() const override { return m_pointwise ? 0 : kRowsTogether * m_rowStride * sizeof(float); }
+    std::size_t scratchBytes() const override {
+        return m_pointwise ? 0 : kRowsTogether * m_rowStride * sizeof(float);
+    }
 
     void run(const KernelArguments& arguments) const override {
         const auto* in = static_cast<const float*>(arguments.inputs[0]);
@@ -80,7 +90,8 @@ class FusedConvolution final : public ConvolutionKernel {
         product.bounds = m_bounds;
         product.resultStride = m_filters;
         // Pixels of all images are rows of one product: how a row is summed does not depend on its neighbors.
-        const std::size_t pixels = m_images * m_geometry.outputPixels(), together = m_pointwise ? pixels : kRowsTogether;
+        const std::size_t pixels = m_images * m_geometry.outputPixels(),
+                          together = m_pointwise ? pixels : kRowsTogether;
         for (std::size_t first = 0; first < pixels; first += together) {
             product.rows = std::min(together, pixels - first);
             for (std::size_t g = 0; g < m_groups; ++g) {
@@ -89,28 +100,35 @@ class FusedConvolution final : public ConvolutionKernel {
                 product.panels = m_weight.data() + g * panelFloats(m_inner, m_each);
                 product.bias = m_bias.empty() ? nullptr : m_bias.data() + g * paddedColumns(m_each);
                 product.result = static_cast<float*>(arguments.outputs[0]) + first * m_filters + g * m_each;
-                multiplyPacked(product);
+                if (m_geometry.outputPixels() == 1)
+                    multiplyPackedInLanes(product);
+                else
+                    multiplyPacked(product);
             }
         }
     }
 
   private:
-    /// Up to an odd number of cache lines: what lies so far apart does not meet in the same few places of the cache.
+    /// Up to an odd number of cache lines: what lies so far apart does not meet in the same few places of the
+    /// cache.
     static std::size_t spread(std::size_t values) {
         constexpr std::size_t kLine = 16;
         return values < kLine ? values : ((values + kLine - 1) / kLine | 1) * kLine;
     }
 
     /// The pixels under the windows, [row][tap][channel].
-    void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk, float* left) const {
+    void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk,
+                float* left) const {
         const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels();
         for (std::size_t r = 0; r < rows; ++r) {
             const std::size_t image = (first + r) / outputs;
             const float* pixels = in + image * inputs * m_channels + group * m_perGroup;
             float* to = left + r * m_rowStride;
             for (const std::ptrdiff_t at : walk.at((first + r) - image * outputs)) {
-                if (at < 0) std::fill_n(to, m_perGroup, 0.0f);
-                else std::copy_n(pixels + static_cast<std::size_t>(at) * m_channels, m_perGroup, to);
+                if (at < 0)
+                    std::fill_n(to, m_perGroup, 0.0f);
+                else
+                    std::copy_n(pixels + static_cast<std::size_t>(at) * m_channels, m_perGroup, to);
                 to += m_tapStride;
             }
         }
@@ -125,7 +143,8 @@ class FusedConvolution final : public ConvolutionKernel {
 /// One filter for each group of one channel: vectors run over the channels.
 class DepthwiseConvolution final : public ConvolutionKernel {
   public:
-    explicit DepthwiseConvolution(const ConvolutionSpec& spec) : ConvolutionKernel(spec), m_zeros(m_channels, 0.0f) {
+    explicit DepthwiseConvolution(const ConvolutionSpec& spec)
+        : ConvolutionKernel(spec), m_zeros(m_channels, 0.0f) {
         const std::size_t taps = m_geometry.taps();
         const float* weight = spec.weight->floats().data();
         m_weight.resize(m_channels * taps);
@@ -149,11 +168,13 @@ class DepthwiseConvolution final : public ConvolutionKernel {
         pixel.high = m_bounds.high;
         pixel.result = static_cast<float*>(arguments.outputs[0]);
         for (std::size_t n = 0; n < m_images; ++n) {
-            const float* in = static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
+            const float* in =
+                static_cast<const float*>(arguments.inputs[0]) + n * m_geometry.inputPixels() * m_channels;
             for (std::size_t p = 0; p < pixels; ++p, pixel.result += m_channels) {
                 const auto& located = walk.at(p);
                 for (std::size_t t = 0; t < taps; ++t)
-                    from[t] = located[t] < 0 ? m_zeros.data() : in + static_cast<std::size_t>(located[t]) * m_channels;
+                    from[t] = located[t] < 0 ? m_zeros.data()
+                                             : in + static_cast<std::size_t>(located[t]) * m_channels;
                 best.depthwise(pixel);
             }
         }
@@ -170,8 +191,7 @@ QUANTLOUPE_SIMD void addRow(const float* values, float* sums, std::size_t count)
 class TransposedConvolution final : public ConvolutionKernel {
   public:
     explicit TransposedConvolution(const ConvolutionSpec& spec)
-        : ConvolutionKernel(spec),
-          m_perGroup(m_channels / m_groups), m_each(m_filters / m_groups) {
+        : ConvolutionKernel(spec), m_perGroup(m_channels / m_groups), m_each(m_filters / m_groups) {
         // [group][tap][panels of perGroup x each] from [channel][filter of the group][tap].
         const std::size_t taps = m_geometry.taps(), panels = panelFloats(m_perGroup, m_each);
         m_weight.resize(m_groups * taps * panels);
@@ -180,7 +200,8 @@ class TransposedConvolution final : public ConvolutionKernel {
             for (std::size_t t = 0; t < taps; ++t) {
                 const float* weight = spec.weight->floats().data() + g * m_perGroup * m_each * taps + t;
                 for (std::size_t i = 0; i < ofTap.size(); ++i) ofTap[i] = weight[i * taps];
-                packPanels({ofTap.data(), m_each, false}, m_perGroup, m_each, m_weight.data() + (g * taps + t) * panels);
+                packPanels({ofTap.data(), m_each, false}, m_perGroup, m_each,
+                           m_weight.data() + (g * taps + t) * panels);
             }
         if (spec.bias != nullptr) m_bias.assign(spec.bias->floats().begin(), spec.bias->floats().end());
     }
@@ -194,7 +215,8 @@ class TransposedConvolution final : public ConvolutionKernel {
         for (std::size_t n = 0; n < m_images; ++n, in += inputs * m_channels, out += outputs * m_filters) {
             for (std::size_t g = 0; g < m_groups; ++g)
                 for (std::size_t t = 0; t < m_geometry.taps(); ++t)
-                    addTap(in + g * m_perGroup, g, t, static_cast<float*>(arguments.scratch), out + g * m_each);
+                    addTap(in + g * m_perGroup, g, t, static_cast<float*>(arguments.scratch),
+                           out + g * m_each);
             for (std::size_t p = 0; p < outputs; ++p) finish(out + p * m_filters);
         }
     }
@@ -204,7 +226,8 @@ class TransposedConvolution final : public ConvolutionKernel {
         const std::size_t inputs = m_geometry.inputPixels();
         PackedProduct product;
         product.leftStride = m_channels;
-        product.panels = m_weight.data() + (group * m_geometry.taps() + tap) * panelFloats(m_perGroup, m_each);
+        product.panels =
+            m_weight.data() + (group * m_geometry.taps() + tap) * panelFloats(m_perGroup, m_each);
         product.inner = m_perGroup;
         product.columns = m_each;
         product.block = orderedBlock(inputs, m_perGroup);
@@ -223,8 +246,10 @@ class TransposedConvolution final : public ConvolutionKernel {
     /// Where the product of an input pixel and a tap goes; -1: nowhere, it is padding.
     std::ptrdiff_t outputOf(std::size_t pixel, std::size_t tap) const {
         const ConvolutionGeometry& g = m_geometry;
-        const std::size_t at[3] = {pixel / (g.input[1] * g.input[2]), pixel / g.input[2] % g.input[1], pixel % g.input[2]};
-        const std::size_t taps[3] = {tap / (g.kernel[1] * g.kernel[2]), tap / g.kernel[2] % g.kernel[1], tap % g.kernel[2]};
+        const std::size_t at[3] = {pixel / (g.input[1] * g.input[2]), pixel / g.input[2] % g.input[1],
+                                   pixel % g.input[2]};
+        const std::size_t taps[3] = {tap / (g.kernel[1] * g.kernel[2]), tap / g.kernel[2] % g.kernel[1],
+                                     tap % g.kernel[2]};
         std::ptrdiff_t index = 0;
         for (std::size_t d = 0; d < 3; ++d) {
             const std::ptrdiff_t i = static_cast<std::ptrdiff_t>(at[d]) * g.stride[d] - g.pad[d] +
@@ -256,7 +281,8 @@ void requireSpatialDimensions(const ConvolutionSpec& spec) {
 std::unique_ptr<Kernel> makeConvolution(const ConvolutionSpec& spec) {
     requireSpatialDimensions(spec);
     const std::int64_t filters = spec.output.dims[1], channels = spec.input.dims[1];
-    if (spec.groups == channels && filters == channels && channels > 0) return std::make_unique<DepthwiseConvolution>(spec);
+    if (spec.groups == channels && filters == channels && channels > 0)
+        return std::make_unique<DepthwiseConvolution>(spec);
     return std::make_unique<FusedConvolution>(spec);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime (MLAS) does: each element is summed by fused multiply-adds from 0, one after the other, a block of the inner
-// dimension at a time; the blocks' sums are added up. Gemm begins with its bias, MatMul with 0.
-// Weakness: a Gemm of a single row has further kernels there, whose order is not this one.
+// What ONNX Runtime (MLAS) does: each element is summed by fused multiply-adds from 0, one after the other, a
+// block of the inner dimension at a time; the blocks' sums are added up. Gemm begins with its bias, MatMul
+// with 0. Weakness: a Gemm of a single row has further kernels there, whose order is not this one.
 #include <algorithm>
 
 #include "runtime/matrix_product.h"
@@ -32,7 +32,8 @@ class MatrixProduct final : public Kernel {
             return at;
         };
         for (std::size_t b = 0; b < batches; ++b) {
-            m_batches.push_back({offset(spec.left) * m_rows * m_inner, offset(spec.right) * m_inner * m_columns});
+            m_batches.push_back(
+                {offset(spec.left) * m_rows * m_inner, offset(spec.right) * m_inner * m_columns});
             for (std::size_t d = rank; d-- > 0;) {
                 if (++index[d] < extent(spec.output[d])) break;
                 index[d] = 0;
@@ -55,7 +56,9 @@ class MatrixProduct final : public Kernel {
 
     void run(const KernelArguments& arguments) const override {
         auto* scratch = static_cast<float*>(arguments.scratch);
-        const auto* given = m_right.empty() && m_packed.empty() ? static_cast<const float*>(arguments.inputs[1]) : m_right.data();
+        const auto* given = m_right.empty() && m_packed.empty()
+                                ? static_cast<const float*>(arguments.inputs[1])
+                                : m_right.data();
         PackedProduct product;
         product.leftStride = m_leftStride;
         product.rows = m_rows;
@@ -85,7 +88,8 @@ class MatrixProduct final : public Kernel {
 
   private:
     void pack(const float* right, float* packed) const {
-        packPanels({right, m_transposeRight ? m_inner : m_columns, m_transposeRight}, m_inner, m_columns, packed);
+        packPanels({right, m_transposeRight ? m_inner : m_columns, m_transposeRight}, m_inner, m_columns,
+                   packed);
     }
 
     struct Offsets {
@@ -102,6 +106,8 @@ class MatrixProduct final : public Kernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) { return std::make_unique<MatrixProduct>(spec); }
+std::unique_ptr<Kernel> makeMatrixProduct(const MatrixProductSpec& spec) {
+    return std::make_unique<MatrixProduct>(spec);
+}
 
 }  // namespace quantloupe

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ONNX Runtime (MLAS, as of 1.31 on AVX2) does:
-// - Softmax: e^(x - largest) by n ln 2 + r and a polynomial in fused multiply-adds; sums in 8 lanes, added up in neighbouring pairs;
-//   times the reciprocal of the sum.
-// - LayerNormalization: the mean in double; squares of distances by fused multiply-adds in 8 lanes, halves added to halves; times the
-//   reciprocal of the deviation, then a fused multiply-add with scale and bias.
-// - erf: a polynomial up to 0.92, 1 - e^-(a polynomial) beyond.
-// - Means: a window that covers its input in 4 lanes along the memory, halves added to halves; other windows (steps of at most 2, two
-//   dimensions and more) first down the columns, then along the row; all else one value after the other. Then a division.
-// Weaknesses: with AVX-512 ONNX Runtime sums Softmax in 16 lanes; rows of fewer than 8 values are normalized in another way there.
+//
+// - Softmax: e^(x - largest) as 2^n times a polynomial in r, with fused multiply-adds. The sum runs in 8 lanes, which
+//   are added up in neighboring pairs. The result is multiplied by the reciprocal of the sum.
+// - LayerNormalization: the mean in double. The squares of the distances are summed by fused multiply-adds in 8
+//   lanes, and halves of the lanes are added to halves. The result is multiplied by the reciprocal of the
+//   deviation, then a fused multiply-add applies scale and bias.
+// - erf: a polynomial up to 0.92, and 1 - e^-(a polynomial) beyond.
+// - Means: a window that covers its whole input is summed in 4 lanes along the memory, and halves are added to
+//   halves. Other windows (strides of at most 2, two dimensions and more) are summed down the columns first, then
+//   along the row, all others one value after the other. Then comes a division.
+//
+// Weaknesses: with AVX-512 ONNX Runtime sums Softmax in 16 lanes; rows of fewer than 8 values are normalized in
+// another way there.
 #include "runtime/ordered_rows.h"
 
 #include <algorithm>
@@ -23,7 +28,8 @@ namespace {
 
 #define QUANTLOUPE_INLINED inline __attribute__((always_inline))
 
-constexpr float kRound = 12582912.0f;  // 1.5 * 2^23: adding it and taking it away rounds to the nearest integer
+constexpr float kRound =
+    12582912.0f;  // 1.5 * 2^23: adding it and taking it away rounds to the nearest integer
 constexpr float kLowestExponent = -88.3762626647949f;
 
 /// x = n ln 2 + r.
@@ -92,13 +98,14 @@ QUANTLOUPE_SIMD float sumOfSquares(const float* in, float mean, std::size_t widt
             const float distance = in[i + j] - mean;
             lanes[j] = std::fma(distance, distance, lanes[j]);
         }
-    float sum = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+    float sum =
+        ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
     for (std::size_t i = whole; i < width; ++i) sum = std::fma(in[i] - mean, in[i] - mean, sum);
     return sum;
 }
 
-QUANTLOUPE_SIMD void normalize(const float* in, float mean, float factor, const float* scale, const float* bias, float* out,
-                              std::size_t width) {
+QUANTLOUPE_SIMD void normalize(const float* in, float mean, float factor, const float* scale,
+                               const float* bias, float* out, std::size_t width) {
     if (bias != nullptr)
         for (std::size_t i = 0; i < width; ++i) out[i] = std::fma((in[i] - mean) * factor, scale[i], bias[i]);
     else
@@ -114,9 +121,11 @@ struct Span {
 Span covered(const Window& window, std::size_t d, std::size_t output, std::size_t extent) {
     const std::int64_t step = window.dilations[d];
     std::int64_t start = static_cast<std::int64_t>(output) * window.strides[d] - window.padBegin[d];
-    const std::int64_t end = std::min<std::int64_t>(start + (window.kernel[d] - 1) * step + 1, static_cast<std::int64_t>(extent));
+    const std::int64_t end =
+        std::min<std::int64_t>(start + (window.kernel[d] - 1) * step + 1, static_cast<std::int64_t>(extent));
     if (start < 0) start += (-start + step - 1) / step * step;
-    return {static_cast<std::size_t>(start), static_cast<std::size_t>(std::max<std::int64_t>(end, 0)), static_cast<std::size_t>(step)};
+    return {static_cast<std::size_t>(start), static_cast<std::size_t>(std::max<std::int64_t>(end, 0)),
+            static_cast<std::size_t>(step)};
 }
 
 enum class SumOrder { Lanes, Columns, Plain };
@@ -130,14 +139,20 @@ class OrderedAverage final : public Kernel {
         Dims spatial(input.dims.begin() + 2, input.dims.end());
         bool covers = true, small = true;
         for (std::size_t d = 0; d < rank; ++d) {
-            covers = covers && window.kernel[d] == spatial[d] && window.strides[d] == 1 && window.padBegin[d] == 0 && window.padEnd[d] == 0;
+            covers = covers && window.kernel[d] == spatial[d] && window.strides[d] == 1 &&
+                     window.padBegin[d] == 0 && window.padEnd[d] == 0;
             small = small && window.kernel[d] <= 32 && window.dilations[d] == 1;
         }
         constexpr std::int64_t kRow = 2045;  // longer rows are not worth a buffer there
         const bool columns = rank >= 2 && window.strides[rank - 1] <= 2 && small &&
                              spatial[rank - 1] + window.padBegin[rank - 1] + window.padEnd[rank - 1] <= kRow;
-        m_order = plain ? SumOrder::Plain : covers ? SumOrder::Lanes : columns ? SumOrder::Columns : SumOrder::Plain;
-        for (Dims* dims : {&m_window.kernel, &m_window.strides, &m_window.dilations, &m_window.output, &spatial}) dims->insert(dims->begin(), 3 - rank, 1);
+        m_order = plain     ? SumOrder::Plain
+                  : covers  ? SumOrder::Lanes
+                  : columns ? SumOrder::Columns
+                            : SumOrder::Plain;
+        for (Dims* dims :
+             {&m_window.kernel, &m_window.strides, &m_window.dilations, &m_window.output, &spatial})
+            dims->insert(dims->begin(), 3 - rank, 1);
         m_window.padBegin.insert(m_window.padBegin.begin(), 3 - rank, 0);
         for (std::size_t d = 0; d < 3; ++d) m_extents[d] = static_cast<std::size_t>(spatial[d]);
         m_images = static_cast<std::size_t>(input.dims[0]);
@@ -155,14 +170,19 @@ class OrderedAverage final : public Kernel {
             for (std::size_t z = 0; z < count(0); ++z)
                 for (std::size_t y = 0; y < count(1); ++y)
                     for (std::size_t x = 0; x < count(2); ++x, out += m_channels) {
-                        const Span spans[3] = {covered(m_window, 0, z, m_extents[0]), covered(m_window, 1, y, m_extents[1]),
+                        const Span spans[3] = {covered(m_window, 0, z, m_extents[0]),
+                                               covered(m_window, 1, y, m_extents[1]),
                                                covered(m_window, 2, x, m_extents[2])};
                         std::size_t divisor = 1;
                         for (std::size_t d = 0; d < 3; ++d)
-                            divisor *= m_withPadding ? static_cast<std::size_t>(m_window.kernel[d]) : spans[d].count();
-                        if (m_order == SumOrder::Lanes) sumLanes(in, pixels, scratch, out);
-                        else if (m_order == SumOrder::Columns) sumColumns(in, spans, scratch, out);
-                        else sumPlain(in, spans, out);
+                            divisor *= m_withPadding ? static_cast<std::size_t>(m_window.kernel[d])
+                                                     : spans[d].count();
+                        if (m_order == SumOrder::Lanes)
+                            sumLanes(in, pixels, scratch, out);
+                        else if (m_order == SumOrder::Columns)
+                            sumColumns(in, spans, scratch, out);
+                        else
+                            sumPlain(in, spans, out);
                         const float by = static_cast<float>(divisor);
                         for (std::size_t c = 0; c < m_channels; ++c) out[c] /= by;
                     }
@@ -181,7 +201,8 @@ class OrderedAverage final : public Kernel {
         const std::size_t whole = pixels / 4 * 4;
         for (std::size_t i = 0; i < whole; ++i) add(in + i * m_channels, lanes + i % 4 * m_channels);
         for (std::size_t c = 0; c < m_channels; ++c)
-            out[c] = (lanes[c] + lanes[c + 2 * m_channels]) + (lanes[c + m_channels] + lanes[c + 3 * m_channels]);
+            out[c] =
+                (lanes[c] + lanes[c + 2 * m_channels]) + (lanes[c + m_channels] + lanes[c + 3 * m_channels]);
         for (std::size_t i = whole; i < pixels; ++i) add(in + i * m_channels, out);
     }
     void sumColumns(const float* in, const Span* spans, float* column, float* out) const {
@@ -197,7 +218,8 @@ class OrderedAverage final : public Kernel {
         std::fill_n(out, m_channels, 0.0f);
         for (std::size_t z = spans[0].begin; z < spans[0].end; z += spans[0].step)
             for (std::size_t y = spans[1].begin; y < spans[1].end; y += spans[1].step)
-                for (std::size_t x = spans[2].begin; x < spans[2].end; x += spans[2].step) add(pixel(in, z, y, x), out);
+                for (std::size_t x = spans[2].begin; x < spans[2].end; x += spans[2].step)
+                    add(pixel(in, z, y, x), out);
     }
 
     Window m_window;
@@ -214,12 +236,14 @@ void orderedSoftmax(const float* in, float* out, std::size_t width) {
     exponentials(in, top, out, width);
     float lanes[8] = {};
     for (std::size_t i = 0; i < width; ++i) lanes[i % 8] += out[i];
-    const float sum = ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+    const float sum =
+        ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) + ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
     const float factor = 1.0f / sum;
     for (std::size_t i = 0; i < width; ++i) out[i] *= factor;
 }
 
-void orderedLayerNorm(const float* in, const float* scale, const float* bias, float epsilon, float* out, std::size_t width) {
+void orderedLayerNorm(const float* in, const float* scale, const float* bias, float epsilon, float* out,
+                      std::size_t width) {
     double sum = 0;
     for (std::size_t i = 0; i < width; ++i) sum += static_cast<double>(in[i]);
     const auto mean = static_cast<float>(sum / static_cast<double>(width));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loops of ordered_tiles.h for a kind of vector. `Isa` has a type Vec of kWidth floats, and load, store, broadcast, zero, add,
-// multiply, fused (a * b + c), least and largest. A file includes this after it has defined QUANTLOUPE_TILE, the attribute of all
-// functions for its instructions, and its Isa.
+// The loops of ordered_tiles.h for a kind of vector. `Isa` has a type Vec of kWidth floats, and load, store,
+// broadcast, zero, add, multiply, fused (a * b + c), least and largest. A file includes this after it has
+// defined QUANTLOUPE_TILE, the attribute of all functions for its instructions, and its Isa.
 
 #include <algorithm>
 #include <cmath>
@@ -57,14 +57,16 @@ struct PlainIsa {
 
 /// x, at least `low`, then at most `high`; NaN stays.
 template <typename Isa>
-QUANTLOUPE_TILE_INLINE typename Isa::Vec boundedTile(typename Isa::Vec x, typename Isa::Vec low, typename Isa::Vec high) {
+QUANTLOUPE_TILE_INLINE typename Isa::Vec boundedTile(typename Isa::Vec x, typename Isa::Vec low,
+                                                     typename Isa::Vec high) {
     return Isa::least(high, Isa::largest(low, x));
 }
 
-/// One step along the inner dimension: from[p] points to the factors of rows 3p, 3p + 1 and 3p + 2, which are one and two strides away.
+/// One step along the inner dimension: from[p] points to the factors of rows 3p, 3p + 1 and 3p + 2, which are
+/// one and two strides away.
 template <typename Isa, std::size_t Rows, std::size_t Vectors>
-QUANTLOUPE_TILE_INLINE void addProducts(const float* const (&from)[(Rows + 2) / 3], std::size_t stride, const float* right,
-                                        typename Isa::Vec (&sums)[Rows][Vectors]) {
+QUANTLOUPE_TILE_INLINE void addProducts(const float* const (&from)[(Rows + 2) / 3], std::size_t stride,
+                                        const float* right, typename Isa::Vec (&sums)[Rows][Vectors]) {
     typename Isa::Vec columns[Vectors];
 #pragma GCC unroll 2
     for (std::size_t v = 0; v < Vectors; ++v) columns[v] = Isa::load(right + v * Isa::kWidth);
@@ -114,16 +116,20 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
         for (std::size_t v = 0; v < Vectors; ++v) {
             float* kept = a.kept + r * kColumns + v * kWidth;
             Vec sum = sums[r][v];
-            if (!a.first) sum = Isa::fused(sum, alpha, Isa::load(kept));
-            else if (a.start != nullptr) sum = Isa::fused(sum, alpha, Isa::load(a.start + v * kWidth));
-            else sum = Isa::multiply(sum, alpha);
+            if (!a.first)
+                sum = Isa::fused(sum, alpha, Isa::load(kept));
+            else if (a.start != nullptr)
+                sum = Isa::fused(sum, alpha, Isa::load(a.start + v * kWidth));
+            else
+                sum = Isa::multiply(sum, alpha);
             if (!a.last) {
                 Isa::store(kept, sum);
                 continue;
             }
             if (a.bias != nullptr) sum = Isa::add(sum, Isa::load(a.bias + v * kWidth));
             sum = boundedTile<Isa>(sum, low, high);
-            Isa::store(a.columns == Vectors * kWidth ? a.result + r * a.resultStride + v * kWidth : kept, sum);
+            Isa::store(a.columns == Vectors * kWidth ? a.result + r * a.resultStride + v * kWidth : kept,
+                       sum);
         }
     if (a.last && a.columns != Vectors * kWidth)
         for (std::size_t r = 0; r < Rows; ++r)
@@ -132,8 +138,37 @@ QUANTLOUPE_TILE_INLINE void multiplyRows(const TileArguments& a) {
 
 template <typename Isa, std::size_t Rows>
 QUANTLOUPE_TILE_INLINE void multiplyTile(const TileArguments& a) {
-    if (a.columns > Isa::kWidth) multiplyRows<Isa, Rows, 2>(a);
-    else multiplyRows<Isa, Rows, 1>(a);
+    if (a.columns > Isa::kWidth)
+        multiplyRows<Isa, Rows, 2>(a);
+    else
+        multiplyRows<Isa, Rows, 1>(a);
+}
+
+template <typename Isa>
+QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
+    using Vec = typename Isa::Vec;
+    constexpr std::size_t kWidth = Isa::kWidth, kColumns = 2 * kWidth, kLaneCount = 8;
+    const Vec low = Isa::broadcast(a.low), high = Isa::broadcast(a.high);
+    for (std::size_t c = 0; c < a.columns; c += kWidth) {
+        Vec lanes[kLaneCount];
+        for (Vec& lane : lanes) lane = Isa::zero();
+        const float* right = a.right + c;
+        for (std::size_t begin = 0; begin < a.inner; begin += kLaneCount) {
+            const std::size_t count = std::min(kLaneCount, a.inner - begin);
+            for (std::size_t i = 0; i < count; ++i, right += kColumns) {
+                const float x = a.left[a.offsets == nullptr ? static_cast<std::ptrdiff_t>(begin + i)
+                                                            : a.offsets[begin + i]];
+                lanes[i] = Isa::add(lanes[i], Isa::multiply(Isa::broadcast(x), Isa::load(right)));
+            }
+        }
+        const Vec first = Isa::add(Isa::add(Isa::add(lanes[0], lanes[1]), lanes[2]), lanes[3]);
+        const Vec second = Isa::add(Isa::add(Isa::add(lanes[4], lanes[5]), lanes[6]), lanes[7]);
+        Vec sum = Isa::add(first, second);
+        if (a.bias != nullptr) sum = Isa::add(sum, Isa::load(a.bias + c));
+        alignas(64) float stored[kWidth];
+        Isa::store(stored, boundedTile<Isa>(sum, low, high));
+        std::memcpy(a.result + c, stored, std::min(kWidth, a.columns - c) * sizeof(float));
+    }
 }
 
 /// `Vectors` vectors of channels from channel `c` on.
@@ -148,7 +183,8 @@ QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::
         Vec group[Vectors];
         for (std::size_t i = 0; i < together; ++i, weight += a.channels)
             for (std::size_t v = 0; v < Vectors; ++v) {
-                const Vec product = Isa::multiply(Isa::load(a.taps[t + i] + c + v * Isa::kWidth), Isa::load(weight + v * Isa::kWidth));
+                const Vec product = Isa::multiply(Isa::load(a.taps[t + i] + c + v * Isa::kWidth),
+                                                  Isa::load(weight + v * Isa::kWidth));
                 group[v] = i == 0 ? product : Isa::add(group[v], product);
             }
         for (std::size_t v = 0; v < Vectors; ++v) sums[v] = Isa::add(group[v], sums[v]);

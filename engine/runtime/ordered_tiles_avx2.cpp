@@ -31,21 +31,29 @@ struct Avx2 {
 
 QUANTLOUPE_TILE void multiply(const TileArguments& a) {
     switch (a.rows) {
-        case 1: return multiplyTile<Avx2, 1>(a);
-        case 2: return multiplyTile<Avx2, 2>(a);
-        case 3: return multiplyTile<Avx2, 3>(a);
-        case 4: return multiplyTile<Avx2, 4>(a);
-        case 5: return multiplyTile<Avx2, 5>(a);
-        default: return multiplyTile<Avx2, 6>(a);
+        case 1:
+            return multiplyTile<Avx2, 1>(a);
+        case 2:
+            return multiplyTile<Avx2, 2>(a);
+        case 3:
+            return multiplyTile<Avx2, 3>(a);
+        case 4:
+            return multiplyTile<Avx2, 4>(a);
+        case 5:
+            return multiplyTile<Avx2, 5>(a);
+        default:
+            return multiplyTile<Avx2, 6>(a);
     }
 }
+
+QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx2>(a); }
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx2>(a); }
 
 }  // namespace
 
 const Tiles* avx2Tiles() {
-    static constexpr Tiles kTiles{6, 2 * Avx2::kWidth, multiply, depthwise};
+    static constexpr Tiles kTiles{6, 2 * Avx2::kWidth, multiply, multiplyInLanes, depthwise};
     return instructionSets().avx2 ? &kTiles : nullptr;
 }
 

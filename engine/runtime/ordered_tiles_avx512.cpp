@@ -32,27 +32,41 @@ struct Avx512 {
 
 QUANTLOUPE_TILE void multiply(const TileArguments& a) {
     switch (a.rows) {
-        case 1: return multiplyTile<Avx512, 1>(a);
-        case 2: return multiplyTile<Avx512, 2>(a);
-        case 3: return multiplyTile<Avx512, 3>(a);
-        case 4: return multiplyTile<Avx512, 4>(a);
-        case 5: return multiplyTile<Avx512, 5>(a);
-        case 6: return multiplyTile<Avx512, 6>(a);
-        case 7: return multiplyTile<Avx512, 7>(a);
-        case 8: return multiplyTile<Avx512, 8>(a);
-        case 9: return multiplyTile<Avx512, 9>(a);
-        case 10: return multiplyTile<Avx512, 10>(a);
-        case 11: return multiplyTile<Avx512, 11>(a);
-        default: return multiplyTile<Avx512, 12>(a);
+        case 1:
+            return multiplyTile<Avx512, 1>(a);
+        case 2:
+            return multiplyTile<Avx512, 2>(a);
+        case 3:
+            return multiplyTile<Avx512, 3>(a);
+        case 4:
+            return multiplyTile<Avx512, 4>(a);
+        case 5:
+            return multiplyTile<Avx512, 5>(a);
+        case 6:
+            return multiplyTile<Avx512, 6>(a);
+        case 7:
+            return multiplyTile<Avx512, 7>(a);
+        case 8:
+            return multiplyTile<Avx512, 8>(a);
+        case 9:
+            return multiplyTile<Avx512, 9>(a);
+        case 10:
+            return multiplyTile<Avx512, 10>(a);
+        case 11:
+            return multiplyTile<Avx512, 11>(a);
+        default:
+            return multiplyTile<Avx512, 12>(a);
     }
 }
+
+QUANTLOUPE_TILE void multiplyInLanes(const LaneArguments& a) { multiplyLanes<Avx512>(a); }
 
 QUANTLOUPE_TILE void depthwise(const DepthwiseArguments& a) { depthwisePixel<Avx512>(a); }
 
 }  // namespace
 
 const Tiles* avx512Tiles() {
-    static constexpr Tiles kTiles{12, 2 * Avx512::kWidth, multiply, depthwise};
+    static constexpr Tiles kTiles{12, 2 * Avx512::kWidth, multiply, multiplyInLanes, depthwise};
     return instructionSets().avx512 ? &kTiles : nullptr;
 }
 

@@ -38,6 +38,12 @@ bool spatial(const TensorDesc& desc) {
     return desc.type == DataType::Float32 && desc.dims.size() >= 3 && desc.dims.size() <= 5;
 }
 
+bool allKnown(const NodeContext& context) {
+    for (std::size_t i = 0; i < context.node.inputs.size(); ++i)
+        if (context.node.inputs[i].valid() && context.constants[i] == nullptr) return false;
+    return true;
+}
+
 }  // namespace
 
 ProgramCompiler::ProgramCompiler(ProgramSpec spec)
@@ -313,10 +319,7 @@ ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, con
 
 bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& compiled) {
     const Node& node = context.node;
-    bool known = true;
-    for (std::size_t i = 0; known && i < node.inputs.size(); ++i)
-        known = !node.inputs[i].valid() || context.constants[i] != nullptr;
-    if (!known && node.op != "Shape" && node.op != "Size") return false;
+    if (!allKnown(context) && node.op != "Shape" && node.op != "Size") return false;
     constexpr std::size_t kMostBytes = std::size_t{1} << 32;
     std::vector<std::vector<std::byte>> values, converted(node.inputs.size());
     for (const TensorDesc& desc : compiled.outputs) {
@@ -442,7 +445,8 @@ void ProgramCompiler::addNode(NodeId id) {
 
     Activation activation;
     NodeId fused;
-    if (op->fusesActivation) fused = fusableActivation(node, activation);
+    // What is known now is folded node by node: nodes after it may need the values to compile.
+    if (op->fusesActivation && !allKnown(context)) fused = fusableActivation(node, activation);
     if (fused.valid()) context.activation = &activation;
 
     Compiled compiled = compileCached(*op, context, activation);

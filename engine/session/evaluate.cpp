@@ -471,6 +471,11 @@ std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfi
     return run.forecast();
 }
 
+std::size_t Session::sampleCount() const {
+    m_impl->requireData();
+    return m_impl->evaluationData->size();
+}
+
 std::string Session::sampleName(std::size_t sample) const {
     m_impl->requireData();
     return m_impl->evaluationData->sampleName(sample);

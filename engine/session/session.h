@@ -89,6 +89,8 @@ class Session {
     /// Where the accuracy went: float, batch norms folded, ReLU6 replaced, equalized (those that the configuration does), weights
     /// quantized, activations quantized too; all on the evaluation samples.
     std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
+    /// Samples that are evaluated. Throws Error without data.
+    std::size_t sampleCount() const;
     /// The name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/unit_comparison.h"
 
+#include <algorithm>
 #include <set>
 
 #include "analysis/channel_layout.h"
@@ -8,10 +9,15 @@
 namespace quantloupe {
 namespace {
 
+/// A pass holds so much at least, or one unit.
+constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20;
+
 ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
     if (parts == QuantizedParts::Both) return spec;
-    if (parts == QuantizedParts::Weights) spec.quantizers.clear();
-    else spec.constants.clear();
+    if (parts == QuantizedParts::Weights)
+        spec.quantizers.clear();
+    else
+        spec.constants.clear();
     spec.codes.clear();
     spec.arithmetic = Arithmetic::Simulation;
     return spec;
@@ -24,9 +30,8 @@ void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors,
             for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
 }
 
-}  // namespace
-
-void compareUnits(const UnitComparison& wanted, const RunControl& control) {
+/// A pass over the samples: all tensors that are compared lie in memory at once.
+void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
     const Plan& plan = wanted.plan;
     const SampleBatches& batches = wanted.batches;
     const std::vector<Unit>& units = plan.units.units;
@@ -45,19 +50,22 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
         programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
         return programs.size() - 1;
     };
-    addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}), wanted.options);
+    addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}),
+               wanted.options);
     std::size_t quantizedAt = 0, sourceAt = 0;
     if (!tested.empty())
-        quantizedAt = addProgram(
-            withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), wanted.parts), wanted.options);
+        quantizedAt =
+            addProgram(withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), wanted.parts),
+                       wanted.options);
     if (wanted.source != nullptr) {
         for (const auto* list : {&wanted.local, &wanted.cumulative})
             for (const std::size_t u : *list)
                 if (wanted.source->units[u].tensor.valid()) sources.insert(wanted.source->units[u].tensor);
         const GraphPtr& source = plan.prepared->source;
         if (!sources.empty())
-            sourceAt = addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
-                                  *wanted.sourceOptions);
+            sourceAt =
+                addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
+                           *wanted.sourceOptions);
     }
     const Program& floating = *programs[0].program;
     std::vector<std::shared_ptr<const Program>> alone;
@@ -71,7 +79,6 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
         alone.push_back(Program::compile(std::move(spec)));
     }
 
-    std::vector<std::vector<Workspace>> aloneSpaces(static_cast<std::size_t>(control.workers.count()));
     runChunks(
         programs, batches, 0, chunks, control,
         [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
@@ -103,16 +110,71 @@ void compareUnits(const UnitComparison& wanted, const RunControl& control) {
             };
             for (std::size_t i = 0; i < wanted.cumulative.size(); ++i)
                 compare(i, wanted.cumulative[i], workspaces[quantizedAt], wanted.compareCumulative);
-            std::vector<Workspace>& own = aloneSpaces[worker];
-            if (own.empty())
-                for (const auto& program : alone) own.emplace_back(program);
             for (std::size_t i = 0; i < wanted.local.size(); ++i) {
                 control.cancel.checkWithoutPause();
-                for (const TensorId in : units[wanted.local[i]].inputs) own[i].bind(in, workspaces[0].data(in));
-                own[i].run(control.cancel);
-                compare(i, wanted.local[i], own[i], wanted.compareLocal);
+                Workspace own(alone[i]);
+                for (const TensorId in : units[wanted.local[i]].inputs) own.bind(in, workspaces[0].data(in));
+                own.run(control.cancel);
+                compare(i, wanted.local[i], own, wanted.compareLocal);
             }
         });
+}
+
+/// What a pass holds for a unit and one chunk: its tensors in the float network and, cumulative, in the
+/// quantized one.
+std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
+    const auto& known = wanted.options.shapes.dims;
+    const auto bytes = [&](TensorId tensor) {
+        if (!known) return std::size_t{0};
+        const auto dims = known->find(tensor);
+        return dims == known->end() ? 0
+                                    : static_cast<std::size_t>(elementCount(dims->second)) * sizeof(float);
+    };
+    std::size_t all = bytes(unit.output) * (local ? 1 : 2);
+    for (const TensorId in : unit.inputs) all += local ? bytes(in) : 0;
+    return all;
+}
+
+}  // namespace
+
+void compareUnits(const UnitComparison& wanted, const RunControl& control) {
+    const auto workers = static_cast<std::size_t>(control.workers.count());
+    const std::size_t most = std::max(wanted.options.store.budget() / workers / 2, kLeastPassBytes);
+    // Passes over the units of a stretch of the network, each as long as memory allows.
+    std::vector<UnitComparison> passes;
+    std::size_t held = 0;
+    for (std::size_t l = 0, c = 0; l < wanted.local.size() || c < wanted.cumulative.size();) {
+        const bool local = l < wanted.local.size() &&
+                           (c == wanted.cumulative.size() || wanted.local[l] <= wanted.cumulative[c]);
+        const std::size_t unit = local ? wanted.local[l] : wanted.cumulative[c];
+        const std::size_t bytes = bytesOf(wanted, wanted.plan.units.units[unit], local);
+        if (passes.empty() || held + bytes > most) {
+            UnitComparison pass = wanted;
+            pass.local.clear();
+            pass.cumulative.clear();
+            pass.compareLocal = [&, l](ComparedTensor tensor) {
+                tensor.index += l;
+                wanted.compareLocal(tensor);
+            };
+            pass.compareCumulative = [&, c](ComparedTensor tensor) {
+                tensor.index += c;
+                wanted.compareCumulative(tensor);
+            };
+            passes.push_back(std::move(pass));
+            held = 0;
+        }
+        held += bytes;
+        (local ? passes.back().local : passes.back().cumulative).push_back(unit);
+        ++(local ? l : c);
+    }
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+        RunControl run = control;
+        if (control.progress)
+            run.progress = [&, p](std::size_t done, std::size_t total) {
+                control.progress(p * total + done, passes.size() * total);
+            };
+        compareInOnePass(passes[p], run);
+    }
 }
 
 }  // namespace quantloupe

@@ -38,7 +38,8 @@ struct UnitComparison {
     std::function<void(const ComparedTensor&)> compareLocal{}, compareCumulative{};
 };
 
-/// Throws Error, Cancelled.
+/// In several passes over the samples where one would hold more of their tensors than the budget of activations allows. Throws Error,
+/// Cancelled.
 void compareUnits(const UnitComparison& wanted, const RunControl& control);
 
 }  // namespace quantloupe

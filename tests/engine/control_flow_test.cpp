@@ -8,6 +8,7 @@
 #include "model/graph_builder.h"
 #include "model/load_model.h"
 #include "model/subgraphs.h"
+#include "runtime/program.h"
 #include "support/small_graph.h"
 
 using namespace quantloupe;
@@ -46,6 +47,20 @@ class ControlFlowTest : public QObject {
         const GraphPtr g = test::graph(kBranch);
         QCOMPARE(test::run(g, {1, 4}, {1, -2, 3, -4}), (std::vector<float>{0, 0, 0, 0}));
         QCOMPARE(test::run(g, {1, 2}, {1, -2}), (std::vector<float>{1, 2}));
+    }
+
+    /// As in the part of a detector behind its first decision: an activation after a layer is not fused away from what needs its value.
+    void valuesBehindLayersAreKnown() {
+        const GraphPtr g = test::graph(R"((float[2,2] X) => (int64[2,K] Y) <float[2,2] W = {1, 0, 0, 1}>
+            { G = Gemm (X, W) R = Relu (G) N = NonZero (R) Y = Identity (N) })");
+        ProgramSpec spec;
+        spec.graph = g;
+        spec.observed = {g->outputs()[0]};
+        spec.constants[g->inputs()[0]] = Constant::fromFloats({2, 2}, {1, -1, -1, 2});
+        const auto program = Program::compile(std::move(spec));
+        const ConstantPtr found = program->constantValue(g->outputs()[0]);
+        QVERIFY(found != nullptr);
+        QCOMPARE(found->toInt64s(), (std::vector<std::int64_t>{0, 1, 0, 1}));
     }
 
     void whatASubgraphReadsIsAnEdge() {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and depthwise convolutions have the same bits on every processor: each kind of tile that this one can run is compared with
-// sums written down one after the other.
+// Products and depthwise convolutions have the same bits on every processor: each kind of tile that this one
+// can run is compared with sums written down one after the other.
+#include "runtime/ordered_tiles.h"
+
 #include <QtTest>
 #include <bit>
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include "runtime/ordered_tiles.h"
 #include "support/random_seed.h"
 
 using namespace quantloupe;
@@ -43,14 +44,18 @@ class OrderedTilesTest : public QObject {
     void products() {
         for (int round = 0; round < 400; ++round)
             for (const Tiles* tiles : allTiles()) {
-                const std::size_t rows = size(1, static_cast<int>(tiles->rows)), columns = size(1, static_cast<int>(tiles->columns));
-                const std::size_t inner = size(0, 70), block = size(1, 70), spacing = size(1, 3), stride = inner * spacing + size(0, 9);
+                const std::size_t rows = size(1, static_cast<int>(tiles->rows)),
+                                  columns = size(1, static_cast<int>(tiles->columns));
+                const std::size_t inner = size(0, 70), block = size(1, 70), spacing = size(1, 3),
+                                  stride = inner * spacing + size(0, 9);
                 const auto left = values(rows * stride + 1), right = values((inner + 1) * tiles->columns);
                 const auto start = values(tiles->columns), bias = values(tiles->columns);
                 const bool starts = pick(0, 1) == 1, biased = pick(0, 1) == 1;
-                const float alpha = pick(0, 1) == 1 ? 1.0f : 0.3f, low = pick(0, 1) == 1 ? -0.5f : -100.0f, high = 2.5f;
+                const float alpha = pick(0, 1) == 1 ? 1.0f : 0.3f, low = pick(0, 1) == 1 ? -0.5f : -100.0f,
+                            high = 2.5f;
                 std::vector<std::ptrdiff_t> offsets;
-                for (std::size_t k = 0; k < inner; ++k) offsets.push_back(static_cast<std::ptrdiff_t>(k * spacing));
+                for (std::size_t k = 0; k < inner; ++k)
+                    offsets.push_back(static_cast<std::ptrdiff_t>(k * spacing));
 
                 std::vector<float> kept(rows * tiles->columns), result(rows * columns, -77.0f);
                 TileArguments tile;
@@ -81,19 +86,50 @@ class OrderedTilesTest : public QObject {
                         for (std::size_t begin = 0; begin == 0 || begin < inner; begin += block) {
                             float sum = 0;
                             for (std::size_t k = begin; k < std::min(inner, begin + block); ++k)
-                                sum = std::fma(left[r * stride + k * spacing], right[k * tiles->columns + c], sum);
+                                sum = std::fma(left[r * stride + k * spacing], right[k * tiles->columns + c],
+                                               sum);
                             expected = begin == 0 && !starts ? sum * alpha : std::fma(sum, alpha, expected);
                         }
                         if (biased) expected += bias[c];
-                        QCOMPARE(std::bit_cast<std::uint32_t>(result[r * columns + c]), std::bit_cast<std::uint32_t>(bounded(expected, low, high)));
+                        QCOMPARE(std::bit_cast<std::uint32_t>(result[r * columns + c]),
+                                 std::bit_cast<std::uint32_t>(bounded(expected, low, high)));
                     }
+            }
+    }
+
+    void lanes() {
+        for (int round = 0; round < 400; ++round)
+            for (const Tiles* tiles : allTiles()) {
+                const std::size_t columns = size(1, static_cast<int>(tiles->columns)), inner = size(1, 70);
+                const auto left = values(inner), right = values(inner * tiles->columns),
+                           bias = values(tiles->columns);
+                std::vector<float> result(columns);
+                LaneArguments row;
+                row.left = left.data();
+                row.right = right.data();
+                row.inner = inner;
+                row.bias = bias.data();
+                row.low = -1.0f;
+                row.high = 1.5f;
+                row.result = result.data();
+                row.columns = columns;
+                tiles->multiplyInLanes(row);
+                for (std::size_t c = 0; c < columns; ++c) {
+                    float lanes[8] = {};
+                    for (std::size_t k = 0; k < inner; ++k)
+                        lanes[k % 8] += left[k] * right[k * tiles->columns + c];
+                    const float sum = (((lanes[0] + lanes[1]) + lanes[2]) + lanes[3]) +
+                                      (((lanes[4] + lanes[5]) + lanes[6]) + lanes[7]);
+                    QVERIFY(result[c] == bounded(sum + bias[c], row.low, row.high));
+                }
             }
     }
 
     void depthwise() {
         for (int round = 0; round < 400; ++round) {
             const std::size_t products = size(1, 27), channels = size(1, 70);
-            const auto in = values(products * channels), weight = values(products * channels), bias = values(channels);
+            const auto in = values(products * channels), weight = values(products * channels),
+                       bias = values(channels);
             std::vector<const float*> taps;
             for (std::size_t t = 0; t < products; ++t) taps.push_back(in.data() + t * channels);
             DepthwiseArguments pixel;
@@ -106,10 +142,13 @@ class OrderedTilesTest : public QObject {
             pixel.high = 1.5f;
             std::vector<float> expected;
             for (std::size_t c = 0; c < channels; ++c) {
-                const auto product = [&](std::size_t t) { return in[t * channels + c] * weight[t * channels + c]; };
+                const auto product = [&](std::size_t t) {
+                    return in[t * channels + c] * weight[t * channels + c];
+                };
                 float sum = 0;
                 std::size_t t = 0;
-                for (; t + 4 <= products; t += 4) sum = (((product(t) + product(t + 1)) + product(t + 2)) + product(t + 3)) + sum;
+                for (; t + 4 <= products; t += 4)
+                    sum = (((product(t) + product(t + 1)) + product(t + 2)) + product(t + 3)) + sum;
                 if (t + 2 <= products) sum = (product(t) + product(t + 1)) + sum, t += 2;
                 if (t < products) sum = product(t) + sum;
                 if (pixel.bias != nullptr) sum += bias[c];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// README and docs say what the program prints: every command in them that begins with "$ quantloupe-cli" is run on the demo, and the
-// lines below it must occur in its output in this order ("..." stands for what is left out). The numbers are the same on every
-// processor with AVX2.
+// README and docs say what the program prints: every command in them that begins with "$ quantloupe-cli" is
+// run on the demo, and the lines below it must occur in its output in this order ("..." stands for what is
+// left out). The numbers are the same on every processor with AVX2.
 #include <QDir>
 #include <QJsonDocument>
 #include <QTemporaryDir>
@@ -45,9 +45,12 @@ QList<Example> examplesOf(const QStringList& block, const QString& prompt) {
         const bool part = begins || goesOn;
         goesOn = part && line.endsWith(QLatin1Char('\\'));
         if (goesOn) line.chop(1);
-        if (begins) examples.append({line.mid(prompt.size()), {}});
-        else if (part) examples.last().command += line;
-        else examples.last().printed.append(line);
+        if (begins)
+            examples.append({line.mid(prompt.size()), {}});
+        else if (part)
+            examples.last().command += line;
+        else
+            examples.last().printed.append(line);
     }
     return examples;
 }
@@ -62,7 +65,9 @@ QString missingLine(const QStringList& expected, const QStringList& printed) {
         if (wanted == QLatin1String("...") || wanted.isEmpty()) continue;
         const bool isBeginning = wanted.endsWith(QLatin1String(" ..."));
         if (isBeginning) wanted.chop(4);
-        while (next < printed.size() && !(isBeginning ? simplified(printed[next]).startsWith(wanted) : simplified(printed[next]) == wanted)) ++next;
+        while (next < printed.size() && !(isBeginning ? simplified(printed[next]).startsWith(wanted)
+                                                      : simplified(printed[next]) == wanted))
+            ++next;
         if (next++ == printed.size()) return line;
     }
     return {};
@@ -77,8 +82,9 @@ class DocumentationTest : public QObject {
 
     quantloupe::test::CliOutcome run(const QString& command) const {
         QString expanded = command;
-        expanded.replace(QStringLiteral("DEMO"), QStringLiteral("mobilenetv2_cifar10.onnx --config demo.config.json --data val "
-                                                                "--calibration-data calibration"));
+        expanded.replace(QStringLiteral("DEMO"),
+                         QStringLiteral("mobilenetv2_cifar10.onnx --config demo.config.json --data val "
+                                        "--calibration-data calibration"));
         QStringList words = QProcess::splitCommand(expanded);
         words.removeFirst();
         return quantloupe::test::runCli(words, m_folder.path());
@@ -88,18 +94,22 @@ class DocumentationTest : public QObject {
     void initTestCase() {
         // The example of a program of one's own needs numpy.
         if (const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON"); !python.isEmpty())
-            qputenv("PATH", (QFileInfo(python).path() + QLatin1Char(':') + qEnvironmentVariable("PATH")).toUtf8());
-        for (const QFileInfo& entry : QDir(kSource + QStringLiteral("resources/demo")).entryInfoList(QDir::AllEntries | QDir::NoDotAndDotDot))
+            qputenv("PATH",
+                    (QFileInfo(python).path() + QLatin1Char(':') + qEnvironmentVariable("PATH")).toUtf8());
+        for (const QFileInfo& entry : QDir(kSource + QStringLiteral("resources/demo"))
+                                          .entryInfoList(QDir::AllEntries | QDir::NoDotAndDotDot))
             QVERIFY(QFile::link(entry.filePath(), m_folder.filePath(entry.fileName())));
     }
 
     void examples_data() {
         QTest::addColumn<QString>("command");
         QTest::addColumn<QStringList>("printed");
-        for (const QFileInfo& file : QDir(kSource + QStringLiteral("docs")).entryInfoList({QStringLiteral("*.md")}))
+        for (const QFileInfo& file :
+             QDir(kSource + QStringLiteral("docs")).entryInfoList({QStringLiteral("*.md")}))
             for (const QStringList& block : codeBlocks(QStringLiteral("docs/") + file.fileName()))
                 for (const Example& example : examplesOf(block, QStringLiteral("$ ")))
-                    QTest::addRow("%s: %s", qPrintable(file.fileName()), qPrintable(example.command)) << example.command << example.printed;
+                    QTest::addRow("%s: %s", qPrintable(file.fileName()), qPrintable(example.command))
+                        << example.command << example.printed;
     }
     void examples() {
         QFETCH(QString, command);
@@ -111,7 +121,8 @@ class DocumentationTest : public QObject {
             QVERIFY(file.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner));
             return;
         }
-        if (command.contains(QLatin1String(" session "))) return;  // a dialog; session_protocol_test has its own
+        if (command.contains(QLatin1String(" session ")))
+            return;  // a dialog; session_protocol_test has its own
         if (command.contains(QLatin1String(".py")) && !qEnvironmentVariableIsSet("QUANTLOUPE_PYTHON"))
             QSKIP("there is no Python with numpy");
         const auto outcome = run(command);
@@ -137,23 +148,32 @@ class DocumentationTest : public QObject {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("options");
         QTest::addColumn<QString>("network");
-        QTest::newRow("float") << "92.4 % right in float" << "" << "float";
-        QTest::newRow("quantized") << "68.0 % quantized" << "" << "quantized";
-        QTest::newRow("equalized") << "80.6 % with every layer quantized" << "--replace-relu6 between --cle aimet" << "quantized";
-        QTest::newRow("three layers in float") << "87.6 %"
-                                               << "--replace-relu6 between --cle aimet --skip re:features.0/features.0.0 "
-                                                  "--skip re:features.1/conv/conv.0/ --skip re:features.17/conv/conv.2"
-                                               << "quantized";
+        QTest::newRow("float") << "92.4 % right in float"
+                               << ""
+                               << "float";
+        QTest::newRow("quantized") << "68.0 % quantized"
+                                   << ""
+                                   << "quantized";
+        QTest::newRow("equalized") << "80.6 % with every layer quantized"
+                                   << "--replace-relu6 between --cle aimet"
+                                   << "quantized";
+        QTest::newRow("three layers in float")
+            << "87.6 %"
+            << "--replace-relu6 between --cle aimet --skip re:features.0/features.0.0 "
+               "--skip re:features.1/conv/conv.0/ --skip re:features.17/conv/conv.2"
+            << "quantized";
     }
     void readmeFigures() {
         QFETCH(QString, text);
         QFETCH(QString, options);
         QFETCH(QString, network);
-        const QString readme = QString::fromStdString(quantloupe::readFile((kSource + QStringLiteral("README.md")).toStdString()));
+        const QString readme = QString::fromStdString(
+            quantloupe::readFile((kSource + QStringLiteral("README.md")).toStdString()));
         QVERIFY2(simplified(readme).contains(text), qPrintable(text));
         const auto outcome = run(QStringLiteral("quantloupe-cli analyze DEMO --json ") + options);
         QVERIFY2(outcome.code == 0, outcome.text());
-        const double top1 = QJsonDocument::fromJson(outcome.out.toUtf8())[network][QLatin1String("top1")].toDouble();
+        const double top1 =
+            QJsonDocument::fromJson(outcome.out.toUtf8())[network][QLatin1String("top1")].toDouble();
         QCOMPARE(QString::number(100 * top1, 'f', 1), text.section(QLatin1Char(' '), 0, 0));
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers on every processor: networks run with each set of instructions that this one has, with one worker and with two,
-// for different numbers of samples at a time, and every output has the same bits.
+// The same numbers on every processor: networks run with each set of instructions that this one has, with one
+// worker and with two, for different numbers of samples at a time, and every output has the same bits.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <random>
@@ -16,7 +16,8 @@ using namespace quantloupe;
 namespace {
 
 /// Values of ONEDNN_MAX_CPU_ISA; one that the processor lacks means the best that it has.
-constexpr const char* kInstructionSets[] = {"AVX2", "AVX512_CORE", "AVX512_CORE_VNNI", "AVX512_CORE_AMX", "AVX2_VNNI"};
+constexpr const char* kInstructionSets[] = {"AVX2", "AVX512_CORE", "AVX512_CORE_VNNI", "AVX512_CORE_AMX",
+                                            "AVX2_VNNI"};
 
 constexpr std::size_t kSamples = 21, kPerSample = 600;
 
@@ -27,12 +28,13 @@ std::string randomValues(std::mt19937& random, int count, float size) {
     return values;
 }
 
-/// Layers of every kind that adds up: convolutions with and without groups, transposed, over channels; products of two activations;
-/// pools, softmax, normalization and a recurrent layer.
+/// Layers of every kind that adds up: convolutions with and without groups, transposed, over channels;
+/// products of two activations; pools, softmax, normalization and a recurrent layer.
 std::string manyLayers(std::mt19937& random) {
     std::string weights;
     const auto weight = [&](const char* name, const char* shape, int count, float size) {
-        weights += fmt::format("{}float[{}] {} = {{{}}}", weights.empty() ? "" : ", ", shape, name, randomValues(random, count, size));
+        weights += fmt::format("{}float[{}] {} = {{{}}}", weights.empty() ? "" : ", ", shape, name,
+                               randomValues(random, count, size));
     };
     weight("W1", "24,6,3,3", 1296, 0.2f);
     weight("b1", "24", 24, 0.2f);
@@ -51,7 +53,8 @@ std::string manyLayers(std::mt19937& random) {
     weight("b5", "10", 10, 0.5f);
     return R"(<ir_version: 8, opset_import: ["" : 17]> g (float[N,6,10,10] X) => (float[N,10] Y)
         <int64[3] split = {0,16,36}, float eight = {4}, float half = {0.5}, float one = {1}, float root = {1.4142135},
-         int64[1] zero = {0}, )" + weights + R"(> {
+         int64[1] zero = {0}, )" +
+           weights + R"(> {
             c1 = Conv<pads = [1,1,1,1]>(X, W1, b1)
             r1 = Relu(c1)
             c2 = Conv<group = 24, pads = [1,1,1,1], strides = [2,2]>(r1, W2)
@@ -105,7 +108,8 @@ class ProcessorsTest : public QObject {
     /// The file that the command writes; empty, with a warning, if it fails.
     QByteArray outputs(const QStringList& command, const char* instructions, const char* workers) const {
         qputenv("ONEDNN_MAX_CPU_ISA", instructions);
-        const QStringList rest{QStringLiteral("-o"), path("out.npz"), QStringLiteral("--threads"), QLatin1String(workers)};
+        const QStringList rest{QStringLiteral("-o"), path("out.npz"), QStringLiteral("--threads"),
+                               QLatin1String(workers)};
         const test::CliOutcome run = test::runCli(command + rest);
         qunsetenv("ONEDNN_MAX_CPU_ISA");
         if (run.code != 0) qWarning("%s", run.text().constData());
@@ -124,14 +128,16 @@ class ProcessorsTest : public QObject {
 
     void sameBits_data() {
         QTest::addColumn<QStringList>("command");
-        const QStringList layers{QStringLiteral("run"), path("layers.onnx"), QStringLiteral("--data"), path("data.npz")};
+        const QStringList layers{QStringLiteral("run"), path("layers.onnx"), QStringLiteral("--data"),
+                                 path("data.npz")};
         QTest::newRow("float") << layers;
         QTest::newRow("quantized") << layers + words("--quantized");
         QTest::newRow("simulated") << layers + words("--quantized --simulate");
         QTest::newRow("some layers in float") << layers + words("--quantized --skip-type MatMul");
-        QTest::newRow("demo, equalized, two layers in float")
-            << test::demoCommand("run MODEL --data VAL --calibration-data CALIBRATION --config CONFIG --samples 60 --quantized --cle aimet "
-                                 "--replace-relu6 between --skip re:features.0/features.0.0 --skip re:features.17/conv/conv.2");
+        QTest::newRow("demo, equalized, two layers in float") << test::demoCommand(
+            "run MODEL --data VAL --calibration-data CALIBRATION --config CONFIG --samples 60 --quantized "
+            "--cle aimet "
+            "--replace-relu6 between --skip re:features.0/features.0.0 --skip re:features.17/conv/conv.2");
     }
     void sameBits() {
         QFETCH(QStringList, command);
@@ -143,13 +149,15 @@ class ProcessorsTest : public QObject {
             QVERIFY2(other == first, instructions);
         }
         // Without AVX2 there are no kernels on integers, and the network is simulated.
-        if (!command.contains(QStringLiteral("--quantized")) || command.contains(QStringLiteral("--simulate")))
+        if (!command.contains(QStringLiteral("--quantized")) ||
+            command.contains(QStringLiteral("--simulate")))
             QVERIFY(outputs(command, "SSE41", "2") == first);
     }
 
     /// The samples run several at a time; one alone gives the same bits.
     void sameBitsAlone() {
-        const QStringList command = QStringList{QStringLiteral("run"), path("layers.onnx"), QStringLiteral("--calibration-data"), path("data.npz")} +
+        const QStringList command = QStringList{QStringLiteral("run"), path("layers.onnx"),
+                                                QStringLiteral("--calibration-data"), path("data.npz")} +
                                     words("--quantized --data");
         QVERIFY(!outputs(command + QStringList{path("data.npz")}, "ALL", "2").isEmpty());
         const ConstantPtr together = loadNpz(path("out.npz").toStdString()).at("Y");
@@ -161,7 +169,6 @@ class ProcessorsTest : public QObject {
             QVERIFY(std::ranges::equal(alone->floats(), together->floats().subspan(i * 10, 10)));
         }
     }
-
 };
 
 QTEST_GUILESS_MAIN(ProcessorsTest)
