@@ -33,8 +33,8 @@ CompiledNode compileGemm(const NodeContext& context) {
         if (bias.size() != columns && bias.size() != 1)
             fail(ErrorKind::Unsupported, "a Gemm bias of shape {} is not supported, only one value a column",
                  toString(bias.dims()));
-        std::vector<float> values(static_cast<std::size_t>(columns), bias.floats()[0]);
-        if (bias.size() == columns) values.assign(bias.floats().begin(), bias.floats().end());
+        std::vector<float> values(bias.floats().begin(), bias.floats().end());
+        if (bias.size() != columns) values.assign(static_cast<std::size_t>(columns), bias.floats()[0]);
         for (float& value : values) value *= beta;
         scaledBias = Constant::fromFloats({columns}, std::move(values));
         spec.bias = scaledBias.get();
@@ -64,7 +64,7 @@ CompiledNode compileMatMul(const NodeContext& context) {
     if (context.has(2)) spec.addedBias = &context.needConstant(2, "the bias of a MatMul");  // an Add fused behind it, see fusions.h
     spec.activation = context.activation;
     if (right.size() == 2) {  // one matrix for the whole batch: a single product
-        spec.left = {elementCount(left) / inner, inner};
+        spec.left = {elementCount(Dims(left.begin(), left.end() - 1)), inner};
         spec.right = right;
         spec.output = {spec.left[0], columns};
     } else {

@@ -38,8 +38,9 @@ struct Recurrence {
     std::vector<bool> backward;         ///< by direction
     std::vector<Function> activations;  ///< three (LSTM), two (GRU) or one a direction
 
-    std::size_t inputAt(std::size_t step, std::size_t sample) const {
-        return (batchFirst ? sample * steps + step : step * batch + sample) * width;
+    /// The row of the input, one for each step of each sample.
+    std::size_t inputRow(std::size_t step, std::size_t sample) const {
+        return batchFirst ? sample * steps + step : step * batch + sample;
     }
     std::size_t outputAt(std::size_t step, std::size_t direction, std::size_t sample) const {
         return (batchFirst ? (sample * steps + step) * directions + direction
@@ -130,7 +131,7 @@ class RecurrentKernel final : public Kernel {
                         std::fill_n(y + r.outputAt(t, d, sample), n, 0.0f);
                 for (std::size_t k = 0; k < length; ++k) {
                     const std::size_t t = r.backward[d] ? length - 1 - k : k;
-                    const float* mine = in.data() + r.inputAt(t, sample) / r.width * row;
+                    const float* mine = in.data() + r.inputRow(t, sample) * row;
                     packed.multiply({h.data(), n, false}, 1, back.data());
                     if (candidate) resetFirst(weights, f, mine, *candidate, h, back, reset);
                     step(r, weights, f, mine, back.data(), h.data(), c.data());

@@ -11,6 +11,7 @@
 #include "runtime/ordered_tiles.h"
 
 namespace quantloupe {
+namespace {  // each file has its own, compiled for its instructions
 
 #define QUANTLOUPE_TILE_INLINE QUANTLOUPE_TILE static inline __attribute__((always_inline))
 
@@ -206,4 +207,5 @@ QUANTLOUPE_TILE_INLINE void depthwisePixel(const DepthwiseArguments& a) {
     for (; c < a.channels; ++c) depthwiseChannels<PlainIsa<1>, 1>(a, c);
 }
 
+}  // namespace
 }  // namespace quantloupe

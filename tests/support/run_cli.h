@@ -22,7 +22,7 @@ inline CliOutcome runCli(const QStringList& arguments, const QString& folder = {
     QProcess process;
     process.setWorkingDirectory(folder);
     process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
-    if (!process.waitForFinished(240'000)) return {-1, {}, process.errorString()};
+    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString()};
     return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
             QString::fromUtf8(process.readAllStandardOutput()),
             QString::fromUtf8(process.readAllStandardError())};

@@ -177,11 +177,15 @@ void DataSection::refresh() {
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
         m_heading->setRemark(
             tr("%1 calibrate, %2 evaluate").arg(evaluation->calibrationSamples).arg(evaluation->samples));
-    QString warning = evaluation ? chanceWarning(*evaluation) : QString();
-    if (evaluation && !evaluation->unevaluated.empty()) warning = QString::fromStdString(evaluation->unevaluated);
+    const bool inPart = evaluation && !evaluation->unevaluated.empty();
+    const QString warning = inPart ? QString::fromStdString(evaluation->unevaluated)
+                            : evaluation ? chanceWarning(*evaluation)
+                                         : QString();
     if (warning != m_warning->text()) {
         m_warning->setText(warning);
-        m_views->setVisible(!info->networkViews.isEmpty());
+        // Pictures and advice are for data that does not fit the network.
+        m_viewText->setVisible(!inPart);
+        m_views->setVisible(!inPart && !info->networkViews.isEmpty());
         if (!info->networkViews.isEmpty())
             m_views->setPixmap(strip(info->networkViews, fontMetrics().height() * 3, devicePixelRatioF()));
         m_viewText->setText(
