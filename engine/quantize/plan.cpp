@@ -10,6 +10,7 @@
 #include "quantize/npu_moves.h"
 #include "quantize/npu_positions.h"
 #include "quantize/raised_scales.h"
+#include "quantize/storage_types.h"
 
 namespace quantloupe {
 namespace {
@@ -49,6 +50,7 @@ class PlanResolver {
         }
         m_plan.notices.insert(m_plan.notices.end(), m_npuNotices.begin(), m_npuNotices.end());
         tellOfCalibration();
+        followExportOpset();
         VersionBuilder builder;
         builder.add(m_plan.prepared->version);
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
@@ -60,6 +62,18 @@ class PlanResolver {
     }
 
   private:
+    /// Only the results of AveragePool depend on it.
+    void followExportOpset() {
+        const Graph& graph = *m_plan.prepared->graph;
+        const auto pools = [&](const Node& node) { return node.op == "AveragePool"; };
+        m_plan.exportOpset = std::ranges::any_of(graph.nodes(), pools) ? storageTypesOf(m_plan, true).opset : graph.opset();
+        for (std::size_t u = 0; u < m_plan.units.units.size(); ++u)
+            if (pools(graph.node(m_plan.units.units[u].layer))) {
+                Version& version = m_plan.quantizers[u].version;
+                version = VersionBuilder().add(version).add(m_plan.exportOpset).finish();
+            }
+    }
+
     const TensorQuantizer& quantizerOf(TensorId tensor) {
         if (const auto found = m_known.find(tensor); found != m_known.end()) return found->second;
         const auto other = m_rangeOf.find(tensor);
@@ -296,6 +310,7 @@ ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std:
     spec.inputs = inputs;
     spec.observed = std::move(observed);
     spec.arithmetic = arithmetic;
+    spec.exportOpset = exportOpset;
     for (const auto& [tensor, quantizer] : tensors) spec.quantizers.emplace(tensor, quantizer.fakeQuant());
     for (std::size_t u = 0; u < units.units.size(); ++u)
         if (units.units[u].quantized) useQuantized(spec, units.units[u], quantizers[u]);
@@ -310,6 +325,7 @@ ProgramSpec Plan::unitSpec(std::size_t index, const std::map<TensorId, TensorDes
     spec.inputs = inputs;
     spec.observed = {unit.output};
     spec.arithmetic = arithmetic;
+    spec.exportOpset = exportOpset;
     for (std::size_t i = 0; i < unit.inputs.size(); ++i) spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
     if (unit.quantizesOutput) spec.quantizers[unit.output] = own.output.fakeQuant();
     useQuantized(spec, unit, own);

@@ -32,6 +32,8 @@ struct Plan {
     std::unordered_map<TensorId, TensorQuantizer> tensors;         ///< activations that are quantized now
     std::vector<std::string> notices;                              ///< saturated biases and the like
     Version version;
+    /// Of the model that the plan is exported as. AveragePool is computed as ONNX Runtime does it at this opset.
+    std::int64_t exportOpset = 0;
 
     /// How quantized units are computed.
     Arithmetic arithmetic = bestArithmetic();

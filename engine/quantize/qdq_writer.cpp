@@ -11,6 +11,7 @@
 #include "model/graph_builder.h"
 #include "model/raise_opset.h"
 #include "quantize/channel_walk.h"
+#include "quantize/storage_types.h"
 
 namespace quantloupe {
 namespace {
@@ -37,26 +38,15 @@ ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int
     }
 }
 
-/// The smallest type that holds the codes, of 4 bits if that is wanted.
-DataType typeFor(int quantMin, int quantMax, bool four) {
-    if (four && quantMin >= 0 && quantMax <= 15) return DataType::UInt4;
-    if (four && quantMin >= -8 && quantMax <= 7) return DataType::Int4;
-    if (quantMin >= 0) return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
-    if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
-    return quantMin >= -32768 && quantMax <= 32767 ? DataType::Int16 : DataType::Int32;
-}
-
 bool is16(DataType type) { return type == DataType::Int16 || type == DataType::UInt16; }
 bool is4(DataType type) { return type == DataType::Int4 || type == DataType::UInt4; }
 int codesOf(DataType type) { return is16(type) ? 65536 : is4(type) ? 16 : 256; }
 
-/// Before, integers of 4 and 16 bits had only a domain of ONNX Runtime's own.
-constexpr std::int64_t kOpsetOtherBits = 21, kOpsetPerChannel = 13, kOpsetPlain = 10;
-
 class QdqWriter {
   public:
     QdqWriter(const Plan& plan, const ExportOptions& options)
-        : m_plan(plan), m_four(options.fourBitTypes), m_floatWeights(options.floatWeights), m_graph(*plan.prepared->graph), m_builder(m_graph) {
+        : m_plan(plan), m_types(storageTypesOf(plan, options.fourBitTypes)), m_floatWeights(options.floatWeights),
+          m_graph(*plan.prepared->graph), m_builder(m_graph) {
         for (const Node& node : m_graph.nodes()) m_names.insert(node.name);
     }
 
@@ -92,61 +82,21 @@ class QdqWriter {
     }
 
   private:
-    DataType typeOf(const ConstantQuantizer& quantizer) const {
-        return typeFor(quantizer.quantMin, quantizer.quantMax, m_four);
-    }
-    DataType typeOf(const TensorQuantizer& quantizer) const {
-        return typeFor(quantizer.quantMin, quantizer.quantMax, m_four);
+    template <typename Quantizer>
+    DataType typeOf(const Quantizer& quantizer) const {
+        return m_types.typeFor(quantizer.quantMin, quantizer.quantMax);
     }
     static DataType biasType(const ConstantQuantizer& quantizer) { return quantizer.bits == 8 ? DataType::Int8 : DataType::Int32; }
 
     void raiseOpset() {
-        std::int64_t needed = kOpsetPlain;
-        const char* why = "";
-        OtherTypes types;
-        for (std::size_t u = 0; u < m_plan.units.units.size(); ++u) {
-            const UnitQuantizers& own = m_plan.quantizers[u];
-            if (!m_plan.units.units[u].quantized) continue;
-            if (own.weight) look(typeOf(*own.weight), types);
-            if (own.weight && own.weight->axis >= 0) needed = kOpsetPerChannel;
-            for (std::size_t i = 0; i < own.constants.size(); ++i)
-                if (own.constants[i] && m_plan.units.units[u].constants[i].role != ConstantRole::NormBias) look(typeOf(*own.constants[i]), types);
-        }
-        for (const auto& [tensor, quantizer] : m_plan.tensors) look(typeOf(quantizer), types);
-        if (types.four && !types.sixteen && m_graph.opset() < kOpsetOtherBits && !canRaise(kOpsetOtherBits)) {
-            m_four = types.four = false;
-        }
-        if (needed == kOpsetPerChannel) why = " per channel";
-        if (types.four || types.sixteen) {
-            needed = kOpsetOtherBits;
-            why = types.sixteen ? " of 16 bits" : " of 4 bits";
-        }
-        if (m_graph.opset() >= needed) return;
+        if (m_graph.opset() >= m_types.opset) return;
         try {
-            quantloupe::raiseOpset(m_builder, m_graph, needed);
+            quantloupe::raiseOpset(m_builder, m_graph, m_types.opset);
         } catch (Error& error) {
-            error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{} came with opset {}", m_graph.opset(), why, needed));
+            error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{}{} came with opset {}", m_graph.opset(),
+                                         m_types.reason.empty() ? "" : " ", m_types.reason, m_types.opset));
             throw;
         }
-    }
-
-    struct OtherTypes {
-        bool four = false, sixteen = false;
-    };
-    static void look(DataType type, OtherTypes& types) {
-        types.four = types.four || is4(type);
-        types.sixteen = types.sixteen || is16(type);
-    }
-
-    /// What fits 4 bits fits 8, too: no reason to refuse a model whose opset cannot be raised.
-    bool canRaise(std::int64_t opset) const {
-        GraphBuilder trial(m_graph);
-        try {
-            quantloupe::raiseOpset(trial, m_graph, opset);
-        } catch (const Error&) {
-            return false;
-        }
-        return true;
     }
 
     std::string uniqueNode(std::string name) {
@@ -281,7 +231,8 @@ class QdqWriter {
     }
 
     const Plan& m_plan;
-    bool m_four, m_floatWeights;
+    StorageTypes m_types;
+    bool m_floatWeights;
     struct WrittenConstant {
         TensorId codes, scale, zeroPoint;
     };

@@ -44,6 +44,7 @@ struct NodeContext {
     std::vector<TensorDesc> inputs;         ///< of omitted inputs: type Undefined
     std::vector<ConstantPtr> constants;  ///< the value where an input is known now, else null
     const Activation* activation = nullptr;  ///< only for operators that fuse one
+    std::int64_t exportOpset = 0;            ///< ProgramSpec::exportOpset
 
     bool has(std::size_t i) const { return i < inputs.size() && inputs[i].type != DataType::Undefined; }
     /// Throws Error if the input is not there.

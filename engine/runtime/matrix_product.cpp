@@ -7,6 +7,7 @@
 #include "runtime/ordered_tiles.h"
 
 namespace quantloupe {
+
 std::size_t orderedBlock(std::size_t columns, std::size_t inner) {
     // A panel of 128 columns by 128 products; where there are fewer columns it is deeper.
     std::size_t width = 128, depth = 128;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Products of two matrices of float32, each element summed in an order that depends on the extents alone
-// (ordered_product.h): the same bits on every processor, whatever else is computed beside them.
+// Products of two float32 matrices. Each element is summed in an order that depends only on the matrices' extents
+// (ordered_product.h), so the result has the same bits on every processor.
 
 #include <cstddef>
 

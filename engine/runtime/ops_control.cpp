@@ -38,10 +38,12 @@ ConstantPtr scalar(DataType type, std::int64_t value) {
 /// A compiled subgraph. Its outputs are in plain layout.
 class Body {
   public:
-    Body(const Graph& graph, GraphPtr owner, std::vector<BodyInput> inputs) : m_inputs(std::move(inputs)) {
+    Body(GraphPtr owner, std::vector<BodyInput> inputs, std::int64_t exportOpset) : m_inputs(std::move(inputs)) {
+        const Graph& graph = *owner;
         if (graph.inputs().size() != m_inputs.size())
             failInput("its subgraph '{}' has {} inputs, but gets {}", graph.facts().graphName, graph.inputs().size(), m_inputs.size());
         ProgramSpec spec;
+        spec.exportOpset = exportOpset;
         spec.observed.assign(graph.outputs().begin(), graph.outputs().end());
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             if (m_inputs[i].value) spec.constants[graph.inputs()[i]] = m_inputs[i].value;
@@ -105,7 +107,7 @@ Subgraph subgraphOf(const NodeContext& context, const char* name) {
 
 Body makeBody(const Subgraph& subgraph, std::vector<BodyInput> own, const NodeContext& context) {
     for (const std::size_t i : subgraph.captured) own.push_back(inputOf(context, i));
-    return Body(*subgraph.graph, subgraph.graph, std::move(own));
+    return Body(subgraph.graph, std::move(own), context.exportOpset);
 }
 
 std::vector<TensorDesc> descsOf(const Body& body) {

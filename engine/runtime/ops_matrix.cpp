@@ -61,7 +61,8 @@ CompiledNode compileMatMul(const NodeContext& context) {
 
     MatrixProductSpec spec;
     spec.constantRight = context.constant(1);
-    if (context.has(2)) spec.addedBias = &context.needConstant(2, "the bias of a MatMul");  // an Add fused behind it, see fusions.h
+    // ONNX's MatMul has two inputs; the third is the bias of an Add that fusions.h fused into it.
+    if (context.has(2)) spec.addedBias = &context.needConstant(2, "the bias of a MatMul");
     spec.activation = context.activation;
     if (right.size() == 2) {  // one matrix for the whole batch: a single product
         spec.left = {elementCount(Dims(left.begin(), left.end() - 1)), inner};

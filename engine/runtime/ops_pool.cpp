@@ -27,7 +27,8 @@ CompiledNode compilePool(const NodeContext& context, bool average, bool global) 
     output.dims.insert(output.dims.end(), window.output.begin(), window.output.end());
     if (!average) return {{output}, makeMaxPool(input, output, window)};
     const bool withPadding = context.node.attributes.integer("count_include_pad", 0) != 0;
-    return {{output}, makeOrderedAverage(input, window, withPadding, !global && context.opset() >= 19)};
+    const bool oneAfterAnother = !global && std::max(context.opset(), context.exportOpset) >= 19;
+    return {{output}, makeOrderedAverage(input, window, withPadding, oneAfterAnother)};
 }
 
 }  // namespace

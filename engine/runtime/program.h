@@ -38,6 +38,9 @@ struct ProgramSpec {
     std::unordered_map<TensorId, ConstantPtr> constants;
 
     Arithmetic arithmetic = Arithmetic::Simulation;
+    /// The opset of the exported model whose results are wanted, where it is above the graph's: ONNX Runtime adds up
+    /// AveragePool in another order since opset 19. What operators mean follows the graph's own opset.
+    std::int64_t exportOpset = 0;
     /// Integer: the codes behind `constants`, of the units that run in integers.
     std::unordered_map<TensorId, std::shared_ptr<const ConstantCodes>> codes;
     /// Further inputs, with the values that an earlier run kept: quantized already, as codes where that run had codes.
@@ -119,6 +122,9 @@ class Program {
         int buffer = -1;
         TensorDesc desc;
         bool coded = false;  ///< desc.type is UInt8: codes of the tensor's quantizer
+
+        /// What an operator on float32 sees.
+        TensorDesc floatDesc() const { return {coded ? DataType::Float32 : desc.type, desc.dims, desc.layout, desc.samples}; }
     };
 
   private:

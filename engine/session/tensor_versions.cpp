@@ -23,7 +23,7 @@ std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samp
     }
     for (const Node& node : graph.nodes()) {
         VersionBuilder builder;
-        builder.add(std::string_view(node.domain)).add(std::string_view(node.op)).add(graph.opset());
+        builder.add(std::string_view(node.domain)).add(std::string_view(node.op)).add(graph.opset()).add(std::max(graph.opset(), spec.exportOpset));
         node.attributes.addTo(builder);
         for (const TensorId in : node.inputs) {
             if (!in.valid()) {

@@ -49,7 +49,7 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::run(g, {1, 2}, {1, -2}), (std::vector<float>{1, 2}));
     }
 
-    /// As in the part of a detector behind its first decision: an activation after a layer is not fused away from what needs its value.
+    /// A detector continues like this after its first NonZero: the value of the Relu must stay available although a Gemm could fuse it.
     void valuesBehindLayersAreKnown() {
         const GraphPtr g = test::graph(R"((float[2,2] X) => (int64[2,K] Y) <float[2,2] W = {1, 0, 0, 1}>
             { G = Gemm (X, W) R = Relu (G) N = NonZero (R) Y = Identity (N) })");

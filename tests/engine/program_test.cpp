@@ -39,6 +39,47 @@ class ProgramTest : public QObject {
         QCOMPARE(run(graph, {1, 2, 2, 2}, x), expected);
     }
 
+    void emptyExtentsGiveEmptySums() {
+        // A sum over no products is 0; a result without columns has no values.
+        const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[2,0] X) => (float[2,3] Y) <float[0,3] W = {}> { Y = MatMul(X, W) })").graph;
+        QCOMPARE(run(inner, {2, 0}, {}), std::vector<float>(6, 0));
+        const GraphPtr columns = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[2,3] X) => (float[2,0] Y) <float[3,0] W = {}> { Y = Gemm(X, W) })").graph;
+        QCOMPARE(run(columns, {2, 3}, std::vector<float>(6, 1)), std::vector<float>());
+    }
+
+    void anAverageOverPaddingAloneIsZero() {
+        // The last window begins at position 3, behind the only two values and one value of padding.
+        const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+            net (float[1,1,2] X) => (float[1,1,2] Y) { Y = AveragePool<kernel_shape = [1], strides = [3], pads = [0, 2]>(X) })").graph;
+        QCOMPARE(run(graph, {1, 1, 2}, {5, 7}), (std::vector<float>{5, 0}));
+    }
+
+    /// Since opset 19 ONNX Runtime adds up an AveragePool one value after the other, before in the order of its own kernel.
+    void averagesFollowTheOpsetOfTheExport() {
+        const auto averages = [](int opset, int exportOpset) {
+            const GraphPtr graph = textModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : {}]>
+                net (float[1,1,4,4] X) => (float[1,1,1,1] Y) {{ Y = AveragePool<kernel_shape = [4, 4]>(X) }})", opset)).graph;
+            ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 1, 4, 4}, Layout::Plain}}},
+                                            {graph->outputs()[0]});
+            spec.exportOpset = exportOpset;
+            std::vector<float> result;
+            for (int seed = 0; seed < 50; ++seed) {
+                std::vector<float> x(16);
+                for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(16 * seed) + static_cast<float>(i));
+                Workspace workspace(Program::compile(spec));
+                workspace.bind(graph->inputs()[0], x.data());
+                workspace.run();
+                result.push_back(workspace.floats(graph->outputs()[0])[0]);
+            }
+            return result;
+        };
+        QVERIFY(averages(13, 0) != averages(19, 0));
+        QCOMPARE(averages(13, 21), averages(21, 0));
+        QCOMPARE(averages(13, 13), averages(13, 0));
+    }
+
     void quantizersActOnAllReaders() {
         const GraphPtr graph = textModel(kConvolution).graph;
         const std::vector<float> x{1.2f, 2, 3, 4, 5, 6, 7, -8};

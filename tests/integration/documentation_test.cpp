@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// README and docs say what the program prints: every command in them that begins with "$ quantloupe-cli" is
-// run on the demo, and the lines below it must occur in its output in this order ("..." stands for what is
-// left out). The numbers are the same on every processor with AVX2.
+// Checks that the README and docs/ show what the program prints. Every command in them that begins with
+// "$ quantloupe-cli" runs on the demo, and its output must contain the lines below it in this order ("..." stands for
+// lines that are left out). The figures hold on every processor with AVX2.
 #include <QDir>
 #include <QJsonDocument>
 #include <QTemporaryDir>
@@ -124,7 +124,7 @@ class DocumentationTest : public QObject {
         if (command.contains(QLatin1String(" session ")))
             return;  // a dialog; session_protocol_test has its own
         if (command.contains(QLatin1String(".py")) && !qEnvironmentVariableIsSet("QUANTLOUPE_PYTHON"))
-            QSKIP("there is no Python with numpy");
+            QSKIP("QUANTLOUPE_PYTHON is not set; packaging/test sets it to a Python that has numpy");
         const auto outcome = run(command);
         QVERIFY2(outcome.code == 0, outcome.text());
         const QString missing = missingLine(printed, (outcome.err + outcome.out).split(QLatin1Char('\n')));

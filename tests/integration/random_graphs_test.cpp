@@ -231,7 +231,6 @@ class RandomGraphsTest : public QObject {
     }
 
     void theExportedModelComputesThePreview() {
-        int compared = 0;
         for (int round = 0; round < 40; ++round) {
             std::string text;
             const auto session = randomSession(text);
@@ -240,23 +239,17 @@ class RandomGraphsTest : public QObject {
             const auto preview = outputsOf(*session, config);
             LoadedModel exported;
             exported.graph = session->quantizedModel(config);
-            // Since opset 19 ONNX Runtime adds up AveragePool in another order, and with few bits averages often lie on
-            // rounding ties: an export that raises the opset computes them as the preview of the source does not.
-            const bool poolsOtherwise = exported.graph->opset() >= 19 && session->graph().opset() < 19 &&
-                                        text.find(" AveragePool") != std::string::npos;
-            if (poolsOtherwise) continue;
-            ++compared;
             Session again(std::move(exported));
             again.setData(m_data, m_data);
             const auto found = outputsOf(again, std::nullopt);
-            // Where parts are in float, sums in another order may move a value over the edge of a code.
+            // Integer kernels scale exact sums, the exported model sums scaled values: where results stay in float their last
+            // bits differ.
             const bool inCodes =
                 config.quantization.placement == Placement::InputsAndOutputs && !keepsAny(config);
-            const double least = inCodes ? 200 : 30;
+            const double least = inCodes ? 200 : 130;
             const double sqnr = test::sqnrDb(preview, found);
             QVERIFY2(sqnr >= least, fmt::format("{} dB, at least {}: {}", sqnr, least, text + configToJson(config)).c_str());
         }
-        QVERIFY(compared >= 10);
     }
 
     /// 1, 0 and -1 are held exactly by 5 bits and by 8, as other codes: what was computed with the ones must not stand for the others.

@@ -32,6 +32,20 @@ class LayerTableModelTest : public QObject {
         QVERIFY(!model.index(1, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).isValid());
     }
 
+    /// The header view asks the model on the first click.
+    void firstClickOnANumberPutsTheWorstFirst() {
+        Document document;
+        LayerTableModel model(&document);
+        const auto first = [&](int column) {
+            return model.headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).value<Qt::SortOrder>();
+        };
+        for (const int column : {LayerTableModel::LocalQs, LayerTableModel::CumulativeQs, LayerTableModel::LeaveOneOut,
+                                 LayerTableModel::Macs, LayerTableModel::Parameters})
+            QCOMPARE(first(column), Qt::DescendingOrder);
+        for (const int column : {LayerTableModel::Name, LayerTableModel::Sqnr, LayerTableModel::Cosine})
+            QCOMPARE(first(column), Qt::AscendingOrder);
+    }
+
     void filterKnowsWordsTypesStatesAndLimits() {
         QTemporaryDir folder;
         Document document;

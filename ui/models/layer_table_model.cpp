@@ -196,6 +196,12 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
         if (section == Cosine) return tr("Cosine of the layer's output with its float output; 1 is the same");
         return {};
     }
+    if (role == Qt::InitialSortOrderRole) {
+        // The first click on a header puts the worst or the largest first.
+        const bool largestFirst = section == LocalQs || section == WeightQs || section == CumulativeQs ||
+                                  section == LeaveOneOut || section == Macs || section == Parameters;
+        return static_cast<int>(largestFirst ? Qt::DescendingOrder : Qt::AscendingOrder);
+    }
     if (role != Qt::DisplayRole) return {};
     return section >= 0 && section < ColumnCount ? tr(columnKey(section)) : QVariant();
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quantize/storage_types.h"
+
+#include "base/error.h"
+#include "model/graph_builder.h"
+#include "model/raise_opset.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr std::int64_t kOpsetPlain = 10, kOpsetPerChannel = 13;
+/// Before, integers of 4 and 16 bits had only a domain of ONNX Runtime's own.
+constexpr std::int64_t kOpsetOtherBits = 21;
+
+bool canRaise(const Graph& graph, std::int64_t opset) {
+    GraphBuilder trial(graph);
+    try {
+        raiseOpset(trial, graph, opset);
+    } catch (const Error&) {
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+DataType StorageTypes::typeFor(int quantMin, int quantMax) const {
+    if (fourBits && quantMin >= 0 && quantMax <= 15) return DataType::UInt4;
+    if (fourBits && quantMin >= -8 && quantMax <= 7) return DataType::Int4;
+    if (quantMin >= 0) return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
+    if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
+    return quantMin >= -32768 && quantMax <= 32767 ? DataType::Int16 : DataType::Int32;
+}
+
+StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
+    const Graph& graph = *plan.prepared->graph;
+    StorageTypes types;
+    types.fourBits = fourBits;
+    bool uses4 = false, uses16 = false, perChannel = false;
+    const auto look = [&](const auto& quantizer) {
+        const DataType type = types.typeFor(quantizer.quantMin, quantizer.quantMax);
+        uses4 = uses4 || type == DataType::Int4 || type == DataType::UInt4;
+        uses16 = uses16 || type == DataType::Int16 || type == DataType::UInt16;
+    };
+    for (std::size_t u = 0; u < plan.units.units.size(); ++u) {
+        const Unit& unit = plan.units.units[u];
+        const UnitQuantizers& own = plan.quantizers[u];
+        if (!unit.quantized) continue;
+        if (own.weight) {
+            look(*own.weight);
+            perChannel = perChannel || own.weight->axis >= 0;
+        }
+        for (std::size_t i = 0; i < unit.constants.size(); ++i)
+            if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
+    }
+    for (const auto& [tensor, quantizer] : plan.tensors) look(quantizer);
+    if (uses4 && !uses16 && graph.opset() < kOpsetOtherBits && !canRaise(graph, kOpsetOtherBits)) types.fourBits = uses4 = false;
+
+    std::int64_t needed = kOpsetPlain;
+    if (perChannel) {
+        needed = kOpsetPerChannel;
+        types.reason = "per channel";
+    }
+    if (uses4 || uses16) {
+        needed = kOpsetOtherBits;
+        types.reason = uses16 ? "of 16 bits" : "of 4 bits";
+    }
+    types.opset = std::max(graph.opset(), needed);
+    return types;
+}
+
+}  // namespace quantloupe
