@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,8 +13,8 @@
 #include "base/input_file.h"
 #include "base/strict_json.h"
 #include "config/config_choices.h"
+#include "config/config_fields.h"
 #include "config/config_json.h"
-#include "config/equalization_json.h"
 #include "config/presets.h"
 #include "interchange/dialect.h"
 #include "output_file.h"
@@ -143,7 +142,7 @@ void OptionReader::choice(const std::string& name, const std::vector<std::string
 void OptionReader::toggle(const std::string& name, const std::string& what,
                           std::function<void(QuantizationConfig&, bool)> apply) {
     for (const bool on : {true, false}) {
-        flag((on ? "--" : "--no-") + name, on ? what : "The opposite", [=, this] {
+        flag((on ? "--" : "--no-") + name, on ? what : fmt::format("Turn --{} off", name), [=, this] {
             m_edits.push_back([apply, on](QuantizationConfig& config) { apply(config, on); });
         });
     }
@@ -224,63 +223,34 @@ void OptionReader::addConfiguration() {
                  }
              };
          });
-    number("--calibration-samples", 1, kMost, "Calibrate with so many samples, spread evenly",
-           [](QuantizationConfig& c, int n) { c.calibration.samples = n; });
-    number("--weight-bits", 2, 16, "Bits of weights, 2 to 16",
-           [](QuantizationConfig& c, int n) { c.quantization.weight.bits = n; });
-    number("--activation-bits", 2, 16, "Bits of activations, 2 to 16",
-           [](QuantizationConfig& c, int n) { c.quantization.activation.bits = n; });
-    toggle("per-channel", "Weights with a scale for each output channel",
-           [](QuantizationConfig& c, bool on) { c.quantization.weight.perChannel = on; });
-    toggle("symmetric", "Activations with zero point 0",
-           [](QuantizationConfig& c, bool on) { c.quantization.activation.symmetric = on; });
-    toggle("float-weights", "Write weights in float with Q/DQ behind them, not as integers",
-           [](QuantizationConfig& c, bool on) { c.exports.floatWeights = on; });
-    toggle("four-bit-types", "Write up to 4 bits as int4 and uint4 (opset 21), not in 8 bits",
-           [](QuantizationConfig& c, bool on) { c.exports.fourBitTypes = on; });
-    std::vector<std::string> methods;
-    for (const auto& [name, method] : kCalibrationMethods.available) methods.emplace_back(name);
-    choice("--calibration", methods, "How activation ranges are found; --set calibration.parameters.KEY=VALUE for more",
-           [](QuantizationConfig& c, std::size_t i) { c.calibration.method = kCalibrationMethods.available[i].second; });
-    toggle("simplify", "First compute what is constant, and remove operators that do nothing or that nobody needs",
-           [](QuantizationConfig& c, bool on) { c.transforms.simplify = on; });
-    toggle("fold-bn", "Fold batch norms into the layers before them",
-           [](QuantizationConfig& c, bool on) { c.transforms.foldBatchNorm = on; });
-    choice("--replace-relu6", {"none", "between", "all"},
-           "Clip(0, 6) becomes Relu: between equalized layers, or all",
-           [](QuantizationConfig& c, std::size_t i) {
-               c.transforms.replaceRelu6 =
-                   std::array{ReplaceRelu6::None, ReplaceRelu6::Between, ReplaceRelu6::All}[i];
-           });
-    choice("--cle", {"off", "aimet", "quark", "quantloupe"}, "Cross-layer equalization, as this tool does it",
-           [](QuantizationConfig& c, std::size_t i) {
-               c.transforms.equalization.profile = std::array{EqualizationProfile::Off, EqualizationProfile::Aimet,
-                                                              EqualizationProfile::Quark, EqualizationProfile::Quantloupe}[i];
-           });
-    number("--cle-steps", -1, kMostEqualizationSteps,
-           "Passes of the equalization over all its sets; -1: as many as it takes",
-           [](QuantizationConfig& c, int n) { c.transforms.equalization.steps = n; });
-    choice("--bias-correction", {"off", "empirical", "analytic"},
-           "Take what rounding the weights adds to means out of the biases; means from data or from batch norms",
-           [](QuantizationConfig& c, std::size_t i) {
-               c.refine.biasCorrection =
-                   std::array{BiasCorrection::Off, BiasCorrection::Empirical, BiasCorrection::Analytic}[i];
-           });
-    choice("--rounding", {"nearest", "adaround"},
-           "How weights are rounded: to the nearest code, or as learned on calibration data",
-           [](QuantizationConfig& c, std::size_t i) { c.refine.rounding = std::array{Rounding::Nearest, Rounding::Adaround}[i]; });
-    edit("--migration", "How much of the outliers that Gemm and MatMul read goes into their weights, 0 (nothing) to 1",
-         [](const std::string& value) {
-             QuantizationConfig tried;
-             try {
-                 setConfigKey(tried, "refine.migration", value);
-             } catch (const Error& error) {
-                 throw UsageError(fmt::format("--migration {}: {}", value, error.what()));
-             }
-             return [strength = tried.refine.migration](QuantizationConfig& c) { c.refine.migration = strength; };
-         });
-    toggle("high-bias-fold", "Move large biases into the next layer after equalization",
-           [](QuantizationConfig& c, bool on) { c.transforms.highBiasFold = on; });
+    for (const Field& field : configFields().fields)
+        if (!field.option.empty()) addField(field);
+}
+
+void OptionReader::addField(const Field& field) {
+    const OrderedJson& type = field.schema;
+    const std::string help = field.help.substr(0, field.help.size() - 1);  // the other options' help has no full stop
+    if (type.value("type", "") == "boolean") {
+        toggle(field.option.substr(2), help, [&field](QuantizationConfig& c, bool on) { setField(c, field, on); });
+    } else if (type.value("type", "") == "integer") {
+        number(field.option, type["minimum"], type["maximum"], help,
+               [&field](QuantizationConfig& c, int n) { setField(c, field, n); });
+    } else if (type.contains("enum")) {
+        const auto names = type["enum"].get<std::vector<std::string>>();
+        choice(field.option, names, help,
+               [&field, names](QuantizationConfig& c, std::size_t i) { setField(c, field, names[i]); });
+    } else {
+        edit(field.option, help, [&field](const std::string& value) {
+            const Json json = Json::accept(value) ? Json::parse(value) : Json(value);
+            try {
+                QuantizationConfig tried;
+                setField(tried, field, json);
+            } catch (const Error& error) {
+                throw UsageError(fmt::format("{} {}: {}", field.option, value, error.what()));
+            }
+            return [&field, json](QuantizationConfig& c) { setField(c, field, json); };
+        });
+    }
 }
 
 void OptionReader::addSkips() {

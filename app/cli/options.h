@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "config/quantization_config.h"
+#include "config/config_fields.h"
 #include "search/tune.h"
 #include "session/layer_metrics.h"
 
@@ -96,6 +96,7 @@ class OptionReader {
     void addAnalysis();
     void addTuning();
     void addConfiguration();
+    void addField(const Field& field);
     void addSkips();
     void addTo(bool dialect);
     QuantizationConfig startingPoint() const;

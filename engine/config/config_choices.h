@@ -71,7 +71,10 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
                                                   {"leave_one_out", SkipMetric::LeaveOneOut}},
                                                  {}};
 
-/// The only format there is so far.
+/// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is Quark's.
+inline constexpr int kMostEqualizationSteps = 1000;
+
+/// The only format so far.
 inline constexpr int kConfigFormat = 1;
 
 }  // namespace quantloupe

@@ -3,6 +3,7 @@
 // The configuration as JSON (schema: docs/config.schema.json) and single keys of it.
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ QuantizationConfig configFromJson(std::string_view text);
 
 QuantizationConfig loadConfig(const std::filesystem::path& path);
 void saveConfig(const QuantizationConfig& config, const std::filesystem::path& path);
+
+/// The parameters of calibration methods that are set, as JSON.
+nlohmann::ordered_json calibrationParametersToJson(const CalibrationParameters& parameters);
+/// Throws Error naming the key for an unknown key or a value that is not allowed. Any parameter is accepted with any method.
+CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json);
 
 /// Sets one key by its dotted path: ("quantization.weight.bits", "4"). The value is JSON; what is not JSON counts as
 /// a string. Throws Error for an unknown key or a bad value and leaves the configuration as it was.

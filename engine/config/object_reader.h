@@ -60,6 +60,7 @@ class ObjectReader {
     void finish() const;
 
     const std::string& path() const { return m_path; }
+    const std::vector<std::string>& allKeys() const { return *m_allKeys; }
 
   private:
     [[noreturn]] void refuse(std::string_view key, const Json& value, std::string_view wanted) const;

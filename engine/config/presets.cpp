@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "config/config_fields.h"
 
 namespace quantloupe {
 namespace {
@@ -181,6 +182,13 @@ QuantizationConfig presetConfig(std::string_view name) {
         names += (names.empty() ? "" : ", ") + preset.info.name;
     }
     failInput("there is no preset '{}'; there are: {}", name, names);
+}
+
+QuantizationConfig withPreset(const QuantizationConfig& config, std::string_view name) {
+    QuantizationConfig result = presetConfig(name);
+    for (const Field& field : configFields().fields)
+        if (field.namesLayers) field.copy(config, result);
+    return result;
 }
 
 TransformOptions aimetEqualizeModel(TransformOptions transforms) {

@@ -3,44 +3,12 @@
 // a key obey the same rules.
 
 #include "config/config_json.h"
+#include "config/layer_json.h"
 #include "config/object_reader.h"
 #include "config/presets.h"
 
 namespace quantloupe {
 namespace {
-
-/// What a layer can have, longest first: the name before it may hold dots itself.
-constexpr std::string_view kLayerKeys[] = {
-    "calibration.parameters.averaging_constant",
-    "calibration.parameters.num_quantized_bins",
-    "calibration.parameters.max_percentile",
-    "calibration.parameters.min_percentile",
-    "calibration.parameters.search_range",
-    "calibration.parameters.search_step",
-    "calibration.parameters.num_of_bins",
-    "calibration.parameters.percentile",
-    "calibration.parameters.num_bins",
-    "calibration.parameters.mode",
-    "calibration.parameters",
-    "activation.power_of_two",
-    "calibration.method",
-    "activation.symmetric",
-    "weight.power_of_two",
-    "activation.signed",
-    "weight.per_channel",
-    "weight.restricted",
-    "weight.symmetric",
-    "activation.bits",
-    "weight.method",
-    "weight.signed",
-    "weight.bits",
-    "calibration",
-    "activation",
-    "bias_bits",
-    "quantize",
-    "comment",
-    "weight",
-};
 
 constexpr std::size_t kMostParts = 8;  // more than any key has
 
@@ -59,7 +27,8 @@ std::vector<std::string> split(std::string_view path) {
 std::vector<std::string> splitLayerPath(std::string_view path, const Json& value) {
     std::string_view rest = path.substr(std::string_view("layers.").size());
     std::vector<std::string> parts = {"layers"};
-    for (const std::string_view key : kLayerKeys) {
+    // The longest key first: the name before it may contain dots itself.
+    for (const std::string& key : layerKeys()) {
         if (rest.size() < key.size() + 2 || !rest.ends_with(key)) continue;
         const std::string_view name = rest.substr(0, rest.size() - key.size());
         if (name.back() != '.') continue;
@@ -73,7 +42,7 @@ std::vector<std::string> splitLayerPath(std::string_view path, const Json& value
         return parts;
     }
     failInput("unknown key '{}'; it must be layers.NAME.KEY with one of the keys {}", path,
-              fmt::join(kLayerKeys, ", "));
+              fmt::join(layerKeys(), ", "));
 }
 
 bool isText(const Json& json, const std::vector<std::string>& parts) {
@@ -84,16 +53,6 @@ bool isText(const Json& json, const std::vector<std::string>& parts) {
         here = &here->at(part);
     }
     return here->is_string();
-}
-
-/// Choosing a preset starts from it. What names layers of the model is not a preset's business and stays.
-void setPreset(QuantizationConfig& config, const std::string& name) {
-    QuantizationConfig changed = presetConfig(name);
-    changed.rules = config.rules;
-    changed.layers = config.layers;
-    changed.transforms.skipFolding = config.transforms.skipFolding;
-    changed.transforms.equalization.off = config.transforms.equalization.off;
-    config = std::move(changed);
 }
 
 }  // namespace
@@ -109,8 +68,10 @@ void setConfigKey(QuantizationConfig& config, std::string_view path, std::string
     Json json = Json::parse(document);
     // A text that happens to look like a number stays a text.
     if (!wanted.is_string() && !wanted.is_null() && isText(json, parts)) wanted = std::string(value);
-    if (parts.size() == 1 && parts.front() == "preset" && wanted.is_string())
-        return setPreset(config, wanted.get<std::string>());
+    if (parts.size() == 1 && parts.front() == "preset" && wanted.is_string()) {
+        config = withPreset(config, wanted.get<std::string>());
+        return;
+    }
 
     Json* here = &json;
     for (std::size_t i = 0; i + 1 < parts.size(); ++i) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quark's QConfig JSON, with a word on what Quark itself would silently pass over.
 
-#include "config/equalization_json.h"
+#include "config/config_choices.h"
 #include "config/object_reader.h"
 #include "interchange/read_quark.h"
 #include "interchange/wording.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "config/equalization_json.h"
+#include "config/config_choices.h"
 #include "interchange/python_source.h"
 #include "interchange/read_quark.h"
 #include "interchange/wording.h"

@@ -2,18 +2,23 @@
 #include "quantize/layer_scheme.h"
 
 #include "base/error.h"
+#include "config/config_fields.h"
+#include "config/parameter_check.h"
 
 namespace quantloupe {
 namespace {
 
-template <typename Value>
-void override(Value& value, const std::optional<Value>& own) {
-    if (own) value = *own;
+/// The layer's options: the network's, overridden by what was set for the layer.
+LayerOptions optionsOf(LayerOptions options, const LayerSettings* settings) {
+    if (settings != nullptr)
+        for (const Field& field : layerFields()) field.applyLayer(*settings, options);
+    return options;
 }
 
-template <typename Value>
-void override(std::optional<Value>& value, const std::optional<Value>& own) {
-    if (own) value = own;
+/// Adds the fields that a layer can have and whose keys begin with the prefix.
+void addFields(VersionBuilder& builder, std::string_view prefix, const LayerOptions& options) {
+    for (const Field& field : layerFields())
+        if (field.key.starts_with(prefix)) field.addTo(options, builder);
 }
 
 void check(const TensorCalibration& calibration) {
@@ -22,8 +27,7 @@ void check(const TensorCalibration& calibration) {
     if (ifmr || calibration.method == CalibrationMethod::Mse) {
         const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
         const double step = p.searchStep.value_or(0.01);
-        // Decimal numbers are not binary ones: 1.3 - 0.7 is less than 0.6 and must still hold a step of 0.6.
-        if (step > end - start + 1e-9)
+        if (!stepFits(step, start, end))
             failInput("calibration: search_step {} is larger than search_range [{}, {}] is wide; choose a smaller step", step, start, end);
     }
     if (calibration.method == CalibrationMethod::Entropy && p.quantizedBins.value_or(128) > p.bins.value_or(128))
@@ -34,69 +38,35 @@ void check(const TensorCalibration& calibration) {
 }  // namespace
 
 WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node) {
-    WeightScheme scheme = config.quantization.weight;
-    if (!scheme.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul")) scheme.perChannel = false;
-    if (settings == nullptr) return scheme;
-    override(scheme.bits, settings->weightBits);
-    override(scheme.perChannel, settings->weightPerChannel);
-    override(scheme.isSigned, settings->weightSigned);
-    override(scheme.symmetric, settings->weightSymmetric);
-    override(scheme.restricted, settings->weightRestricted);
-    override(scheme.powerOfTwo, settings->weightPowerOfTwo);
-    override(scheme.method, settings->weightMethod);
-    return scheme;
+    QuantizationOptions network = config.quantization;
+    if (!network.weight.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul")) network.weight.perChannel = false;
+    return optionsOf({network, config.calibration}, settings).quantization.weight;
 }
 
 int biasBitsOf(const QuantizationConfig& config, const LayerSettings* settings) {
-    return settings != nullptr ? settings->biasBits.value_or(config.quantization.biasBits) : config.quantization.biasBits;
+    return optionsOf({config.quantization, config.calibration}, settings).quantization.biasBits;
 }
 
 TensorCalibration tensorCalibrationOf(const QuantizationConfig& config, const LayerSettings* settings) {
-    TensorCalibration result{config.quantization.activation, config.calibration.method, config.calibration.parameters};
-    if (settings != nullptr) {
-        override(result.scheme.bits, settings->activationBits);
-        override(result.scheme.isSigned, settings->activationSigned);
-        override(result.scheme.symmetric, settings->activationSymmetric);
-        override(result.scheme.powerOfTwo, settings->activationPowerOfTwo);
-        override(result.method, settings->calibrationMethod);
-        const CalibrationParameters& own = settings->calibrationParameters;
-        override(result.parameters.averagingConstant, own.averagingConstant);
-        override(result.parameters.percentile, own.percentile);
-        override(result.parameters.bins, own.bins);
-        override(result.parameters.quantizedBins, own.quantizedBins);
-        override(result.parameters.mode, own.mode);
-        override(result.parameters.maxPercentile, own.maxPercentile);
-        override(result.parameters.minPercentile, own.minPercentile);
-        override(result.parameters.searchRange, own.searchRange);
-        override(result.parameters.searchStep, own.searchStep);
-        override(result.parameters.numOfBins, own.numOfBins);
-    }
+    const LayerOptions options = optionsOf({config.quantization, config.calibration}, settings);
+    TensorCalibration result{options.quantization.activation, options.calibration.method, options.calibration.parameters};
     check(result);
     return result;
 }
 
 void TensorCalibration::addTo(VersionBuilder& builder) const {
-    const auto add = [&](const auto& value) {
-        builder.add(value.has_value());
-        if (value) builder.add(*value);
-    };
-    builder.add(scheme.bits).add(scheme.isSigned).add(scheme.symmetric).add(scheme.powerOfTwo).add(method);
-    add(parameters.averagingConstant);
-    add(parameters.percentile);
-    add(parameters.bins);
-    add(parameters.quantizedBins);
-    add(parameters.mode);
-    add(parameters.maxPercentile);
-    add(parameters.minPercentile);
-    add(parameters.searchStep);
-    add(parameters.numOfBins);
-    builder.add(parameters.searchRange.has_value());
-    if (parameters.searchRange) builder.add((*parameters.searchRange)[0]).add((*parameters.searchRange)[1]);
+    LayerOptions options;
+    options.quantization.activation = scheme;
+    options.calibration.method = method;
+    options.calibration.parameters = parameters;
+    addFields(builder, "quantization.activation.", options);
+    addFields(builder, "calibration.", options);
 }
 
 void addTo(VersionBuilder& builder, const WeightScheme& scheme) {
-    builder.add(scheme.bits).add(scheme.perChannel).add(scheme.perChannelProducts).add(scheme.restricted).add(scheme.isSigned).add(scheme.symmetric);
-    builder.add(scheme.powerOfTwo).add(scheme.method);
+    LayerOptions options;
+    options.quantization.weight = scheme;
+    addFields(builder, "quantization.weight.", options);
 }
 
 StatisticsNeeds statisticsNeeds(const QuantizationConfig& config) {

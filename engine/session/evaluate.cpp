@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "model/layer_cost.h"
@@ -158,11 +159,8 @@ class EvaluationRun {
     }
 
     /// Everything that numbers depend on but which layers are quantized.
-    Version contextOf(QuantizationConfig config) const {
-        config.rules.clear();
-        config.skipTail = config.wholeTail = false;
-        config.preset.clear();
-        config.exports = {};
+    Version contextOf(const QuantizationConfig& wanted) const {
+        QuantizationConfig config = onlyFields(wanted, [](const Field& field) { return field.effect == FieldEffect::Results; });
         for (auto layer = config.layers.begin(); layer != config.layers.end();) {
             layer->second.quantize.reset();
             layer->second.comment.clear();

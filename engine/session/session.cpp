@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/rethrow.h"
+#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "data/random_dataset.h"
@@ -21,12 +22,7 @@ namespace quantloupe {
 namespace {
 
 Version versionOf(const QuantizationConfig& config, const std::vector<bool>& skipped) {
-    QuantizationConfig only;
-    only.transforms = config.transforms;
-    only.quantization.placement = config.quantization.placement;
-    only.quantization.operators = config.quantization.operators;
-    only.quantization.activation.symmetric = config.quantization.activation.symmetric;
-    only.refine.migration = config.refine.migration;
+    QuantizationConfig only = onlyFields(config, [](const Field& field) { return field.changesModel; });
     if (config.refine.migration > 0) only.calibration.samples = config.calibration.samples;
     VersionBuilder builder;
     builder.add(std::string_view(configToJson(only)));

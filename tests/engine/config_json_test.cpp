@@ -256,8 +256,8 @@ class ConfigJsonTest : public QObject {
             "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not [1.3, 0.7]");
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
             "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
-        row(R"({"refine": {"migration": 1.5}})", "refine.migration: 1.5 is out of range; available: 0 to 1 (0: off)");
-        row(R"({"refine": {"migration": "half"}})", "refine.migration: must be a number, not 'half'");
+        row(R"({"refine": {"migration": 1.5}})", "refine.migration: must be a number from 0 to 1, not 1.5");
+        row(R"({"refine": {"migration": "half"}})", "refine.migration: must be a number from 0 to 1, not 'half'");
         row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",
             "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, aimet, quark, quantloupe");
         row(R"({"transforms": {"equalization": {"steps": -2}}})",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/config.schema.json and the parser say the same: about every key, every default, and what is allowed
-// where.
+// docs/config.schema.json is generated from the table of fields, and it agrees with the parser about every key, every
+// default and every allowed value.
 
 #include <QtTest>
 #include <nlohmann/json.hpp>
@@ -8,6 +8,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/presets.h"
 
@@ -130,6 +131,14 @@ class ConfigSchemaTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
+    /// QUANTLOUPE_UPDATE=1 writes the file.
+    void schemaFileIsGenerated() {
+        const auto file = std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "docs" / "config.schema.json";
+        const std::string text = configSchema().dump(2) + "\n";
+        if (qEnvironmentVariableIsSet("QUANTLOUPE_UPDATE")) writeFileAtomically(file, text);
+        QVERIFY2(readFile(file) == text, "run this test with QUANTLOUPE_UPDATE=1 and look at the changes");
+    }
+
     void schemaHasEveryKey() {
         const Validator validator(schema());
         std::map<std::string, json> described;

@@ -180,10 +180,7 @@ ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string&
 }
 
 ConfigEdit applyPreset(const QuantizationConfig& config, const std::string& name) {
-    ConfigEdit edit{presetConfig(name), Words::tr("Preset %1").arg(qs(name)), {}};
-    edit.next.rules = config.rules;
-    edit.next.layers = config.layers;
-    return edit;
+    return {withPreset(config, name), Words::tr("Preset %1").arg(qs(name)), {}};
 }
 
 bool differsFromPreset(const QuantizationConfig& config) {

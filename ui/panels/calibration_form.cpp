@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "config/calibration_json.h"
+#include "config/config_json.h"
+#include "config/object_reader.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -138,7 +139,7 @@ void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters
     m_own = own;
     m_inherited = inherited;
     m_any = false;
-    const auto ownJson = calibrationParametersJson(own), inheritedJson = calibrationParametersJson(inherited);
+    const auto ownJson = calibrationParametersToJson(own), inheritedJson = calibrationParametersToJson(inherited);
     for (const Row& row : std::as_const(m_rows)) {
         const auto known = std::ranges::find(row.text->defaults, method, &std::pair<CalibrationMethod, const char*>::first);
         const bool shown = known != row.text->defaults.end();
@@ -180,15 +181,14 @@ void CalibrationForm::enter(const Row& row, NumberField* field, const QString& t
         value = any ? QLatin1Char('[') + ends.join(QLatin1Char(',')) + QLatin1Char(']') : QString();
     }
     try {
-        Json json = Json::parse(calibrationParametersJson(m_own).dump());
-        Json entered;
+        nlohmann::json json = calibrationParametersToJson(m_own);
+        nlohmann::json entered;
         if (!value.isEmpty()) {
-            entered = Json::parse(value.toStdString(), nullptr, false);
+            entered = nlohmann::json::parse(value.toStdString(), nullptr, false);
             if (entered.is_discarded()) failInput("{}: must be a number, not '{}'", row.text->key, text.toStdString());
         }
         json[row.text->key] = entered;
-        CalibrationParameters next;
-        readCalibrationParameters(ObjectReader(json, "", {}), next);
+        const CalibrationParameters next = calibrationParametersFromJson(json);
         Q_EMIT changed(next, QStringLiteral("%1 %2").arg(Words::tr(row.text->label),
                                                          value.isEmpty() ? tr("as by default") : value));
     } catch (const std::exception& error) {

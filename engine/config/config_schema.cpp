@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config_choices.h"
+#include "config/config_fields.h"
+#include "config/layer_json.h"
+#include "config/presets.h"
+#include "config/rule_json.h"
+
+namespace quantloupe {
+namespace {
+
+OrderedJson objectSchema(const std::string& description) {
+    OrderedJson schema = {{"type", "object"}, {"additionalProperties", false}};
+    if (!description.empty()) schema["description"] = description;
+    schema["properties"] = OrderedJson::object();
+    return schema;
+}
+
+std::string groupHelp(const FieldTable& table, const std::string& key) {
+    for (const FieldGroup& group : table.groups)
+        if (group.key == key) return group.help;
+    return {};
+}
+
+/// The schema of the object that holds the last part of the dotted key, which is moved to `key`; objects on the way are
+/// made. `name` finds the group's help text.
+OrderedJson& parentOf(OrderedJson& root, std::string& key, const auto& help) {
+    OrderedJson* here = &root;
+    std::string path;
+    for (std::size_t dot = key.find('.'); dot != std::string::npos; dot = key.find('.')) {
+        const std::string part = key.substr(0, dot);
+        key.erase(0, dot + 1);
+        path += (path.empty() ? "" : ".") + part;
+        OrderedJson& properties = (*here)["properties"];
+        if (!properties.contains(part)) properties[part] = objectSchema(help(path));
+        here = &properties[part];
+    }
+    return *here;
+}
+
+}  // namespace
+
+OrderedJson layerSchema() {
+    OrderedJson schema = objectSchema({});
+    schema["properties"]["quantize"] = {
+        {"type", {"boolean", "null"}},
+        {"description", "true: always quantized; false: always in float; null or missing: as the rules say."}};
+    schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
+    const auto help = [](const std::string& path) {
+        return path == "calibration" ? "Of the layer's output; missing keys are as for the network." : path == "activation" ? "Of the layer's output." : "";
+    };
+    for (const Field& field : layerFields()) {
+        std::string key = field.layerKey();
+        OrderedJson& parent = parentOf(schema, key, help);
+        const bool optional = field.schema.contains("anyOf");
+        parent["properties"][key] = optional ? field.schema : OrderedJson{{"anyOf", {field.schema, {{"type", "null"}}}}};
+    }
+    return schema;
+}
+
+OrderedJson configSchema(const FieldTable& table) {
+    OrderedJson schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                          {"$id", "urn:quantloupe:config:1"},
+                          {"title", "Quantloupe configuration"}};
+    schema.update(objectSchema("All decisions about the quantization of a model. Every key is optional when a file is read; all keys are written."));
+    OrderedJson& properties = schema["properties"];
+    properties["quantloupe"] = {{"const", kConfigFormat}, {"default", kConfigFormat}, {"description", "Number of the format."}};
+    OrderedJson names = OrderedJson::array();
+    for (const PresetInfo& preset : presets()) names.push_back(preset.name);
+    const QuantizationConfig standard;
+    properties["preset"] = {
+        {"enum", names}, {"default", standard.preset}, {"description", "Starting point, applied before all other keys."}};
+    const auto help = [&](const std::string& path) { return groupHelp(table, path); };
+    for (const Field& field : table.fields) {
+        std::string key = field.key;
+        OrderedJson& parent = parentOf(schema, key, help);
+        OrderedJson described = field.schema;
+        if (const OrderedJson value = field.write(standard); !value.is_null()) described["default"] = value;
+        else parent["default"] = OrderedJson::object();
+        described["description"] = field.help;
+        parent["properties"][key] = std::move(described);
+    }
+    schema["$defs"] = {{"name", {{"type", "string"}, {"minLength", 1}}},
+                       {"someNames", {{"type", "array"}, {"items", {{"type", "string"}}}, {"minItems", 1}}}};
+    schema["$defs"].update(ruleSchema());
+    schema["$defs"]["layer"] = layerSchema();
+    return schema;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Skip rules as JSON.
+
+#include <vector>
+
+#include "config/field_types.h"
+#include "config/quantization_config.h"
+
+namespace quantloupe {
+
+FieldType<std::vector<SkipRule>> rulesField();
+/// Definitions for the schema that rulesField() refers to: "rule" and others.
+OrderedJson ruleSchema();
+
+}  // namespace quantloupe
