@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/handed_over.h"
+#include "base/tsan_annotations.h"
 
 namespace quantloupe {
 namespace {
@@ -27,10 +27,10 @@ class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
 class Round {
   public:
     explicit Round(const std::vector<char>& slots) : m_slots(slots) {
-        for (const char& slot : m_slots) handOver(&slot);
+        for (const char& slot : m_slots) annotateRelease(&slot);
     }
     ~Round() {
-        for (const char& slot : m_slots) takeOver(&slot);
+        for (const char& slot : m_slots) annotateAcquire(&slot);
     }
     Round(const Round&) = delete;
     Round& operator=(const Round&) = delete;
@@ -42,8 +42,8 @@ class Round {
 /// A task of a worker, after the one before at the same slot.
 class Turn {
   public:
-    explicit Turn(const char& slot) : m_slot(slot) { takeOver(&m_slot); }
-    ~Turn() { handOver(&m_slot); }
+    explicit Turn(const char& slot) : m_slot(slot) { annotateAcquire(&m_slot); }
+    ~Turn() { annotateRelease(&m_slot); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 

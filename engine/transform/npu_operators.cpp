@@ -47,25 +47,25 @@ class NpuWriter {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
         std::vector<NodeId> sourceOf(built->nodeCount());
-        std::vector<OutputStatistics> spreads(built->nodeCount());
+        std::vector<OutputStatistics> outputStatistics(built->nodeCount());
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
-            spreads[ids.nodes[i].index()] = std::move(m_prepared.spreads[i]);
+            outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
         }
         for (std::size_t i = 0; i < m_hosts.size(); ++i)
             sourceOf[ids.nodes[m_graph.nodeCount() + i].index()] = m_prepared.sourceOf[m_hosts[i].index()];
-        for (LayerFate& fate : m_prepared.fates)
-            if (fate.prepared.valid()) fate.prepared = ids.nodes[fate.prepared.index()];
+        for (LayerMapping& mapping : m_prepared.layerMappings)
+            if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
         for (EqualizationJunction& junction : m_prepared.junctions)
             for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
         m_prepared.graph = std::move(built);
         m_prepared.sourceOf = std::move(sourceOf);
-        m_prepared.spreads = std::move(spreads);
+        m_prepared.outputStatistics = std::move(outputStatistics);
     }
 
   private:
     void tell(NodeId id, const std::string& what) {
-        std::string& note = m_prepared.fates[m_prepared.sourceOf[id.index()].index()].note;
+        std::string& note = m_prepared.layerMappings[m_prepared.sourceOf[id.index()].index()].note;
         note += (note.empty() ? "" : "; ") + what;
         m_changed = true;
     }

@@ -11,7 +11,7 @@ namespace quantloupe {
 /// values (ReduceMean) has `height` 1.
 double npuMeanFactor(std::int64_t height, std::int64_t width, bool square);
 
-/// Changes graph, sourceOf, spreads, fates, junctions of `prepared`, and tells in a layer's fate what became of it. Shapes must be
+/// Changes graph, sourceOf, outputStatistics, layerMappings, junctions of `prepared`, and tells in a layer's mapping what became of it. Shapes must be
 /// known; where they are not, a notice says so. `skipped`: one entry a source node (empty: none) for layers that are left alone. Any
 /// thread.
 Prepared withNpuOperators(Prepared prepared, const NpuOperators& options, const std::vector<bool>& skipped);

@@ -7,7 +7,7 @@
 namespace quantloupe {
 
 /// Puts an Identity in front of every Conv, ConvTranspose, Gemm and MatMul with a constant weight and of every AveragePool, so
-/// that each has an input tensor of its own to quantize. `graph`, `sourceOf`, `spreads`, `fates`, `junctions`, `ownInputs` and
+/// that each has an input tensor of its own to quantize. `graph`, `sourceOf`, `outputStatistics`, `layerMappings`, `junctions`, `ownInputs` and
 /// `version` change; `transformed` does not. An Identity counts as part of the source layer that it stands before. Any thread.
 Prepared withOwnInputs(Prepared prepared);
 

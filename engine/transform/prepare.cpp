@@ -54,10 +54,10 @@ class Preparation {
         m_result.version = versionOf(*source, options, m_excluded);
         m_result.source = source;
         m_result.graph = source;
-        m_result.fates.resize(source->nodeCount());
+        m_result.layerMappings.resize(source->nodeCount());
         m_statistics.resize(source->nodeCount());
         for (std::size_t i = 0; i < source->nodeCount(); ++i) {
-            m_result.fates[i].prepared = NodeId(i);
+            m_result.layerMappings[i].prepared = NodeId(i);
             m_result.sourceOf.emplace_back(i);
         }
     }
@@ -68,7 +68,7 @@ class Preparation {
                 fmt::format("the model is quantized already ({} quantization operators): it is evaluated as it is, and no transform is "
                             "applied; to tune it, open the float model that it was made from",
                             count));
-            m_result.spreads = std::move(m_statistics);
+            m_result.outputStatistics = std::move(m_statistics);
             m_result.transformed = m_result.graph;
             return std::move(m_result);
         }
@@ -88,7 +88,7 @@ class Preparation {
         }
         // Only now: equalization refuses weights that layers share, as AIMET leaves them alone. Ids stay as they are.
         m_result.graph = withOwnConstants(m_result.graph);
-        m_result.spreads = std::move(m_statistics);
+        m_result.outputStatistics = std::move(m_statistics);
         if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
         m_result.transformed = m_result.graph;
         return std::move(m_result);
@@ -102,7 +102,7 @@ class Preparation {
         m_statistics.assign(next.graph->nodeCount(), {});
         for (std::size_t i = 0; i < next.simplified.size(); ++i) {
             const NodeId source = before[i];
-            m_result.fates[source.index()] = {next.simplified[i], {}, std::move(next.notes[i])};
+            m_result.layerMappings[source.index()] = {next.simplified[i], {}, std::move(next.notes[i])};
             if (next.simplified[i].valid()) m_result.sourceOf[next.simplified[i].index()] = source;
         }
         m_result.graph = std::move(next.graph);
@@ -115,18 +115,18 @@ class Preparation {
         m_result.foldedBatchNorms = folded.count;
         m_result.sourceOf.assign(folded.graph->nodeCount(), NodeId());
         m_statistics.assign(folded.graph->nodeCount(), {});
-        for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
-            LayerFate& fate = m_result.fates[i];
-            if (!fate.prepared.valid()) continue;
-            const std::size_t was = fate.prepared.index();
+        for (std::size_t i = 0; i < m_result.layerMappings.size(); ++i) {
+            LayerMapping& mapping = m_result.layerMappings[i];
+            if (!mapping.prepared.valid()) continue;
+            const std::size_t was = mapping.prepared.index();
             const NodeId host = folded.foldedInto[was];
-            fate = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
-            if (!fate.note.empty())
+            mapping = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
+            if (!mapping.note.empty())
                 m_result.notices.push_back(
-                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, fate.note));
-            if (!fate.prepared.valid()) continue;
-            m_result.sourceOf[fate.prepared.index()] = NodeId(i);
-            m_statistics[fate.prepared.index()] = std::move(folded.statistics[was]);
+                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, mapping.note));
+            if (!mapping.prepared.valid()) continue;
+            m_result.sourceOf[mapping.prepared.index()] = NodeId(i);
+            m_statistics[mapping.prepared.index()] = std::move(folded.statistics[was]);
         }
     }
 
@@ -144,7 +144,7 @@ class Preparation {
         if (m_options.replaceRelu6 == ReplaceRelu6::None) return;
         const auto clips = findRelu6(*m_result.graph, m_options.replaceRelu6);
         for (std::size_t i = 0; i < m_result.graph->nodeCount(); ++i) noteKeptClip(NodeId(i));
-        for (const NodeId id : clips) fateOf(id).note = "Clip(0, 6) became Relu";
+        for (const NodeId id : clips) mappingOf(id).note = "Clip(0, 6) became Relu";
         m_result.replacedClips = clips.size();
         const std::size_t kept = clipsThatAimetLeaves(*m_result.graph, clips);
         if (kept > 0 && m_options.equalization.profile == EqualizationProfile::Aimet)
@@ -162,12 +162,12 @@ class Preparation {
         if (!isOp(node, "Clip")) return;
         const auto bounds = clipBounds(*m_result.graph, node);
         if (!bounds) {
-            fateOf(id).note = "stays a Clip: its bounds are not both given as constants";
+            mappingOf(id).note = "stays a Clip: its bounds are not both given as constants";
         } else if (bounds->low != 0 || bounds->high != 6) {
-            fateOf(id).note =
+            mappingOf(id).note =
                 fmt::format("stays a Clip: its bounds are {:g} and {:g}", bounds->low, bounds->high);
         } else {
-            fateOf(id).note = "stays a Clip: not between two convolutions";
+            mappingOf(id).note = "stays a Clip: not between two convolutions";
         }
     }
 
@@ -194,7 +194,7 @@ class Preparation {
         m_result.junctions = std::move(equalized.junctions);
     }
 
-    LayerFate& fateOf(NodeId prepared) { return m_result.fates[m_result.sourceOf[prepared.index()].index()]; }
+    LayerMapping& mappingOf(NodeId prepared) { return m_result.layerMappings[m_result.sourceOf[prepared.index()].index()]; }
 
     const TransformOptions& m_options;
     const SimplifyResult* m_constants;

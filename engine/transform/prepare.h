@@ -14,7 +14,7 @@
 namespace quantloupe {
 
 /// What became of a layer of the source graph.
-struct LayerFate {
+struct LayerMapping {
     NodeId prepared;    ///< the node in the prepared graph; invalid if it was folded or removed
     NodeId foldedInto;  ///< the *source* node it was folded into; invalid if it is still there
     std::string note;   ///< "Clip(0, 6) became Relu", "cannot be folded: the Conv's output has 2 readers"; may be empty
@@ -47,14 +47,14 @@ struct Prepared {
     OperatorSet operators = OperatorSet::Layers;
     bool symmetricActivations = false;  ///< of the network's scheme: ONNX Runtime then keeps Relu and Clip apart
     std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
-    std::vector<LayerFate> fates;     ///< one a source node
+    std::vector<LayerMapping> layerMappings;     ///< one a source node
     std::vector<NodeId> sourceOf;     ///< one a prepared node
     std::vector<EqualizationSet> sets;
     std::vector<EqualizationJunction> junctions;
     std::vector<MigratedInput> migrations;
     /// One a prepared node: how its outputs are spread, as a batch norm folded into it tells and equalization and the
     /// high-bias fold left it.
-    std::vector<OutputStatistics> spreads;
+    std::vector<OutputStatistics> outputStatistics;
     /// One a prepared node, or none: why it is not evaluated (session/evaluated_part.h); empty if it is.
     std::vector<std::string> unevaluated;
     std::size_t removedNodes = 0;  ///< by simplification

@@ -24,7 +24,7 @@ GraphPtr withValues(const GraphPtr& source, const char* name, std::vector<float>
 
 QString everythingSaid(const Prepared& p) {
     QString text = lines(p.notices);
-    for (const LayerFate& fate : p.fates) text += "\n" + QString::fromStdString(fate.note);
+    for (const LayerMapping& mapping : p.layerMappings) text += "\n" + QString::fromStdString(mapping.note);
     return text;
 }
 

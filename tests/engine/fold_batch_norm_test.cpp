@@ -38,7 +38,7 @@ QString ops(const Graph& g) {
 }
 
 QString noteOf(const Prepared& p, const char* node) {
-    return QString::fromStdString(p.fates[p.source->findNode(node)->index()].note);
+    return QString::fromStdString(p.layerMappings[p.source->findNode(node)->index()].note);
 }
 
 }  // namespace
@@ -78,9 +78,9 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(p.graph->tensor(conv.output()).name, std::string("b"));  // the batch norm's output
         QCOMPARE(p.graph->tensor(conv.input(2)).name, std::string("Conv_0.bias"));
         // Where each source layer went, and back.
-        QCOMPARE(p.fates[1].prepared.valid(), false);
-        QCOMPARE(p.fates[1].foldedInto, NodeId(0));
-        QCOMPARE(p.fates[2].prepared, NodeId(1));
+        QCOMPARE(p.layerMappings[1].prepared.valid(), false);
+        QCOMPARE(p.layerMappings[1].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[2].prepared, NodeId(1));
         QCOMPARE(p.sourceOf[1], NodeId(2));
     }
 
@@ -154,7 +154,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Relu Conv"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 1), QString("2 4 -9 -12"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 2), QString("207"));
-        QCOMPARE(p.fates[1].foldedInto, NodeId(2));
+        QCOMPARE(p.layerMappings[1].foldedInto, NodeId(2));
     }
 
     void forwardIntoGemm() {
@@ -176,7 +176,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Conv"));
         QCOMPARE(constantText(*p.graph, "Conv_0", 1), QString("20 63"));
         QCOMPARE(constantText(*p.graph, "Conv_0", 2), QString("24 -52"));
-        QCOMPARE(p.fates[2].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[2].foldedInto, NodeId(0));
     }
 
     void sharedWeightIsClonedForTheFoldedLayer() {
@@ -356,7 +356,7 @@ class FoldBatchNormTest : public QObject {
         for (std::size_t i = 0; i < input.size(); ++i) input[i] = 0.75f * static_cast<float>(i) - 1.25f;
         const double off = test::deviation(test::run(p.graph, input), test::run(source, input));
         QVERIFY2(off < 2e-6, qPrintable(QString::number(off)));
-        for (std::size_t i = 0; i < p.fates.size(); ++i) QVERIFY(p.fates[i].prepared.valid() != p.fates[i].foldedInto.valid());
+        for (std::size_t i = 0; i < p.layerMappings.size(); ++i) QVERIFY(p.layerMappings[i].prepared.valid() != p.layerMappings[i].foldedInto.valid());
         QVERIFY(p.foldedBatchNorms > 0);
     }
 

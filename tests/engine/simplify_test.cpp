@@ -91,7 +91,7 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*simplify(graph(QString(kBody).arg("0"))).graph), QString("Relu"));
     }
 
-    /// Hidden behind a Cast to what is there, a batch norm is folded only after simplification; the fates tell of the source's nodes.
+    /// A batch norm after a redundant Cast is folded only after simplification; the layer mappings refer to source nodes.
     void prepareTracesNames() {
         const GraphPtr source = graph(
             "(float[N,1,2,2] x) => (float[N,1,2,2] y) <float[1,1,1,1] w = {5}, float[1] g = {4}, float[1] be = {10}, float[1] mu = {1}, "
@@ -103,10 +103,10 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Conv Relu"));
         QCOMPARE(p.removedNodes, std::size_t(1));
         QCOMPARE(p.foldedBatchNorms, std::size_t(1));
-        QCOMPARE(p.fates[2].foldedInto, NodeId(0));
-        QCOMPARE(p.fates[1].prepared.valid(), false);
-        QCOMPARE(QString::fromStdString(p.fates[1].note), QString("removed: this Cast passes its input on unchanged"));
-        QCOMPARE(p.fates[3].prepared, NodeId(1));
+        QCOMPARE(p.layerMappings[2].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[1].prepared.valid(), false);
+        QCOMPARE(QString::fromStdString(p.layerMappings[1].note), QString("removed: this Cast passes its input on unchanged"));
+        QCOMPARE(p.layerMappings[3].prepared, NodeId(1));
         QCOMPARE(p.sourceOf[1], NodeId(3));
     }
 };
