@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What libraries built without ThreadSanitizer do to hand work from thread to thread (the event queue of Qt, the tasks of
-// oneTBB) is invisible to it. These say it: all that a thread did before annotateRelease(place) is there for a thread after
-// annotateAcquire(place). They order nothing by themselves, and without the sanitizer they do nothing.
+// ThreadSanitizer does not see how libraries built without it (Qt's event queue, oneTBB's tasks) synchronize
+// threads. These annotations declare it: everything a thread did before annotateRelease(place) happens before
+// what a thread does after annotateAcquire(place). They synchronize nothing themselves and do nothing without
+// the sanitizer.
 
 namespace quantloupe {
 
