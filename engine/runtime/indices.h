@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Indices that come with the data, for Gather, Scatter and their kin.
+// Indices in tensors, for Gather, Scatter and related operators.
 
 #include "base/error.h"
 #include "runtime/operators.h"
 
 namespace quantloupe {
 
-/// Reads int32 or int64 indices into an extent, negative ones from its end.
+/// Reads int32 or int64 indices along an axis; negative ones count from its end.
 class Indices {
   public:
     Indices(const NodeContext& context, std::size_t input)
