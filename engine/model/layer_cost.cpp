@@ -29,7 +29,7 @@ class CostFinder {
     LayerCost find() {
         for (const TensorId in : m_node.inputs) {
             if (isMove(m_node)) break;  // counted at the layer that reads them
-            const Constant* constant = constantBehind(m_graph, in);
+            const Constant* constant = resolveConstant(m_graph, in);
             if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
                 m_cost.parameters += static_cast<std::uint64_t>(constant->size());
         }

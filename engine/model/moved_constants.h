@@ -13,7 +13,7 @@ bool isMove(const Node& node);
 
 /// Returns the constant that a tensor is, or that it is computed from by such operators with constant
 /// operands; null if there is none.
-const Constant* constantBehind(const Graph& graph, TensorId tensor);
+const Constant* resolveConstant(const Graph& graph, TensorId tensor);
 
 /// Replaces every Identity of a constant by the constant itself, under the name of the node's output; the
 /// values are shared, not copied. An Identity whose output is a graph output is kept. Returns the number of

@@ -46,7 +46,7 @@ struct TensorDesc {
     std::vector<std::ptrdiff_t> strides() const;
 };
 
-/// The dimension of the samples; empty if they do not form a dimension of their own or there is only one
+/// The dimension that contains the samples; empty if they do not lie within one dimension or there is only one
 /// sample.
 std::optional<std::size_t> sampleDimension(const TensorDesc& desc);
 

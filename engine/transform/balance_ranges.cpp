@@ -34,7 +34,7 @@ struct LayerRanges {
     std::size_t inputs, outputs;
     std::vector<float> kernelMax;  ///< [first axis, second axis]
     std::vector<float> bias;
-    std::size_t before = kNoGroup, behind = kNoGroup;
+    std::size_t before = kNoGroup, after = kNoGroup;
 };
 
 class Balancer {
@@ -45,7 +45,7 @@ class Balancer {
         for (std::size_t g = 0; g < groups.size(); ++g) {
             m_result.factors.emplace_back(groups[g].channels, 1.0);
             if (!enabled[g]) continue;
-            for (const NodeId id : groups[g].heads) layer(id).behind = g;
+            for (const NodeId id : groups[g].heads) layer(id).after = g;
             for (const NodeId id : groups[g].tails) layer(id).before = g;
         }
     }
@@ -59,11 +59,11 @@ class Balancer {
 
     BalanceResult run() {
         findDead();
-        const int most = m_options.steps < 0 ? kMostPasses : m_options.steps;
-        m_result.atRest = m_options.steps >= 0;
+        const int most = m_options.steps < 0 ? kMaxPasses : m_options.steps;
+        m_result.converged = m_options.steps >= 0;
         for (m_result.passes = 0; m_result.passes < most; ++m_result.passes) {
             if (pass() > kAtRest || m_options.steps >= 0) continue;
-            m_result.atRest = true;
+            m_result.converged = true;
             break;
         }
         if (most > 0) settleDead();
@@ -120,13 +120,13 @@ class Balancer {
         if (m_options.appendBias)
             for (std::size_t o = 0; o < layer.bias.size(); ++o)
                 own[o] = std::max(own[o], std::fabs(static_cast<double>(layer.bias[o])) / 2);
-        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.behind, o));
+        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.after, o));
     }
 
     void raiseInputs(const LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, !at.outputFirst(), factorsOf(layer.behind, layer.outputs), own, [](double k, double f) { return k / f; });
+        raise(layer, !at.outputFirst(), factorsOf(layer.after, layer.outputs), own, [](double k, double f) { return k / f; });
         for (std::size_t i = 0; i < own.size(); ++i) ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
     }
 

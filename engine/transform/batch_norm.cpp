@@ -129,7 +129,7 @@ std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& w
     return {};
 }
 
-std::string checkHostBehind(const Node& node, bool hasBias, const ConstantPtr& weight,
+std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
     if (isOp(node, "ConvTranspose")) return fmt::format("'{}' behind it is a ConvTranspose", node.name);
     if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
@@ -141,7 +141,7 @@ std::string checkHostBehind(const Node& node, bool hasBias, const ConstantPtr& w
     return {};
 }
 
-std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm) {
+std::vector<float> foldIntoPrevious(FoldHost& host, const BatchNorm& norm) {
     for (std::size_t c = 0; c < norm.channels(); ++c)
         host.bias[c] = norm.beta[c] - (norm.mean[c] - host.bias[c]) * norm.scale[c];
     std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
@@ -149,7 +149,7 @@ std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm) {
     return weight;
 }
 
-std::vector<float> foldBehind(FoldHost& host, const BatchNorm& norm) {
+std::vector<float> foldIntoNext(FoldHost& host, const BatchNorm& norm) {
     std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
     const std::vector<float> sums = kernelSums(weight, host.layout.dims);
     const std::size_t outputs = host.bias.size(), inputs = norm.channels();

@@ -40,7 +40,7 @@ LayerClass classOf(const Graph& graph, NodeId id, const std::vector<bool>& exclu
 }
 
 /// A tensor that is also a graph output ends the chain; its name is told in `output`.
-Link linkBehind(const Graph& graph, NodeId id, const std::vector<bool>& excluded, TensorId& output) {
+Link linkAfter(const Graph& graph, NodeId id, const std::vector<bool>& excluded, TensorId& output) {
     Link link;
     TensorId tensor = graph.node(id).output();
     while (tensor.valid() && graph.tensor(tensor).consumers.size() == 1) {
@@ -83,7 +83,7 @@ class SetFinder {
         for (std::size_t i = 0; i < links.size(); ++i) {
             if (classOf(m_graph, NodeId(i), m_excluded) == LayerClass::None) continue;
             TensorId output;
-            links[i] = linkBehind(m_graph, NodeId(i), m_excluded, output);
+            links[i] = linkAfter(m_graph, NodeId(i), m_excluded, output);
             if (output.valid()) {
                 m_notices.push_back(fmt::format("{} are not equalized: '{}' between them is a graph output (AIMET itself "
                                                 "scales it and so changes that output)",

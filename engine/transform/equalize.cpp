@@ -35,7 +35,7 @@ std::vector<EqualizedSet> setsWith(const Graph& graph, const EqualizationOptions
         equalized.set = std::move(set);
         result.push_back(std::move(equalized));
     }
-    tellIdleOff(options.off, offUsed, notices);
+    reportUnusedOff(options.off, offUsed, notices);
     return result;
 }
 
@@ -48,7 +48,7 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
         for (const EqualizedSet& equalized : sets)
             for (const NodeId id : equalized.set.layers) weights.layer(id);
     std::vector<std::vector<float>> before;
-    for (int step = 0; step < (adaptive ? kMostPasses : options.steps); ++step) {
+    for (int step = 0; step < (adaptive ? kMaxPasses : options.steps); ++step) {
         if (adaptive) keepWeights(weights, before);
         for (EqualizedSet& equalized : sets) {
             if (!equalized.enabled) continue;
@@ -73,7 +73,7 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
 }
 
 /// A tool's profile found no set.
-void tellNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
+void reportNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
     const ScaleGroups general = findScaleGroups(graph, excluded);
     if (general.groups.empty()) {
         notices.push_back(whyNothing(general));
@@ -127,7 +127,7 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
 
 }  // namespace
 
-void tellIdleOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
+void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
                  std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
@@ -149,7 +149,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
     } else {
         const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
         result.sets = scale(weights, options, excluded, notices);
-        if (result.sets.empty()) tellNothing(*graph, excluded, notices);
+        if (result.sets.empty()) reportNothing(*graph, excluded, notices);
         for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }

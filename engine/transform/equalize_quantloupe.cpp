@@ -38,7 +38,7 @@ class QuantloupeRun {
         if (found.groups.empty()) m_notices.push_back(whyNothing(found));
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
-        if (!balance.atRest)
+        if (!balance.converged)
             m_notices.push_back(fmt::format("equalization was stopped after {} passes before it came to rest", balance.passes));
         tellDead(found.groups, balance);
         ProfileResult result;
@@ -77,7 +77,7 @@ class QuantloupeRun {
             }
             enabled.push_back(on);
         }
-        tellIdleOff(m_options.off, used, m_notices);
+        reportUnusedOff(m_options.off, used, m_notices);
         return enabled;
     }
 
@@ -102,7 +102,7 @@ class QuantloupeRun {
 
     void applyFactors() {
         for (const auto& [index, factors] : m_kept) {
-            const auto& [behind, before] = factors;
+            const auto& [after, before] = factors;
             EditedLayer& layer = m_weights.layer(NodeId(index));
             const WeightChannels channels(layer.layout);
             const std::size_t cells = channels.first() * channels.second();
@@ -112,12 +112,12 @@ class QuantloupeRun {
                 for (std::size_t b = 0; b < channels.second(); ++b) {
                     double factor = 1;
                     if (!before.empty()) factor *= static_cast<double>(before[channels.input(a, b)]);
-                    if (!behind.empty()) factor /= static_cast<double>(behind[channels.output(a, b)]);
+                    if (!after.empty()) factor /= static_cast<double>(after[channels.output(a, b)]);
                     for (std::size_t k = 0; k < kernel; ++k, ++at)
                         *at = static_cast<float>(static_cast<double>(*at) * factor);
                 }
-            for (std::size_t c = 0; !behind.empty() && c < layer.bias.size(); ++c)
-                layer.bias[c] = static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(behind[c]));
+            for (std::size_t c = 0; !after.empty() && c < layer.bias.size(); ++c)
+                layer.bias[c] = static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(after[c]));
         }
     }
 

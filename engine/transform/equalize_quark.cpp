@@ -69,7 +69,7 @@ class QuarkRun {
                     set.enabled = false;
                     used[i] = true;
                 }
-        tellIdleOff(m_options.off, used, notices);
+        reportUnusedOff(m_options.off, used, notices);
     }
 
     bool enabled(const LayerSet& pattern) {
@@ -96,7 +96,7 @@ class QuarkRun {
         AdaptiveStop stop(m_options.totalLayerDiffThreshold);
         std::vector<std::vector<float>> before;
         for (int pass = 0; m_options.steps < 0 || pass < m_options.steps; ++pass) {
-            if (pass == kMostPasses) {
+            if (pass == kMaxPasses) {
                 notices.push_back(fmt::format("equalization was stopped after {} passes: the weights still change by "
                                               "more than total_layer_diff_threshold in each",
                                               pass));
@@ -159,8 +159,8 @@ class QuarkRun {
                 if (dead[j][c]) own[c] = static_cast<float>(factors[j][c]);
             LayerFactors& head = layers[m_junctions[j].set.layers[0]];
             LayerFactors& tail = layers[m_junctions[j].set.layers[1]];
-            head.behind = tail.before = own;
-            head.restoreBehind = tail.restoreBefore = dead[j];
+            head.after = tail.before = own;
+            head.restoreAfter = tail.restoreBefore = dead[j];
         }
         restoreChannels(m_weights, layers);
         notices.push_back(fmt::format("{} dead channels are scaled only as far as others need it: Quark itself gives them "

@@ -71,7 +71,7 @@ class Folder {
         }
         // From the back, so that of two batch norms in a row the second is gone when the first looks behind
         // it.
-        for (auto id = left.rbegin(); id != left.rend(); ++id) tryBehind(*id);
+        for (auto id = left.rbegin(); id != left.rend(); ++id) tryAfter(*id);
 
         BuiltIds ids;
         m_result.graph = m_builder.build(&ids);
@@ -144,10 +144,10 @@ class Folder {
         for (std::size_t i = 0; i < hosts.size(); ++i) apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
         const Node& node = m_source.node(id);
         if (staysAsAdd) {
-            const std::size_t behind = m_source.tensor(input).shape->size() - axis - 1;
+            const std::size_t after = m_source.tensor(input).shape->size() - axis - 1;
             std::vector<float> shift;
             for (std::size_t c = 0; c < norm.channels(); ++c) shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
-            becomeAdd(id, node.input(0), node.output(), std::move(shift), behind, found.sources[0].host);
+            becomeAdd(id, node.input(0), node.output(), std::move(shift), after, found.sources[0].host);
             return true;
         }
         TensorInfo& output = m_builder.tensorInfo(node.output());
@@ -162,20 +162,20 @@ class Folder {
     /// The part of a batch norm for one layer.
     void apply(const FoldSource& source, FoldHost host, const BatchNorm& norm, NodeId id) {
         if (!source.product) {
-            std::vector<float> weight = foldBefore(host, norm);
+            std::vector<float> weight = foldIntoPrevious(host, norm);
             remember(source.host, norm);
             replaceConstants(source.host, std::move(host), std::move(weight), true);
             return;
         }
         if (source.needsAdd()) {
-            std::vector<float> weight = foldBefore(host, norm);
+            std::vector<float> weight = foldIntoPrevious(host, norm);
             replaceConstants(source.host, std::move(host), std::move(weight), false);
             if (source.planar && !norm.gamma.empty()) m_result.statistics[id.index()] = {norm.gamma, norm.beta};
             return;
         }
         host.bias = source.shiftValues;
-        std::vector<float> weight = foldBefore(host, norm);
-        Dims dims(source.positionsBehind + 1, 1);
+        std::vector<float> weight = foldIntoPrevious(host, norm);
+        Dims dims(source.positionsAfter + 1, 1);
         dims[0] = static_cast<std::int64_t>(source.count);
         const std::string name = m_builder.tensorInfo(m_builder.node(source.shift).input(source.shiftInput)).name + "_folded";
         m_builder.node(source.shift).inputs[source.shiftInput] =
@@ -202,8 +202,8 @@ class Folder {
     }
 
     /// The node that was a batch norm adds a shift for each channel; `behind`: axes after that of the channels.
-    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t behind, NodeId host) {
-        Dims dims(behind + 1, 1);
+    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after, NodeId host) {
+        Dims dims(after + 1, 1);
         dims[0] = static_cast<std::int64_t>(shift.size());
         Node& node = m_builder.node(id);
         const TensorId constant = m_builder.addConstant(m_builder.unusedTensorName(node.name + ".shift"),
@@ -260,7 +260,7 @@ class Folder {
         return reader;
     }
 
-    void tryBehind(NodeId id) {
+    void tryAfter(NodeId id) {
         const Node& node = m_source.node(id);
         BatchNorm norm;
         readBatchNorm(m_source, node, norm);
@@ -271,9 +271,9 @@ class Folder {
         NodeId host = first;
         std::optional<std::size_t> axis = 1;
         std::size_t positions = 1;
-        while (host.valid() && axis && positions == 1 && arrangesAnew(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
+        while (host.valid() && axis && positions == 1 && rearrangesValues(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
             const Node& between = m_builder.node(host);
-            const auto same = axisBehind(m_source, between, *axis);
+            const auto same = axisAfter(m_source, between, *axis);
             const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
             axis = same;
             read = between.output();
@@ -309,13 +309,13 @@ class Folder {
         }
         const BatchNorm spread = repeated(norm, positions);
         FoldHost fold;
-        if (std::string reason = checkHostBehind(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
+        if (std::string reason = checkHostAfter(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
                                                  constantNow(host, 2), spread.channels(), fold);
             !reason.empty()) {
             refuse(id, reason);
             return;
         }
-        std::vector<float> weight = foldBehind(fold, spread);
+        std::vector<float> weight = foldIntoNext(fold, spread);
         std::vector<float> shift = fold.bias;
         m_builder.node(first).inputs[0] = node.input(0);
         replaceConstants(host, std::move(fold), std::move(weight), !product);

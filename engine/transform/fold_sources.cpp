@@ -39,38 +39,38 @@ class SourceFinder {
         if (!m_joined.empty()) refuse(fmt::format("not all that '{}' joins comes from layers", m_joined));
     }
 
-    void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource behind) {
+    void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource after) {
         if (!m_found) return;
         const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
         if (!maker.valid()) return endWithoutLayer();
         const Node& node = m_builder.node(maker);
         const bool host = isFoldHost(node), joins = isOp(node, "Concat"),
-                   arranged = arrangesAnew(m_source, node);
-        const bool adds = !behind.shift.valid() && isBias(node, tensor, axis, count);
+                   arranged = rearrangesValues(m_source, node);
+        const bool adds = !after.shift.valid() && isBias(node, tensor, axis, count);
         if (!host && !joins && !arranged && !adds) return endWithoutLayer();
         const TensorInfo& info = m_source.tensor(tensor);
         if (info.graphOutput) refuse(fmt::format("the output of '{}' is also a graph output", node.name));
         else if (info.consumers.size() != 1) refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
-        if (host) return land(maker, tensor, axis, first, count, std::move(behind));
+        if (host) return land(maker, tensor, axis, first, count, std::move(after));
         if (adds) {
             const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
-            behind.shift = maker;
-            behind.shiftInput = input;
-            behind.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
-            behind.positionsBehind = info.shape->size() - axis - 1;
-            behind.planar = info.shape->size() == 2;
-            return walk(node.input(1 - input), axis, first, count, std::move(behind));
+            after.shift = maker;
+            after.shiftInput = input;
+            after.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
+            after.positionsAfter = info.shape->size() - axis - 1;
+            after.planar = info.shape->size() == 2;
+            return walk(node.input(1 - input), axis, first, count, std::move(after));
         }
-        if (joins) return branches(node, axis, first, count, behind);
+        if (joins) return branches(node, axis, first, count, after);
         const auto before = axisBefore(m_source, node, axis);
         if (!before) return endWithoutLayer();  // the channels are no axis of what comes before
-        walk(node.input(0), *before, first, count, std::move(behind));
+        walk(node.input(0), *before, first, count, std::move(after));
     }
 
-    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& behind) {
+    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& after) {
         m_joined = node.name;
         const auto& shape = m_source.tensor(node.output()).shape;
-        if (behind.shift.valid() || !shape) return endWithoutLayer();
+        if (after.shift.valid() || !shape) return endWithoutLayer();
         std::int64_t joined = node.attributes.integer("axis", 1);
         if (joined < 0) joined += static_cast<std::int64_t>(shape->size());
         std::size_t at = first;

@@ -228,10 +228,10 @@ class GroupFinder {
         for (const NodeId id : m_stops) {
             const Node& node = m_graph.node(id);
             if (!node.input(0).valid() || !node.output().valid()) continue;
-            const auto before = groups.find(root(node.input(0))), behind = groups.find(root(node.output()));
-            if (before == groups.end() || behind == groups.end() || before->second.heads.empty() || behind->second.tails.empty()) continue;
+            const auto before = groups.find(root(node.input(0))), after = groups.find(root(node.output()));
+            if (before == groups.end() || after == groups.end() || before->second.heads.empty() || after->second.tails.empty()) continue;
             result.refusals.push_back(fmt::format("{} before {}: '{}' {}", namesOf(m_graph, before->second.heads),
-                                                  namesOf(m_graph, behind->second.tails), node.name, whyScaleStops(m_graph, node)));
+                                                  namesOf(m_graph, after->second.tails), node.name, whyScaleStops(m_graph, node)));
         }
         std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         for (auto& [head, group] : ordered) result.groups.push_back(std::move(group));
