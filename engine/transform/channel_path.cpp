@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reshape keeps the order of values: an axis of extent C with I values behind it is found again where an axis of extent C has I values
-// behind it. Cost: O(rank). Weakness: needs the extents from the channels on; only those before them may be open.
+// A reshape keeps the order of values, so an axis of extent C with I values after it corresponds to the
+// output axis that also has extent C and I values after it. Cost: O(rank). Limitation: all extents from the
+// channel axis on must be known; those before it may be unknown.
 #include "transform/channel_path.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ namespace {
 
 bool isTranspose(const Node& node) { return isOp(node, "Transpose"); }
 
-/// Values behind the axis; nothing if an extent from the axis on is open.
+/// The number of values after the axis; empty if an extent from the axis on is unknown.
 std::optional<std::int64_t> valuesAfter(const Shape& shape, std::size_t axis) {
     if (axis >= shape.size() || !shape[axis].known()) return {};
     std::int64_t values = 1;

@@ -72,14 +72,14 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
     }
 }
 
-/// A tool's profile found no set.
+/// Reports that the profile of a tool found no set.
 void reportNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
     const ScaleGroups general = findScaleGroups(graph, excluded);
     if (general.groups.empty()) {
         notices.push_back(whyNothing(general));
         return;
     }
-    notices.push_back(fmt::format("nothing is equalized by this profile's rules; with the profile quantloupe, {} before {} could be",
+    notices.push_back(fmt::format("the rules of this profile equalize nothing; the profile quantloupe could equalize {} before {}",
                                   namesOf(graph, general.groups[0].heads), namesOf(graph, general.groups[0].tails)));
 }
 
@@ -131,7 +131,7 @@ void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std
                  std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
-            notices.push_back(fmt::format("equalization.off names '{}', which are no set of this graph",
+            notices.push_back(fmt::format("equalization.off names '{}', which are not a set of this graph",
                                           fmt::join(off[i], "', '")));
 }
 
@@ -139,7 +139,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
                         std::span<const OutputStatistics> statistics, const std::vector<bool>& excluded,
                         std::vector<std::string>& notices) {
     if (options.steps < -1)
-        failInput("equalization.steps is {}: it must be 0 or more, or -1 for as many as it takes", options.steps);
+        failInput("equalization.steps is {}: it must be 0 or more, or -1 to repeat until converged", options.steps);
     WeightEditor weights(graph);
     EqualizeResult result;
     if (options.profile == EqualizationProfile::Quantloupe) {

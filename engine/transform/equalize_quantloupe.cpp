@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equalization over every junction where it is exact.
 //
-// Junctions: transform/scale_groups.h. Factors: transform/balance_ranges.h; they are computed from ranges alone, so each
-// weight is multiplied once, rounds once, and a layer without an enabled junction keeps its bits. Cost: O(weights)
-// beside the balancing. Weakness: only what evens out weights is sought; that a wider activation quantizes worse is not
-// weighed.
+// Junctions: transform/scale_groups.h. Factors: transform/balance_ranges.h; they are computed from ranges
+// alone, so each weight is multiplied and rounded only once, and a layer without an enabled junction stays
+// bit-identical. Cost: O(weights) in addition to the balancing. Limitation: only the weights are equalized;
+// that a wider activation range increases its quantization error is not considered.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace quantloupe {
 namespace {
 
-/// Heads, then the tails that are no heads, as the configuration names them.
+/// Heads, then the tails that are not heads, in the order of the configuration.
 std::vector<NodeId> membersOf(const ScaleGroup& group) {
     std::vector<NodeId> members = group.heads;
     for (const NodeId id : group.tails)
@@ -39,7 +39,7 @@ class QuantloupeRun {
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
         if (!balance.converged)
-            m_notices.push_back(fmt::format("equalization was stopped after {} passes before it came to rest", balance.passes));
+            m_notices.push_back(fmt::format("equalization did not converge within {} passes", balance.passes));
         tellDead(found.groups, balance);
         ProfileResult result;
         for (std::size_t g = 0; g < found.groups.size(); ++g) {
@@ -84,7 +84,7 @@ class QuantloupeRun {
     void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
         for (std::size_t g = 0; g < groups.size(); ++g)
             if (balance.deadChannels[g] > 0)
-                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as others need it",
+                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as the other channels require",
                                                 balance.deadChannels[g], groups[g].channels, namesOf(m_graph, groups[g].heads)));
     }
 
@@ -125,7 +125,8 @@ class QuantloupeRun {
     const Graph& m_graph;
     const EqualizationOptions& m_options;
     std::vector<std::string>& m_notices;
-    std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;  ///< behind and before, by node
+    /// factors of outputs and inputs, by node
+    std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold moved constants, simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
-// same sets; then give every layer constants of its own; last the NPU's own operators. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
+// Folds moved constants and simplifies; then in AIMET's order: folds all batch norms, replaces Clips, scales
+// all sets, then folds high biases over the same sets; then gives every layer its own constants; finally
+// inserts the NPU's own operators. Cost: O(nodes + weights); unchanged constants are shared with the source.
 #include "transform/prepare.h"
 
 #include "base/error.h"
@@ -84,9 +85,9 @@ class Preparation {
             equalizeSets();
         } else if (m_options.highBiasFold) {
             m_result.notices.emplace_back(
-                "high_bias_fold does nothing while equalization is off: it works on its sets");
+                "high_bias_fold does nothing while equalization is off: it needs the equalization sets");
         }
-        // Only now: equalization refuses weights that layers share, as AIMET leaves them alone. Ids stay as they are.
+        // Not earlier: equalization rejects weights that layers share, as AIMET does. Ids do not change.
         m_result.graph = withOwnConstants(m_result.graph);
         m_result.outputStatistics = std::move(m_statistics);
         if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
@@ -95,7 +96,7 @@ class Preparation {
     }
 
   private:
-    /// `next` was made from m_result.graph.
+    /// `next` was computed from m_result.graph.
     void take(SimplifyResult next) {
         const std::vector<NodeId> before = std::move(m_result.sourceOf);
         m_result.sourceOf.assign(next.graph->nodeCount(), NodeId());
@@ -138,7 +139,7 @@ class Preparation {
             if (!could.empty())
                 m_result.notices.push_back(
                     fmt::format("equalization stops at {} Clip(0, 6) between convolutions; "
-                                "replace_relu6 \"between\" makes them Relu",
+                                "replace_relu6 \"between\" replaces them by Relu",
                                 could.size()));
         }
         if (m_options.replaceRelu6 == ReplaceRelu6::None) return;
@@ -150,13 +151,13 @@ class Preparation {
         if (kept > 0 && m_options.equalization.profile == EqualizationProfile::Aimet)
             m_result.notices.push_back(
                 fmt::format("{} of {} Clip(0, 6) that became Relu have their bounds as initializers, as "
-                            "onnxsim leaves them: AIMET itself recognizes "
-                            "Constant nodes only, keeps these Clips, and equalizes fewer layers",
+                            "onnxsim writes them: AIMET itself recognizes "
+                            "only Constant nodes, keeps these Clips, and equalizes fewer layers",
                             kept, clips.size()));
         m_result.graph = replaceByRelu(m_result.graph, clips);
     }
 
-    /// Overwritten for those that are replaced.
+    /// Notes of replaced Clips are overwritten later.
     void noteKeptClip(NodeId id) {
         const Node& node = m_result.graph->node(id);
         if (!isOp(node, "Clip")) return;
@@ -199,8 +200,8 @@ class Preparation {
     const TransformOptions& m_options;
     const SimplifyResult* m_constants;
     Prepared m_result;
-    std::vector<bool> m_excluded;                ///< one a source node; empty: none
-    std::vector<OutputStatistics> m_statistics;  ///< one a node of m_result.graph
+    std::vector<bool> m_excluded;                ///< one flag per source node; empty: none
+    std::vector<OutputStatistics> m_statistics;  ///< one per node of m_result.graph
 };
 
 }  // namespace

@@ -207,12 +207,12 @@ class FoldBatchNormTest : public QObject {
                                       << "the output of 'Conv_0' is also a graph output";
         QTest::newRow("padded conv behind")
             << head + conv + "{ a = Relu(x)\n b = " + norm + "\n y = Conv<pads = [1,1,0,0]>(b, w) }"
-            << "the Conv 'Conv_2' behind it is padded";
+            << "the Conv 'Conv_2' after it is padded";
         QTest::newRow("auto_pad") << head + conv + "{ a = Relu(x)\n b = " + norm +
                                          "\n y = Conv<auto_pad = \"SAME_UPPER\">(b, w) }"
-                                  << "the Conv 'Conv_2' behind it is padded";
+                                  << "the Conv 'Conv_2' after it is padded";
         QTest::newRow("alone") << head + conv + "{ a = Relu(x)\n b = " + norm + "\n y = Relu(b) }"
-                               << "no Conv, ConvTranspose, Gemm or MatMul is beside it";
+                               << "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
         QTest::newRow("training")
             << head + conv +
                    "{ a = Conv(x, w)\n y = BatchNormalization<training_mode = 1>(a, g, be, mu, va) }"
@@ -227,14 +227,14 @@ class FoldBatchNormTest : public QObject {
                                       norm + " }"
                                << "the Gemm 'Gemm_0' has alpha, beta or transA set";
         QTest::newRow("pooled before it") << head + conv + "{ c = Conv(x, w)\n a = MaxPool<kernel_shape = [1,1]>(c)\n n = " + norm + "\n y = Relu(n) }"
-                                          << "no Conv, ConvTranspose, Gemm or MatMul is beside it";
+                                          << "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
         QTest::newRow("channels flattened with positions")
             << "(float[1,1,1,2] x) => (float[1,2] y) <float[1,1,1,1] w = {5}, %1> { c = Conv(x, w)\n a = Flatten(c)\n y = " + norm + " }"
             << "its channels are not those of 'Conv_0'";
         QTest::newRow("a branch without a layer")
             << "(float[1,1,4,4] x) => (float[1,2,4,4] y) <float[1,1,1,1] w = {5}, %1> { c = Conv(x, w)\n a = Concat<axis = 1>(c, x)\n y = " +
                    norm + " }"
-            << "not all that 'Concat_1' joins comes from layers";
+            << "not all inputs of 'Concat_1' come from layers";
         QTest::newRow("a branch with two readers")
             << "(float[1,1,4,4] x) => (float[1,2,4,4] y) <float[1,1,1,1] w = {5}, float[1,1,1,1] v = {5}, %1> { c = Conv(x, w)\n d = Conv(x, v)\n "
                "a = Concat<axis = 1>(c, d)\n n = " + norm + "\n y = Add(n, c) }"
@@ -249,7 +249,7 @@ class FoldBatchNormTest : public QObject {
         QTest::newRow("MatMuls joined")
             << "(float[1,2] x) => (float[1,2] y) <float[2,1] w = {5, 7}, float[2,1] v = {1, 2}, %1> { c = MatMul(x, w)\n d = MatMul(x, v)\n "
                "a = Concat<axis = 1>(c, d)\n y = " + norm + " }"
-            << "'MatMul_0' is a MatMul without a bias to take its part of the shift";
+            << "'MatMul_0' is a MatMul without a bias for its part of the shift";
         QTest::newRow("negative variance") << "(float[N,2,4,4] x) => (float[N,2,4,4] y) <float[2,2,1,1] w = "
                                               "{5, 7, 1, 1}, float[2] n = {-1, 1}, %1> "
                                               "{ a = Conv(x, w)\n y = BatchNormalization(a, g, be, mu, n) }"

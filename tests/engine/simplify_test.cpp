@@ -81,7 +81,7 @@ class SimplifyTest : public QObject {
         const SimplifyResult result = simplify(graph(
             "(float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { t = Transpose<perm = [1, 0]>(w)\n y = MatMul(x, t) }"));
         QCOMPARE(list(constantOf(*result.graph, NodeId(0), 1)), QString("1 3 5 2 4 6"));
-        QCOMPARE(noteOf(result, 0), QString("computed beforehand: all that it reads is constant"));
+        QCOMPARE(noteOf(result, 0), QString("precomputed: all its inputs are constant"));
     }
 
     void trainingDropoutStays() {

@@ -195,7 +195,7 @@ class TransformTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), options), Error);
         options.equalization.off = {{"Conv_0"}};
         QCOMPARE(lines(prepare(graph(kPair), options).notices),
-                 QString("equalization.off names 'Conv_0', which are no set of this graph"));
+                 QString("equalization.off names 'Conv_0', which are not a set of this graph"));
     }
 
     void deadChannels() {
