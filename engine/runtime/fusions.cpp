@@ -10,7 +10,7 @@ namespace {
 
 bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
-/// Follows nodes that only pass their result on, and remembers them.
+/// Follows a chain of nodes whose results are only read within it, and records them.
 class Chain {
   public:
     Chain(const FusionScope& scope, NodeId first) : m_scope(scope), m_covered{first} {}
@@ -19,9 +19,9 @@ class Chain {
     TensorId end() const { return last().output(); }
     const std::vector<NodeId>& covered() const { return m_covered; }
 
-    /// Steps to the only reader of the last result if it is such an operator.
+    /// Advances to the only reader of the last result if it is an `op`.
     bool follow(std::string_view op) { return accept(reader(), op); }
-    /// The same where `also` reads the last result, too, and belongs to the group.
+    /// The same if `also` reads the last result, too, and belongs to the group.
     bool followBeside(std::string_view op, NodeId also) {
         if (!m_scope.hidden(end())) return false;
         NodeId found;
@@ -32,18 +32,19 @@ class Chain {
             }
         return accept(found, op);
     }
-    /// The only reader of the last result, if nobody else sees that.
+    /// The only reader of the last result, if the result is hidden.
     NodeId reader() const { return m_scope.hidden(end()) ? m_scope.graph.onlyConsumer(end()) : NodeId(); }
     void add(NodeId id) { m_covered.push_back(id); }
 
-    /// The input of the last node that is not `known`; invalid unless there are two and one of them is.
+    /// The input of the last node that is not `known`; invalid unless there are exactly two inputs and one is
+    /// `known`.
     TensorId other(TensorId known) const {
         const Node& node = last();
         if (node.inputs.size() != 2) return {};
         if (node.inputs[0] == known) return node.inputs[1];
         return node.inputs[1] == known ? node.inputs[0] : TensorId();
     }
-    /// The scalar beside `known`.
+    /// The scalar operand of the last node, whose other operand is `known`.
     std::optional<float> scalarBeside(TensorId known) const {
         const TensorId id = other(known);
         const Constant* value = id.valid() ? m_scope.constant(id) : nullptr;
@@ -79,7 +80,7 @@ Node nodeOf(std::string op, std::vector<TensorId> inputs, Attributes attributes 
     return node;
 }
 
-/// MatMul by a constant matrix, then Add of one constant a column.
+/// MatMul by a constant matrix, then Add of one constant per column.
 std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     const Node& product = scope.graph.node(first);
     const Constant* weight = scope.constant(product.input(1));
@@ -96,7 +97,7 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
-/// x / scale or x * scale as an attribute; nothing if the node is neither.
+/// x / scale or x * scale as an attribute; empty if the node is neither.
 std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     const Node& node = chain.last();
     if (!is(node, "Div") && !is(node, "Mul")) return std::nullopt;
@@ -108,7 +109,7 @@ std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     return attributes;
 }
 
-/// Scale, mask, Softmax over the last axis; scale or mask may be missing.
+/// Scale, mask, Softmax over the last axis; scale or mask may be absent.
 std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
     const Node& start = scope.graph.node(first);
     for (const TensorId x : start.inputs) {
@@ -131,7 +132,7 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
             const TensorDesc* maskDesc = mask.valid() ? scope.desc(mask) : nullptr;
             if (maskDesc == nullptr || maskDesc->type != DataType::Float32 || maskDesc->dims.size() > desc->dims.size())
                 continue;
-            bool fits = true;  // the mask must not make the values larger
+            bool fits = true;  // the mask must not enlarge the shape of the values
             for (std::size_t d = 1; d <= maskDesc->dims.size(); ++d) {
                 const std::int64_t extent = maskDesc->dims[maskDesc->dims.size() - d];
                 fits = fits && (extent == 1 || extent == desc->dims[desc->dims.size() - d]);
@@ -161,7 +162,7 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first, TensorId x
         const TensorId product = chain.end();
         if (!chain.follow("Mul") || chain.scalarBeside(product) != 0.5f) return std::nullopt;
     } else {
-        // The factor must be x / 2, made for this alone.
+        // The factor must be x / 2, with no other reader.
         if (!factor.valid() || !scope.hidden(factor) || !scope.graph.onlyConsumer(factor).valid()) return std::nullopt;
         const NodeId half = scope.graph.tensor(factor).producer;
         if (!half.valid() || !is(scope.graph.node(half), "Mul")) return std::nullopt;
@@ -185,7 +186,7 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first) {
     return std::nullopt;
 }
 
-/// ReduceMean over the last axis, its axes known.
+/// Whether the node is a ReduceMean over the last axis, with known axes.
 bool meansRows(const FusionScope& scope, const Node& node, std::size_t rank) {
     if (!is(node, "ReduceMean") || node.attributes.integer("keepdims", 1) == 0) return false;
     Dims axes = node.attributes.integers("axes");
@@ -207,7 +208,7 @@ std::optional<Fusion> writtenOutLayerNorm(const FusionScope& scope, NodeId first
     Chain chain(scope, first);
     if (!chain.follow("Sub") || chain.last().input(0) != x) return std::nullopt;
     const TensorId distance = chain.end();
-    // The distance is read by the square and by the division.
+    // The difference x - mean is read by the square and by the division.
     NodeId division;
     for (const NodeId id : scope.graph.tensor(distance).consumers)
         if (is(scope.graph.node(id), "Div") && scope.graph.node(id).input(0) == distance) division = id;

@@ -22,7 +22,7 @@ class Indices {
         const std::int64_t index =
             m_wide ? static_cast<const std::int64_t*>(indices)[i] : static_cast<const std::int32_t*>(indices)[i];
         const auto limit = static_cast<std::int64_t>(extent);
-        if (index < -limit || index >= limit) failInput("{} is {}, beyond the {} entries there are", m_text, index, extent);
+        if (index < -limit || index >= limit) failInput("{} is {}, out of range for {} entries", m_text, index, extent);
         return static_cast<std::size_t>(index < 0 ? index + limit : index);
     }
 
