@@ -78,7 +78,7 @@ class ResultCache {
     }
 
     using Entries = std::list<std::pair<Version, T>>;
-    /// including the nodes of the list and the map
+    /// Including the nodes of the list and the map.
     static constexpr std::size_t kEntryBytes = sizeof(T) + 128;
     std::size_t m_most;
     Entries m_entries;

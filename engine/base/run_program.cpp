@@ -141,7 +141,7 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
         cancel.checkWithoutPause();  // another program continues during a pause anyway
         if (std::chrono::steady_clock::now() >= deadline)
             failInput("it was stopped: it took more than {:g} seconds", run.timeoutSeconds);
-        // closed ends are negative: ignored
+        // Closed ends are negative: ignored.
         pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
         if (out.ends[0] < 0 && err.ends[0] < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         else poll(ends, 2, kSliceMs);

@@ -15,7 +15,7 @@ struct LayerCost {
     std::uint64_t macs = 0;        ///< of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN; 0 for other operators
     std::string macsReason;        ///< why `macs` is unknown (and 0); empty if it is known
     bool assumed = false;          ///< a symbolic dimension other than the first counts as 1
-    /// elements of its float constants, except scalars such as the bounds of a Clip
+    /// Elements of its float constants, except scalars such as the bounds of a Clip.
     std::uint64_t parameters = 0;
 };
 

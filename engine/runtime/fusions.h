@@ -16,7 +16,7 @@ namespace quantloupe {
 /// Information that a fusion may use while a program is compiled.
 struct FusionScope {
     const Graph& graph;
-    /// the values are not observed, quantized or provided
+    /// The values are not observed, quantized or provided.
     std::function<bool(TensorId)> hidden;
     std::function<const Constant*(TensorId)> constant;  ///< null if not known yet
     std::function<const TensorDesc*(TensorId)> desc;    ///< null if not computed or known yet

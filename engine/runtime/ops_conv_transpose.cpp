@@ -42,7 +42,7 @@ CompiledNode compileConvTranspose(const NodeContext& context) {
             const std::int64_t total = std::max<std::int64_t>(0, reach - wanted);
             begin = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
             end = total - begin;
-            // output beyond the reach of the kernel is only the bias
+            // Output beyond the reach of the kernel is only the bias.
             if (reach < wanted) end = reach - wanted;
         } else if (autoPad == "VALID") {
             begin = end = 0;

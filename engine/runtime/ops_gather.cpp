@@ -21,7 +21,7 @@ CompiledNode compileGather(const NodeContext& context) {
     output.dims.insert(output.dims.begin() + static_cast<std::ptrdiff_t>(axis), index.dims.begin(), index.dims.end());
     const auto extent = static_cast<std::size_t>(data.dims[axis]);
     const Indices indices(context, 1);
-    // report bad constant indices now rather than during a run
+    // Report bad constant indices now rather than during a run.
     if (const Constant* known = context.constant(1))
         for (std::size_t i = 0; i < index.count(); ++i) indices.at(known->bytes().data(), i, extent);
     if (index.count() == 1 && outer == 1 && extent == 1) return {{output}, nullptr};

@@ -53,7 +53,7 @@ double filterValue(const Mode& mode, double x) {
 
 void findTaps(Axis& axis, const Mode& mode, double scale) {
     const auto last = static_cast<std::int64_t>(axis.from) - 1;
-    // the filter widens when the image shrinks
+    // The filter widens when the image shrinks.
     const double stretch = mode.antialias && scale < 1 ? scale : 1.0;
     const double reach = (mode.kind == "linear" ? 1 : 2) / stretch;
     for (std::size_t i = 0; i < axis.to; ++i) {

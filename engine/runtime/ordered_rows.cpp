@@ -183,7 +183,7 @@ class OrderedAverage final : public Kernel {
                             sumColumns(in, spans, scratch, out);
                         else
                             sumPlain(in, spans, out);
-                        // a window entirely in the padding: 0
+                        // A window entirely in the padding: 0.
                         const float by = static_cast<float>(std::max<std::size_t>(divisor, 1));
                         for (std::size_t c = 0; c < m_channels; ++c) out[c] /= by;
                     }

@@ -22,7 +22,7 @@ namespace quantloupe {
 
 enum class Arithmetic {
     Simulation,  ///< everything in float32; quantized tensors are rounded in place: the reference
-    /// tensors of up to 256 codes are stored as codes; units run in integers if a kernel supports them
+    /// Tensors of up to 256 codes are stored as codes; units run in integers if a kernel supports them.
     Integer,
 };
 /// Integer if this processor supports the kernels.

@@ -69,7 +69,7 @@ class SampleFlow {
     const NodeContext& m_context;
     std::int64_t m_count;
     std::vector<FoundAxis> m_axes;
-    /// constants that differ in a batch of one, with their values there
+    /// Constants that differ in a batch of one, with their values there.
     mutable std::map<std::size_t, ConstantPtr> m_growing;
 };
 

@@ -13,7 +13,7 @@
 namespace quantloupe {
 
 inline float fastExp(float given) {
-    // results are 0 below and infinity above; NaN passes through
+    // Results are 0 below and infinity above; NaN passes through.
     constexpr float kLow = -87.3365f, kHigh = 88.3762f;
     float x = given < kLow ? kLow : given;
     x = x > kHigh ? kHigh : x;

@@ -40,7 +40,7 @@ Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims
         std::int64_t output = room / stride + 1;
         if (attributes.integer("ceil_mode", 0) != 0 && room % stride != 0) {
             ++output;
-            // the last window must start inside the input
+            // The last window must start inside the input.
             if ((output - 1) * stride >= spatialInput[d] + begin) --output;
         }
         window.padBegin.push_back(begin);

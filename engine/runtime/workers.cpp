@@ -66,7 +66,7 @@ struct Workers::Impl {
 Workers::Workers(int threads)
     : m_impl(std::make_unique<Impl>([threads] {
           const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-          // more threads than cores would only slow each other down
+          // More threads than cores would only slow each other down.
           return threads > 0 ? std::min(threads, cores) : cores;
       }())) {
     m_impl->arena.initialize();

@@ -9,16 +9,16 @@
 namespace quantloupe {
 
 struct BalanceOptions {
-    /// passes over all groups; -1: until no factor changes by more than 1e-6 (relative)
+    /// Passes over all groups; -1: until no factor changes by more than 1e-6 (relative).
     int steps = 1;
     bool appendBias = false;  ///< a head's ranges include half its bias
     double clamp = 1e4;       ///< factors stay within 1/clamp and clamp
-    /// channels whose range is below this fraction of the largest range of heads or tails are dead
+    /// Channels whose range is below this fraction of the largest range of heads or tails are dead.
     double dead = 1e-9;
 };
 
 struct BalanceResult {
-    /// one list per group: heads are divided and tails multiplied by them
+    /// One list per group: heads are divided and tails multiplied by them.
     std::vector<std::vector<double>> factors;
     std::vector<std::size_t> deadChannels;     ///< one per group
     int passes = 0;

@@ -24,7 +24,7 @@ std::vector<bool> deadChannels(const Graph& graph, NodeId head, NodeId tail);
 /// The total factors of a layer's input channels (multiplied) and output channels (divided); empty: none.
 struct LayerFactors {
     std::vector<float> before, after;
-    /// channels whose factor is not applied to the weights yet
+    /// Channels whose factor is not applied to the weights yet.
     std::vector<bool> restoreBefore, restoreAfter;
 };
 

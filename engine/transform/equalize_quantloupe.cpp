@@ -125,7 +125,7 @@ class QuantloupeRun {
     const Graph& m_graph;
     const EqualizationOptions& m_options;
     std::vector<std::string>& m_notices;
-    /// factors of outputs and inputs, by node
+    /// Factors of outputs and inputs, by node.
     std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;
 };
 

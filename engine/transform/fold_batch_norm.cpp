@@ -2,7 +2,7 @@
 // Batch-norm folding.
 //
 // In inference, a batch norm is one factor and one shift per channel, which can be folded into the weights
-// and bias of the layer before it (or, without padding, after it): the same function with one node less, and
+// and bias of the layer before it (or, without padding, after it): the same function with one fewer node, and
 // the weights that a quantizer will actually see. Terms: host, the layer that the batch norm is folded into.
 // Source: Krishnamoorthi, "Quantizing deep convolutional networks for efficient inference" (2018); the
 // float32 arithmetic is that of ONNX Runtime's own fusion and of AIMET. Cost: O(weights). All folds into the

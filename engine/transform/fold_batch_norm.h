@@ -15,7 +15,7 @@ struct FoldResult {
     std::size_t count = 0;  ///< nodes folded
     // One entry per node of the source:
     std::vector<NodeId> prepared;              ///< the node in `graph`; invalid for a folded batch norm
-    /// for a folded batch norm: the source node that it was folded into
+    /// For a folded batch norm: the source node that it was folded into.
     std::vector<NodeId> foldedInto;
     std::vector<std::string> notes;            ///< for a batch norm that was not folded: the reason
     std::vector<OutputStatistics> statistics;  ///< for a layer with a batch norm after it folded in

@@ -98,7 +98,7 @@ class SourceFinder {
             // function.
             return refuse(fmt::format("its channels are not those of '{}'", node.name));
         }
-        // an Add after a layer that could not fold it
+        // An Add after a layer that could not fold it.
         if (!found.product && found.shift.valid()) return endWithoutLayer();
         found.host = id;
         found.first = first;

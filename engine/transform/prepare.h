@@ -44,11 +44,11 @@ struct MigratedInput {
 struct Prepared {
     GraphPtr source;
     GraphPtr transformed;  ///< the result of the transforms
-    /// the same with the placement's Identity nodes: calibrated, quantized and evaluated
+    /// The same with the placement's Identity nodes: calibrated, quantized and evaluated.
     GraphPtr graph;
     Placement placement = Placement::InputsAndOutputs;
     OperatorSet operators = OperatorSet::Layers;
-    /// of the network's scheme: ONNX Runtime then does not fuse Relu and Clip
+    /// Of the network's scheme: ONNX Runtime then does not fuse Relu and Clip.
     bool symmetricActivations = false;
     std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
     std::vector<LayerMapping> layerMappings;     ///< one per source node
