@@ -15,7 +15,7 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-// smaller requests are not checked against the machine's memory
+/// Smaller requests are not checked against the machine's memory.
 constexpr std::size_t kLarge = std::size_t{64} << 20;
 
 /// Unused bytes below the address space limit.

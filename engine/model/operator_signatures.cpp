@@ -90,7 +90,7 @@ struct AttributeRule {
     std::set<std::string> choices = {};
 };
 
-/// kernels, strides and the like; larger than in any real network
+/// For kernels, strides and the like; larger than in any real network.
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;
 constexpr std::int64_t kMostAxis = 64;
 

@@ -19,8 +19,7 @@ NodeSet upstreamOf(const Graph& graph, std::span<const NodeId> to);
 /// All nodes on any directed path, including both ends; empty if there is no path.
 NodeSet between(const Graph& graph, NodeId from, NodeId to);
 /// The tail: from every graph output upstream to the last weighted node (Conv, ConvTranspose, Gemm or MatMul
-/// with a constant operand), inclusive. Empty if there is no weighted node
-/// upstream of any graph output.
+/// with a constant operand), inclusive. Empty if there is no weighted node upstream of any graph output.
 NodeSet tailOf(const Graph& graph);
 
 }  // namespace quantloupe

@@ -44,7 +44,7 @@ struct CodedUnit {
 /// limits of int32, other groups.
 std::unique_ptr<Kernel> makeCodedConvolution(const CodedUnit& unit, const TensorDesc& input, const TensorDesc& output,
                                              const Window& window, std::int64_t groups, const Dims& dims);
-/// Rows x depth times a constant [depth, columns] (or its transpose). Returns null as above.
+/// rows x depth times a constant [depth, columns] (or its transpose). Returns null as above.
 std::unique_ptr<Kernel> makeCodedProduct(const CodedUnit& unit, std::size_t rows, std::size_t depth, std::size_t columns,
                                          bool transposed);
 /// Element-wise sum of two tensors with the same shape and layout; equals the simulation bit for bit.

@@ -97,7 +97,7 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
-/// X / scale or x * scale as an attribute; empty if the node is neither.
+/// x / scale or x * scale as an attribute; empty if the node is neither.
 std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     const Node& node = chain.last();
     if (!is(node, "Div") && !is(node, "Mul")) return std::nullopt;

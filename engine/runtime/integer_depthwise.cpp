@@ -46,7 +46,7 @@ QUANTLOUPE_AVX2_INLINE void pixel(const std::uint8_t* const* taps, std::size_t c
     const __m256 x = requantized(first, block.offset, block.factor, low, high);
     const __m256 y = requantized(second, block.offset + 8, block.factor + 8, low, high);
     if (how.toFloat) {
-        // X contains channels 0-3 and 8-11, y 4-7 and 12-15.
+        // x contains channels 0-3 and 8-11, y 4-7 and 12-15.
         float* out = static_cast<float*>(output) + at;
         _mm256_storeu_ps(out, _mm256_permute2f128_ps(x, y, 0x20));
         _mm256_storeu_ps(out + 8, _mm256_permute2f128_ps(x, y, 0x31));

@@ -61,7 +61,7 @@ struct Divide {
     }
 };
 
-/// Base ^ exponent with two types; the result has the type of the base.
+/// base ^ exponent with two types; the result has the type of the base.
 template <typename T, typename Exponent>
 CompiledNode powerOf(const NodeContext& context) {
     const std::array operands{context.input(0), context.input(1)};

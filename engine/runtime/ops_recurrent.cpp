@@ -82,7 +82,7 @@ void step(const Recurrence& r, const Weights& weights, const Function* f, const 
             const float o = f[0](r.bounded(gate(1, j) + peep(1, j, c[j])));
             h[j] = o * f[2](c[j]);
         } else {  // gates z, r, h; if the reset is applied first, `back` of the last gate is computed from the
-                  // Reset h.
+                  // reset h
             const float z = f[0](r.bounded(gate(0, j)));
             const float candidate = r.linearBeforeReset
                                         ? in[2 * n + j] + bias(0, 2, j) +

@@ -56,7 +56,7 @@ struct PlainIsa {
     }
 };
 
-/// X bounded to at least `low`, then to at most `high`; NaN stays NaN.
+/// x bounded to at least `low`, then to at most `high`; NaN stays NaN.
 template <typename Isa>
 QUANTLOUPE_TILE_INLINE typename Isa::Vec boundedTile(typename Isa::Vec x, typename Isa::Vec low,
                                                      typename Isa::Vec high) {
