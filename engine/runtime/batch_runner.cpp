@@ -18,7 +18,7 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
                const std::function<void(std::size_t, std::size_t, std::vector<Workspace>&)>& use) {
     const auto workers = static_cast<std::size_t>(control.workers.count());
     std::vector<std::vector<Workspace>> workspaces(workers);
-    // For kept tensors whose memory could not be provided.
+    // For kept tensors for which the caller provides no memory.
     std::vector<std::vector<std::byte>> spare(workers);
     const bool reading = std::any_of(programs.begin(), programs.end(), [](const auto& p) { return readsSamples(*p.program); });
     std::size_t spareBytes = 0;

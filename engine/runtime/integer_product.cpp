@@ -80,7 +80,7 @@ QUANTLOUPE_AVX2 void storePanel(const Target& target, const std::int32_t* sums, 
 
 /// Adds the panel's corrections to the sums of R rows.
 template <std::size_t R, typename Correction>
-QUANTLOUPE_AVX2_INLINE void addApart(const std::vector<Correction>& corrections, const std::int16_t* words,
+QUANTLOUPE_AVX2_INLINE void addCorrections(const std::vector<Correction>& corrections, const std::int16_t* words,
                                      const std::uint8_t* rows, std::size_t stride, std::int32_t* sums) {
     __m256i left[R], right[R];
     auto* at = reinterpret_cast<__m256i*>(sums);
@@ -102,14 +102,14 @@ QUANTLOUPE_AVX2_INLINE void addApart(const std::vector<Correction>& corrections,
 }
 
 template <typename Correction>
-QUANTLOUPE_AVX2 void addApart(const std::vector<Correction>& corrections, const std::int16_t* words,
+QUANTLOUPE_AVX2 void addCorrections(const std::vector<Correction>& corrections, const std::int16_t* words,
                               const std::uint8_t* rows, std::size_t stride, std::size_t count,
                               std::int32_t* sums) {
     std::size_t r = 0;
     for (; r + 4 <= count; r += 4)
-        addApart<4>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
+        addCorrections<4>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
     for (; r < count; ++r)
-        addApart<1>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
+        addCorrections<1>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
 }
 
 QUANTLOUPE_AVX2 void widen(const std::uint8_t* rows, std::size_t stride, std::size_t count, std::size_t depth,
@@ -132,7 +132,7 @@ using Pair = std::array<int, 2>;
 
 /// For one column and two pairs that vpmaddubsw and one addition combine in the same 16 bits: a mask of the
 /// pairs that must be added separately so that the others stay within 16 bits for any codes.
-unsigned apartOf(const std::array<Pair, 2>& pairs) {
+unsigned separatePairs(const std::array<Pair, 2>& pairs) {
     unsigned apart = 0;
     while (true) {
         int up = 0, down = 0, largest = 0, size = -1;
@@ -199,7 +199,7 @@ void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
             for (std::size_t c = 0; c < kPanelColumns; ++c) {
                 const std::size_t one = k + half, two = one + 4;
                 const unsigned bits =
-                    apartOf({Pair{at(one, c), at(one + 1, c)}, Pair{at(two, c), at(two + 1, c)}});
+                    separatePairs({Pair{at(one, c), at(one + 1, c)}, Pair{at(two, c), at(two + 1, c)}});
                 apart[one / 2] |= (bits & 1u) << c;
                 apart[two / 2] |= (bits >> 1) << c;
             }
@@ -258,7 +258,7 @@ void IntegerProduct::run(const std::uint8_t* rows, std::size_t rowStride, std::s
                           depths / kStep, k == 0, sums});
         }
         if (!panel.corrections.empty())
-            addApart(panel.corrections, m_words.data(), rows, rowStride, count, sums);
+            addCorrections(panel.corrections, m_words.data(), rows, rowStride, count, sums);
         const std::size_t first = p * kPanelColumns;
         const Target target{static_cast<std::byte*>(output) + first * element,
                             outputStride,

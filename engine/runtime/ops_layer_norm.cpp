@@ -109,7 +109,7 @@ CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
 
 /// Width of the row and epsilon come from the nodes; every step rounds as theirs do, so the result is the
 /// same.
-QUANTLOUPE_SIMD void writtenOutRow(const float* in, float mean, float deviation, const float* scale, const float* bias,
+QUANTLOUPE_SIMD void composedLayerNormRow(const float* in, float mean, float deviation, const float* scale, const float* bias,
                                    float* out, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) out[i] = (in[i] - mean) / deviation * scale[i] + bias[i];
 }
@@ -136,7 +136,7 @@ CompiledNode compileWrittenOut(const NodeContext& context) {
                         squares += static_cast<double>(distance * distance);
                     }
                     const float variance = static_cast<float>(squares / static_cast<double>(width));
-                    writtenOutRow(in, mean, std::sqrt(variance + epsilon), static_cast<const float*>(a.inputs[1]),
+                    composedLayerNormRow(in, mean, std::sqrt(variance + epsilon), static_cast<const float*>(a.inputs[1]),
                                   static_cast<const float*>(a.inputs[2]), out, width);
                 }
             })};

@@ -76,7 +76,7 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
 void reportNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
     const ScaleGroups general = findScaleGroups(graph, excluded);
     if (general.groups.empty()) {
-        notices.push_back(whyNothing(general));
+        notices.push_back(whyNoGroups(general));
         return;
     }
     notices.push_back(fmt::format("the rules of this profile equalize nothing; the profile quantloupe could equalize {} before {}",

@@ -35,7 +35,7 @@ class QuantloupeRun {
     ProfileResult run(const std::vector<bool>& excluded) {
         ScaleGroups found = findScaleGroups(m_graph, excluded);
         const std::vector<bool> enabled = switchedOn(found.groups);
-        if (found.groups.empty()) m_notices.push_back(whyNothing(found));
+        if (found.groups.empty()) m_notices.push_back(whyNoGroups(found));
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
         if (!balance.converged)

@@ -271,7 +271,7 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
     return GroupFinder(graph, excluded).find();
 }
 
-std::string whyNothing(const ScaleGroups& found) {
+std::string whyNoGroups(const ScaleGroups& found) {
     constexpr std::size_t kTold = 3;
     if (found.refusals.empty()) return "nothing can be equalized: no two consecutive layers have constant weights";
     std::string text = "nothing can be equalized; reasons:";

@@ -34,6 +34,6 @@ struct ScaleGroups {
 ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& excluded);
 
 /// The message if there are no groups.
-std::string whyNothing(const ScaleGroups& found);
+std::string whyNoGroups(const ScaleGroups& found);
 
 }  // namespace quantloupe
