@@ -22,10 +22,10 @@ struct FoldResult {
 };
 
 /// Folds every BatchNormalization for which this is exact: into the Conv, ConvTranspose (one group or
-/// depthwise), Gemm or MatMul before it, else into the unpadded Conv (one group), Gemm or MatMul after it; and every
-/// Mul, Add, Sub or Div by a constant per channel into the layer before it. The layer's output takes over the
-/// name of the folded node's output. Layers and batch norms in `skip` (names) are not changed. All other
-/// constants are shared.
+/// depthwise), Gemm or MatMul before it, else into the unpadded Conv (one group), Gemm or MatMul after it;
+/// and every Mul, Add, Sub or Div by a constant per channel into the layer before it. The layer's output
+/// takes over the name of the folded node's output. Layers and batch norms in `skip` (names) are not changed.
+/// All other constants are shared.
 FoldResult foldBatchNorms(const GraphPtr& source, const std::vector<std::string>& skip);
 
 }  // namespace quantloupe
