@@ -31,7 +31,7 @@ void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
     };
     for (const Node& node : prepared.source->nodes()) add(*prepared.source, node, node.name, "before");
     for (std::size_t n = 0; n < prepared.source->nodeCount(); ++n) {
-        const NodeId after = prepared.fates[n].prepared;
+        const NodeId after = prepared.layerMappings[n].prepared;
         if (after.valid())
             add(*prepared.graph, prepared.graph->node(after), prepared.source->nodes()[n].name, "after");
     }

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr mode_t kNewFile = 0666;            // less the umask
-constexpr std::size_t kLongestPrefix = 200;  // of a temporary name: file systems allow 255 bytes
+constexpr mode_t kNewFile = 0666;            // minus the umask
+constexpr std::size_t kLongestPrefix = 200;  // of a temporary name; file systems allow 255 bytes
 constexpr std::string_view kEnding = ".tmp";
 
 fs::path folderOf(const fs::path& path) {
@@ -38,7 +38,7 @@ fs::path newTemporaryName(const fs::path& target) {
            fmt::format("{}{}-{}{}", temporaryPrefix(target), ::getpid(), ++counter, kEnding);
 }
 
-/// Whether this is the name of a temporary file for the target: NAME.PID-N.tmp, or NAME.PID.tmp of earlier
+/// Whether `name` is the name of a temporary file of the target: NAME.PID-N.tmp, or NAME.PID.tmp from earlier
 /// versions.
 bool isTemporaryName(const std::string& name, const std::string& prefix) {
     if (name.size() <= prefix.size() + kEnding.size() || !name.starts_with(prefix) ||
@@ -49,7 +49,7 @@ bool isTemporaryName(const std::string& name, const std::string& prefix) {
            middle.back() != '-';
 }
 
-/// The writer of a temporary file holds a lock on it until it is done or dead.
+/// The writer of a temporary file keeps a lock on it until it finishes or dies.
 void removeIfAbandoned(const fs::path& file) {
     const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (descriptor < 0) return;
@@ -68,7 +68,7 @@ void removeAbandoned(const fs::path& target) {
         if (isTemporaryName(entry->path().filename().string(), prefix)) removeIfAbandoned(entry->path());
 }
 
-/// The name under which the kernel finds an open file.
+/// The path by which the kernel finds an open file.
 std::string descriptorPath(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
 
 }  // namespace
@@ -81,7 +81,8 @@ StagedFile::StagedFile(const fs::path& target) {
     std::error_code error;
     m_target = fs::is_symlink(target, error) && fs::exists(target, error) ? fs::canonical(target) : target;
     const fs::file_status status = fs::status(m_target, error);
-    if (fs::is_directory(status)) fail(ErrorKind::Io, "'{}' is a folder; name a file", m_target.string());
+    if (fs::is_directory(status))
+        fail(ErrorKind::Io, "'{}' is a folder; choose a file name", m_target.string());
     m_direct = fs::exists(status) && !fs::is_regular_file(status);
     if (m_direct) {
         m_file = ::open(m_target.c_str(), O_WRONLY | O_CLOEXEC);
@@ -93,7 +94,7 @@ StagedFile::StagedFile(const fs::path& target) {
     if (fs::exists(status)) ::fchmod(m_file, static_cast<mode_t>(status.permissions()) & 07777);
 }
 
-/// Without /proc such a file could not be given a name later.
+/// Requires /proc, without which the file could not be given a name later.
 bool StagedFile::openUnnamed() {
 #ifdef O_TMPFILE
     m_file = ::open(folderOf(m_target).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, kNewFile);
@@ -115,7 +116,7 @@ void StagedFile::openNamed() {
             refuse(errno);
         }
         ::flock(m_file, LOCK_EX | LOCK_NB);
-        // Another process may have taken it for abandoned before it was locked.
+        // Another process may have considered the file abandoned before it was locked.
         struct stat status {};
         if (::fstat(m_file, &status) == 0 && status.st_nlink > 0) return;
         ::close(std::exchange(m_file, -1));
@@ -144,7 +145,7 @@ void StagedFile::write(std::string_view content) {
     }
 }
 
-/// The file without a name gets a temporary one: only renaming can replace a file.
+/// Gives the unnamed file a temporary name, because only a rename can replace an existing file.
 fs::path StagedFile::linkUnderNewName() const {
     for (int attempt = 0; attempt < 100; ++attempt) {
         const fs::path name = newTemporaryName(m_target);
@@ -157,7 +158,7 @@ fs::path StagedFile::linkUnderNewName() const {
 }
 
 void StagedFile::commit() {
-    // Closing any descriptor of a file reports what a network file system could not write.
+    // On a network file system, write errors are reported when a descriptor of the file is closed.
     const int last = ::dup(m_file);
     if (last < 0 || ::close(last) != 0) refuse(errno);
     if (m_direct) return;

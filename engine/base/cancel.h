@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A flag that one thread sets and another looks at, and a gate that holds the other one without ending it.
+// A flag by which one thread cancels the work of another, and a gate that pauses it.
 
 #include <atomic>
 #include <chrono>
@@ -12,13 +12,14 @@
 
 namespace quantloupe {
 
-/// Closed, it holds whoever comes to CancelToken::check() with a token that was made for it. Any thread.
+/// While closed, blocks every thread that calls CancelToken::check() with a token created for this gate. Any
+/// thread.
 class PauseGate {
   public:
     void close() { set(true); }
     void open() { set(false); }
     bool closed() const { return m_closed.load(std::memory_order_relaxed); }
-    /// Seconds that it was closed so far.
+    /// Total time the gate has been closed so far, in seconds.
     double closedSeconds() const {
         const std::lock_guard lock(m_mutex);
         return m_seconds + (closed() ? sinceClosed() : 0);
@@ -44,7 +45,7 @@ class PauseGate {
         std::unique_lock lock(m_mutex);
         m_moved.wait(lock, [&] { return !m_closed || cancelled; });
     }
-    /// The lock keeps the flag from being set between a waiting thread's look at it and its sleep.
+    /// The lock prevents the flag from being set between a waiting thread's check and its sleep.
     void setFlag(std::atomic<bool>& cancelled) {
         {
             const std::lock_guard lock(m_mutex);
@@ -64,7 +65,7 @@ class PauseGate {
 class CancelToken {
   public:
     CancelToken() : CancelToken(nullptr) {}
-    /// Waits at `gate`, too, while that is closed.
+    /// check() also waits at `gate` while it is closed.
     explicit CancelToken(std::shared_ptr<PauseGate> gate) : m_state(std::make_shared<State>()) { m_state->gate = std::move(gate); }
 
     void cancel() const {
@@ -75,13 +76,14 @@ class CancelToken {
     }
     bool cancelled() const { return m_state->cancelled.load(std::memory_order_relaxed); }
     bool paused() const { return m_state->gate && m_state->gate->closed(); }
-    /// Waits while the token's gate is closed and the token is not set; throws Cancelled when it is. For threads of our own: one of
-    /// a pool would be missed elsewhere (see runtime/workers.h).
+    /// Waits while the token's gate is closed and the token is not cancelled; throws Cancelled once it is.
+    /// Only for our own threads: a paused thread of a pool would be missing from other work (see
+    /// runtime/workers.h).
     void check() const {
         if (paused()) m_state->gate->wait(m_state->cancelled);
         checkWithoutPause();
     }
-    /// Throws Cancelled when the token is set.
+    /// Throws Cancelled if the token is cancelled.
     void checkWithoutPause() const {
         if (cancelled()) throw Cancelled();
     }

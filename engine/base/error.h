@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The one error type of the engine. Its text says what is wrong, where, and what to do about it.
+// The engine's only error type. Its message says what is wrong, where, and what to do about it.
 // Not for "this layer cannot be quantized": that is a reason, not an error (see quantize/layer_state.h).
 
 #include <fmt/format.h>
@@ -12,17 +12,18 @@
 namespace quantloupe {
 
 enum class ErrorKind {
-    BadInput,     ///< a file, an image or a setting that the person gave is wrong
-    Unsupported,  ///< valid, but beyond what this version can do
-    Io,           ///< the file system said no
-    Internal,     ///< our own mistake
+    BadInput,     ///< a file, an image or a setting from the user is wrong
+    Unsupported,  ///< valid, but not supported by this version
+    Io,           ///< the file system reported an error
+    Internal,     ///< a bug in Quantloupe
 };
 
 class Error : public std::exception {
   public:
     Error(ErrorKind kind, std::string message);
 
-    /// Says where the error happened; each level adds its own: "node 'Conv_3'", then "model 'a.onnx'".
+    /// Prepends where the error happened. Each level adds its own context: "node 'Conv_3'", then "model
+    /// 'a.onnx'".
     Error& addContext(const std::string& context);
 
     ErrorKind kind() const { return m_kind; }
@@ -36,7 +37,7 @@ class Error : public std::exception {
     std::string m_what;
 };
 
-/// Thrown when a cancel token was set. Never shown to the person as an error.
+/// Thrown when a cancel token is set. Never shown to the user as an error.
 class Cancelled : public std::exception {
   public:
     const char* what() const noexcept override { return "cancelled"; }

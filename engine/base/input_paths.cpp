@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether a data folder's readers take a file of this name for a sample.
+/// Whether the readers of a data folder treat a file of this name as a sample.
 bool isSample(const fs::path& file) {
     constexpr std::array<std::string_view, 6> kEndings = {".jpg", ".jpeg", ".png", ".npy", ".npz", ".pb"};
     std::string ending = file.extension().string();
@@ -39,9 +39,9 @@ void InputPaths::add(std::string what, fs::path path) {
 
 void InputPaths::checkOutput(const fs::path& output) const {
     std::error_code error;
-    if (output.empty() || !fs::is_regular_file(output, error)) return;  // nothing is there to be overwritten
+    if (output.empty() || !fs::is_regular_file(output, error)) return;  // there is no file to overwrite
     for (const auto& [what, path] : m_inputs) {
-        std::error_code ignored;  // an input that is missing is refused by its reader
+        std::error_code ignored;  // the reader of a missing input reports it
         if (fs::equivalent(output, path, ignored)) {
             if (output.lexically_normal() == path.lexically_normal())
                 failInput("'{}' is {} and would be overwritten: choose another name for the output",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The one check that keeps an output from overwriting an input.
+// The check that keeps an output from overwriting an input.
 
 #include <filesystem>
 #include <string>
@@ -9,13 +9,14 @@
 
 namespace quantloupe {
 
-/// The files and folders that a task reads, each with what it is: "the model".
+/// The files and folders that a task reads, each with a description such as "the model".
 class InputPaths {
   public:
     /// Ignores an empty path. A folder stands for the samples in it.
     void add(std::string what, std::filesystem::path path);
-    /// Throws Error(BadInput) if writing `output` would overwrite one of the inputs, whichever way its name leads there:
-    /// relative, through a symbolic link, or as another name of the same file (a hard link). Ignores an empty path.
+    /// Throws Error(BadInput) if writing `output` would overwrite one of the inputs, however it is named: by
+    /// a relative path, through a symbolic link, or as another name of the same file (a hard link). Ignores
+    /// an empty path.
     void checkOutput(const std::filesystem::path& output) const;
 
   private:

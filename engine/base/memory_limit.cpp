@@ -15,9 +15,10 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t kLarge = std::size_t{64} << 20;  // below, the machine's memory is not asked about
+/// Smaller requests are not checked against the machine's memory.
+constexpr std::size_t kLarge = std::size_t{64} << 20;
 
-/// Of the limit of address space, what is not in use.
+/// Unused bytes below the address space limit.
 std::size_t addressSpaceLeft() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
@@ -28,7 +29,7 @@ std::size_t addressSpaceLeft() {
     return limit.rlim_cur - std::min<std::size_t>(used, limit.rlim_cur);
 }
 
-/// What the machine could give without swapping.
+/// Memory that the machine can provide without swapping.
 std::size_t machineMemoryLeft() {
     std::ifstream file("/proc/meminfo");
     std::string name, unit;

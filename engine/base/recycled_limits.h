@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How much memory waits for its next taker (recycled_memory.h), in the whole process.
+// The process-wide limit on memory kept for reuse (recycled_memory.h).
 
 #include <cstddef>
 
 namespace quantloupe {
 
-/// Bytes of blocks that wait. Any thread.
+/// Bytes in blocks kept for reuse. Any thread.
 std::size_t recycledBytes();
-/// Gives blocks back to the system if more than `most` bytes wait, now and from now on. Any thread.
+/// Returns blocks to the system whenever more than `most` bytes are kept for reuse, now and from now on. Any
+/// thread.
 void limitRecycledBytes(std::size_t most);
 
 }  // namespace quantloupe

@@ -18,10 +18,10 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kSmallest = std::size_t{64} << 10;  // below, malloc is as good
+constexpr std::size_t kSmallest = std::size_t{64} << 10;  // malloc is as good for smaller blocks
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
-/// Up to the next eighth of a power of two: few sizes, little waste.
+/// Rounds up to the next eighth of a power of two: few sizes, little waste.
 std::size_t sizeClass(std::size_t bytes) {
     if (bytes <= kSmallest) return (bytes + 63) / 64 * 64 + (bytes == 0 ? 64 : 0);
     const std::size_t step = std::bit_floor(bytes) / 8;
@@ -36,7 +36,7 @@ struct Waiting {
 };
 
 Waiting& waiting() {
-    static auto* const instance = new Waiting;  // outlives every static that still holds a block
+    static auto* const instance = new Waiting;  // outlives every static that still owns a block
     return *instance;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Large blocks that are taken and given back all the time. Fresh pages cost about as much as computing what goes into them,
-// so blocks given back wait for the next taker, up to a limit. Any thread.
+// Large blocks that are allocated and freed frequently. Fresh pages cost about as much as the computation
+// that fills them, so freed blocks are kept for reuse, up to a limit. Any thread.
 
 #include <cstddef>
 
@@ -10,17 +10,17 @@ namespace quantloupe {
 class RecycledMemory {
   public:
     RecycledMemory() = default;
-    /// Uninitialized; starts at a cache line. Throws std::bad_alloc, and Error for large blocks
-    /// that cannot be had (base/memory_limit.h).
+    /// Uninitialized and aligned to a cache line. Throws std::bad_alloc, and Error for large blocks that are
+    /// not available (base/memory_limit.h).
     explicit RecycledMemory(std::size_t bytes);
     ~RecycledMemory();
     RecycledMemory(RecycledMemory&& other) noexcept;
     RecycledMemory& operator=(RecycledMemory&& other) noexcept;
 
     std::byte* data() const { return m_data; }
-    std::size_t size() const { return m_size; }  ///< at least what was asked for
+    std::size_t size() const { return m_size; }  ///< at least the requested size
 
-    /// Gives waiting blocks back to the system.
+    /// Returns all blocks kept for reuse to the system.
     static void trim();
 
   private:

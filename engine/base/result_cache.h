@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Results by the version of what they depend on; the one unused for longest goes first.
+// A cache of results, keyed by the version of their inputs; the least recently used entry is evicted first.
 
 #include <algorithm>
 #include <list>
@@ -16,7 +16,7 @@ class ResultCache {
   public:
     explicit ResultCache(std::size_t most) : m_most(most) {}
 
-    /// Null if it is not there. The pointer is good until the next store() or clear().
+    /// Returns null if there is no such entry. The pointer is valid until the next store() or clear().
     T* find(const Version& version) {
         const auto found = m_byVersion.find(version);
         if (found == m_byVersion.end()) return nullptr;
@@ -42,19 +42,20 @@ class ResultCache {
     }
 
     std::size_t bytes() const { return m_entries.size() * kEntryBytes; }
-    /// As shrink() below, for values that hold no memory of their own.
+    /// Like shrink() below, for values that own no memory.
     std::size_t shrink(std::size_t most) {
         dropFrom(std::max<std::size_t>(1, most / kEntryBytes));
         return bytes();
     }
-    /// Sum of `size(value)` and of what an entry itself takes.
+    /// Sum of `size(value)` and the overhead over all entries.
     template <typename Size>
     std::size_t bytes(Size size) const {
         std::size_t sum = 0;
         for (const auto& [version, value] : m_entries) sum += kEntryBytes + size(value);
         return sum;
     }
-    /// Drops what was unused for longest until the rest is at most `most` bytes; the entry used last stays. Returns the bytes of the rest.
+    /// Drops the least recently used entries until the rest take at most `most` bytes; the last used entry
+    /// always stays. Returns the bytes of the remaining entries.
     template <typename Size>
     std::size_t shrink(std::size_t most, Size size) {
         std::size_t kept = 0, count = 0;
@@ -77,7 +78,8 @@ class ResultCache {
     }
 
     using Entries = std::list<std::pair<Version, T>>;
-    static constexpr std::size_t kEntryBytes = sizeof(T) + 128;  ///< with the nodes of the list and of the map
+    /// Including the nodes of the list and the map.
+    static constexpr std::size_t kEntryBytes = sizeof(T) + 128;
     std::size_t m_most;
     Entries m_entries;
     std::unordered_map<Version, typename Entries::iterator> m_byVersion;

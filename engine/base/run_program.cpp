@@ -19,13 +19,13 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kMostOutput = 1 << 20;
-constexpr int kSliceMs = 20;  // how often cancel and time are looked at
+constexpr int kSliceMs = 20;  // interval at which cancellation and the timeout are checked
 
 [[noreturn]] void failSystem(const char* what, int error) {
     fail(ErrorKind::Io, "cannot {}: {}", what, std::strerror(error));
 }
 
-/// A pipe that no other child inherits; reading does not block.
+/// A pipe that no other child inherits; reads do not block.
 struct Pipe {
     int ends[2] = {-1, -1};
     Pipe() {
@@ -42,7 +42,7 @@ struct Pipe {
         if (ends[end] >= 0) close(ends[end]);
         ends[end] = -1;
     }
-    /// Appends what is there; closes the reading end where the writers are gone.
+    /// Appends the available data; closes the read end once all writers are gone.
     void drain(std::string& text) {
         char buffer[4096];
         while (ends[0] >= 0) {
@@ -56,7 +56,7 @@ struct Pipe {
     }
 };
 
-/// A started program; its process group ends with this.
+/// A started program. The destructor kills its process group.
 class Child {
   public:
     Child(const ProgramRun& run, const Pipe& out, const Pipe& err) {
@@ -95,12 +95,12 @@ class Child {
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
     ~Child() {
-        // The group first: as long as its leader is not waited for, its number is nobody else's.
+        // The group is killed first: its id cannot be reused until its leader has been waited for.
         kill(-m_pid, SIGKILL);
         while (waitpid(m_pid, nullptr, 0) < 0 && errno == EINTR) {
         }
     }
-    /// It stays a zombie until the destructor.
+    /// The child stays a zombie until the destructor.
     bool ended(ProgramOutput& output) const {
         siginfo_t info{};
         if (waitid(P_PID, static_cast<id_t>(m_pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
@@ -119,8 +119,8 @@ void checkProgram(const std::filesystem::path& program) {
     std::error_code error;
     const auto status = std::filesystem::status(program, error);
     if (!std::filesystem::exists(status)) failInput("there is no such file");
-    if (!std::filesystem::is_regular_file(status)) failInput("it is not a file that can be run");
-    if (access(program.c_str(), X_OK) != 0) failInput("it is not executable (chmod +x makes it so)");
+    if (!std::filesystem::is_regular_file(status)) failInput("it is not a regular file");
+    if (access(program.c_str(), X_OK) != 0) failInput("it is not executable; run chmod +x on it");
 }
 
 ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
@@ -132,16 +132,17 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(run.timeoutSeconds);
     ProgramOutput output;
     for (;;) {
-        const bool over = child.ended(output);  // before the last drain: nothing written is missed
+        const bool over = child.ended(output);  // checked before the last drain, so that no output is missed
         out.drain(output.out);
         err.drain(output.err);
         if (output.out.size() > kMostOutput || output.err.size() > kMostOutput)
-            failInput("it was stopped: it writes more than a megabyte");
+            failInput("it was stopped: it wrote more than a megabyte");
         if (over) return output;
-        cancel.checkWithoutPause();  // a program of others goes on anyway
+        cancel.checkWithoutPause();  // another program continues during a pause anyway
         if (std::chrono::steady_clock::now() >= deadline)
             failInput("it was stopped: it took more than {:g} seconds", run.timeoutSeconds);
-        pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};  // closed ones are below 0: ignored
+        // Closed ends are negative: ignored.
+        pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
         if (out.ends[0] < 0 && err.ends[0] < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         else poll(ends, 2, kSliceMs);
     }

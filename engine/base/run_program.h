@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Another program, run without a shell: its words go to it as they are, nothing is expanded.
+// Runs another program without a shell: arguments are passed unchanged, nothing is expanded.
 
 #include <filesystem>
 #include <string>
@@ -11,21 +11,22 @@
 namespace quantloupe {
 
 struct ProgramRun {
-    std::filesystem::path program;  ///< not searched for on the PATH; a relative path is taken from the current folder
+    std::filesystem::path program;  ///< not searched for in PATH; relative to the current folder
     std::vector<std::string> arguments;
     double timeoutSeconds = 60;
 };
 
 struct ProgramOutput {
-    std::string out, err;  ///< the first megabyte of each
-    int exitCode = 0;      ///< 0 to 255; -1: ended by a signal
+    std::string out, err;  ///< at most one megabyte each
+    int exitCode = 0;      ///< 0 to 255; -1 if the program was ended by a signal
     int signal = 0;
 };
 
-/// Waits for the end. Standard input is empty, the environment is ours, other files of ours are closed to it. Its whole
-/// process group is killed at the end, on a timeout, after more than a megabyte of output, and on cancel.
-/// Throws Error(BadInput) naming the program if it is missing, a folder, not executable, or too slow; Error(Io) where
-/// the system refuses; Cancelled. A non-zero exit is not an error here.
+/// Waits until the program ends. Its standard input is empty, it inherits the environment, and it inherits no
+/// other open files. Its whole process group is killed at the end, on a timeout, after more than a megabyte
+/// of output, and on cancel.
+/// Throws Error(BadInput) naming the program if it is missing, a folder, not executable, or too slow;
+/// Error(Io) if a system call fails; Cancelled. A non-zero exit code is not an error here.
 ProgramOutput runProgram(const ProgramRun& run, const CancelToken& cancel);
 
 }  // namespace quantloupe

@@ -10,7 +10,8 @@ constexpr std::string_view kEllipsis = "…";
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 bool isBlank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
-/// Where a quoted name that begins at `begin` ends: at a quote that no letter follows. npos: nowhere.
+/// The end of a quoted name that begins at `begin`: the next quote that is not followed by a letter; npos if
+/// there is none.
 std::size_t closingQuote(std::string_view text, std::size_t begin) {
     for (std::size_t at = text.find('\'', begin + 1); at != std::string_view::npos;
          at = text.find('\'', at + 1))
@@ -28,7 +29,7 @@ bool opensQuote(std::string_view text, std::size_t at) {
 }  // namespace
 
 std::string shortName(std::string_view name, std::size_t most) {
-    if (name.size() <= most) return std::string(name);  // bytes are at least as many as characters
+    if (name.size() <= most) return std::string(name);  // a text has at least as many bytes as characters
     std::size_t characters = 0;
     for (const char c : name) characters += continues(c) ? 0 : 1;
     if (characters <= most) return std::string(name);
@@ -45,7 +46,7 @@ std::string shortName(std::string_view name, std::size_t most) {
 
 std::string shortMessage(std::string_view message) {
     std::string result;
-    bool closing = true;  // whether a closing quote is still to come
+    bool closing = true;  // false once an opening quote had no closing one
     for (std::size_t at = 0; at < message.size();) {
         std::size_t end = at + 1;
         std::size_t close = std::string_view::npos;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Names come from files and can have any length; what is shown of them is bounded.
+// Limits the length of displayed names, which come from files and can have any length.
 
 #include <string>
 #include <string_view>
 
 namespace quantloupe {
 
-/// At most this many characters of a name are shown.
+/// The number of characters of a name that are shown.
 inline constexpr std::size_t kMostOfName = 200;
 
-/// The name, or its beginning and its end with an ellipsis between, `most` characters in all. Characters of UTF-8 stay whole.
+/// The name, or its beginning and end joined by an ellipsis, at most `most` characters in total. Never splits
+/// a UTF-8 character.
 std::string shortName(std::string_view name, std::size_t most = kMostOfName);
 
-/// A message in which every quoted name and every word is shortened like that, with at most 4,000 characters in all, and
-/// without control characters other than line breaks and tabs.
+/// The message with every quoted name and every word shortened in the same way, at most 4,000 characters in
+/// total, without control characters other than line breaks and tabs.
 std::string shortMessage(std::string_view message);
 
 }  // namespace quantloupe

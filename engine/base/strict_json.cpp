@@ -13,7 +13,7 @@ namespace {
 constexpr int kDeepest = 32;
 constexpr std::size_t kLongest = std::size_t{64} << 20;
 
-/// Follows the parser and knows where it is.
+/// Checks depth and duplicate keys during parsing and keeps track of the current path.
 class JsonGuard {
   public:
     template <typename Json>
@@ -53,7 +53,7 @@ Json parse(std::string_view text) {
             return guard(depth, event, parsed);
         });
     } catch (const typename Json::exception& error) {
-        // "[json.exception.parse_error.101] parse error at line 1, column 5: ..." without the bracket.
+        // Removes the prefix of "[json.exception.parse_error.101] parse error at line 1, column 5: ...".
         std::string message = error.what();
         if (const auto end = message.find("] "); end != std::string::npos) message.erase(0, end + 2);
         failInput("this is not valid JSON: {}", message);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A 128-bit hash of whatever produced a result: two results with the same version are the same result.
+// A 128-bit hash of the inputs of a result: results with equal versions are equal.
 
 #include <compare>
 #include <cstddef>
@@ -22,7 +22,7 @@ struct Version {
     std::string hex() const;
 };
 
-/// Collects what a version depends on. The order of the calls matters.
+/// Hashes everything that a result depends on. The order of the calls matters.
 class VersionBuilder {
   public:
     VersionBuilder();

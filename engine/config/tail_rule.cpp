@@ -24,7 +24,7 @@ std::uint64_t weightOf(const Graph& graph, const Node& node) {
         return 0;
     std::uint64_t elements = 0;
     for (const TensorId input : node.inputs)
-        if (const Constant* constant = constantBehind(graph, input);
+        if (const Constant* constant = resolveConstant(graph, input);
             constant != nullptr && constant->dims().size() > 1)
             elements += static_cast<std::uint64_t>(constant->size());
     return elements;

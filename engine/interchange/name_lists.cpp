@@ -25,7 +25,7 @@ std::string escapedPattern(const std::string& name) {
 /// The name of the node that a layer became, empty if it was folded away.
 std::string preparedName(const ExportSource& source, const std::string& layer) {
     const auto node = source.prepared->source->findNode(layer);
-    const NodeId now = node ? source.prepared->fates[node->index()].prepared : NodeId();
+    const NodeId now = node ? source.prepared->layerMappings[node->index()].prepared : NodeId();
     return now.valid() ? source.prepared->graph->node(now).name : std::string();
 }
 

@@ -16,11 +16,12 @@ namespace quantloupe {
 
 class Graph;
 
-/// An attribute that is saved as it was read (subgraphs, sparse tensors): its serialized AttributeProto.
+/// An attribute that is saved unchanged (subgraphs, sparse tensors), as its serialized AttributeProto.
 struct OpaqueAttribute {
     std::string serialized;
     std::string kind;  ///< "GRAPH", "SPARSE_TENSOR", ...
-    /// A subgraph. Its inputs are its own and then the tensors of the surrounding graph that it reads, `captures`.
+    /// The parsed subgraph. Its inputs are its own inputs, followed by the outer tensors that it reads
+    /// (`captures`).
     std::shared_ptr<const Graph> graph = {};
     std::vector<std::string> captures = {};
     bool operator==(const OpaqueAttribute&) const = default;
@@ -29,7 +30,7 @@ struct OpaqueAttribute {
 using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
                                     std::vector<float>, std::vector<std::string>, ConstantPtr, OpaqueAttribute>;
 
-/// Readable, shortened after 8 elements: "[3, 3]".
+/// Human-readable text, truncated after 8 elements: "[3, 3]".
 std::string toString(const AttributeValue& value);
 
 class Attributes {
@@ -41,14 +42,14 @@ class Attributes {
     bool has(std::string_view name) const { return m_values.find(name) != m_values.end(); }
     bool empty() const { return m_values.empty(); }
 
-    /// The value, or the fallback where the attribute is missing. Throw Error on another type.
+    /// Returns the value, or the fallback if the attribute is missing. Throws Error if it has another type.
     std::int64_t integer(std::string_view name, std::int64_t fallback) const;
     float real(std::string_view name, float fallback) const;
     std::string text(std::string_view name, std::string_view fallback) const;
     std::vector<std::int64_t> integers(std::string_view name, std::vector<std::int64_t> fallback = {}) const;
-    ConstantPtr constant(std::string_view name) const;  ///< null where missing
+    ConstantPtr constant(std::string_view name) const;  ///< null if missing
 
-    /// Names and values, in the order of the names.
+    /// Adds names and values, ordered by name.
     void addTo(VersionBuilder& builder) const;
 
     Map::const_iterator begin() const { return m_values.begin(); }

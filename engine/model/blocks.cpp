@@ -7,7 +7,7 @@
 namespace quantloupe {
 namespace {
 
-/// The first `parts` parts of a name, or nothing if it has no more than those.
+/// The first `parts` parts of a name, or empty if it has no more parts than that.
 std::string_view scopeOf(std::string_view name, std::size_t parts) {
     std::size_t end = 0;
     for (std::size_t p = 0; p < parts; ++p) {
@@ -35,7 +35,7 @@ std::vector<std::string_view> scopesOf(std::string_view name) {
 
 Version blockShape(const Graph& graph, const Block& block) {
     VersionBuilder builder;
-    std::map<TensorId, std::size_t> known;  // tensors in the order in which the block meets them
+    std::map<TensorId, std::size_t> known;  // tensors in the order of their first use in the block
     for (const NodeId id : block.nodes) {
         const Node& node = graph.node(id);
         builder.add(std::string_view(node.domain)).add(std::string_view(node.op));

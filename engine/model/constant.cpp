@@ -31,7 +31,7 @@ float halfToFloat(std::uint16_t half) {
     return sign * std::ldexp(static_cast<float>(mantissa + 1024), exponent - 25);
 }
 
-/// Calls f(element) for every element, in its own type.
+/// Calls f(element) for every element, in the element type.
 template <typename F>
 void forEachElement(DataType type, std::span<const std::byte> bytes, F&& f) {
     const auto visit = [&]<typename T>(T) {
@@ -55,7 +55,7 @@ void forEachElement(DataType type, std::span<const std::byte> bytes, F&& f) {
         case DataType::UInt32: return visit(std::uint32_t{});
         case DataType::Int64: return visit(std::int64_t{});
         case DataType::UInt64: return visit(std::uint64_t{});
-        default: failInput("a constant of type {} has no numbers that can be read", dataTypeName(type));
+        default: failInput("a constant of type {} cannot be read as numbers", dataTypeName(type));
     }
 }
 

@@ -20,9 +20,9 @@ class Constant {
   public:
     static ConstantPtr fromFloats(Dims dims, std::vector<float> values);
     static ConstantPtr fromInt64s(Dims dims, std::vector<std::int64_t> values);
-    /// Takes the bytes over (row-major, little endian).
+    /// Takes ownership of the bytes (row-major, little endian).
     static ConstantPtr fromBytes(DataType type, Dims dims, std::vector<std::byte> bytes);
-    /// Refers to bytes that `owner` keeps alive: weights are not copied out of the parsed model.
+    /// Refers to bytes that `owner` keeps alive, so that weights are not copied out of the parsed model.
     static ConstantPtr view(DataType type, Dims dims, std::shared_ptr<const void> owner,
                             std::span<const std::byte> bytes);
 
@@ -33,7 +33,7 @@ class Constant {
 
     /// The elements; throws Error unless the type is Float32.
     std::span<const float> floats() const;
-    /// The elements of any integer or bool type, converted. Throws Error for others.
+    /// The elements of any integer or bool type, converted. Throws Error for other types.
     std::vector<std::int64_t> toInt64s() const;
     /// The elements of any numeric type, converted.
     std::vector<double> toDoubles() const;

@@ -24,13 +24,13 @@ enum class DataType : std::int32_t {
     UInt32 = 12,
     UInt64 = 13,
     BFloat16 = 16,
-    UInt4 = 21,  ///< in memory one a byte; in files two
+    UInt4 = 21,  ///< one per byte in memory, two per byte in files
     Int4 = 22,   ///< likewise
 };
 
-/// Bytes of one element; 0 for strings and types of no fixed size.
+/// Bytes per element; 0 for strings and types without a fixed size.
 std::size_t elementSize(DataType type);
-/// As ONNX writes it: "float32", "int64".
+/// The name as ONNX writes it: "float32", "int64".
 std::string_view dataTypeName(DataType type);
 
 }  // namespace quantloupe

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The network as a value: nodes in topological order, tensors with their constants. Immutable once built, so
-// it is shared between threads without locks. To change one, start a GraphBuilder from it.
+// The network as a value: nodes in topological order, tensors with their constants. A graph is immutable once
+// built, so threads share it without locks. To change one, start a GraphBuilder from it.
 //
-// Constant nodes of the file become constants of their tensor and are no nodes here: every node is a *layer*.
+// Constant nodes in the file become constants of their output tensors and are not nodes of the graph: every
+// node is a *layer*.
 
 #include <map>
 #include <memory>
@@ -27,7 +28,7 @@ struct Node {
     std::vector<TensorId> outputs;  ///< likewise
     Attributes attributes;
 
-    /// Input `i`, or an invalid id where it is omitted or beyond the list.
+    /// Input `i`, or an invalid id if it is omitted or out of range.
     TensorId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : TensorId(); }
     TensorId output(std::size_t i = 0) const { return i < outputs.size() ? outputs[i] : TensorId(); }
 };
@@ -35,7 +36,7 @@ struct Node {
 struct TensorInfo {
     std::string name;  ///< unique and not empty
     DataType type = DataType::Undefined;
-    std::optional<Shape> shape;  ///< as far as the file or shape inference says
+    std::optional<Shape> shape;  ///< as far as known from the file or shape inference
     ConstantPtr constant;        ///< not null for initializers and Constant nodes
     NodeId producer;             ///< invalid for graph inputs and constants
     std::vector<NodeId> consumers;  ///< in node order, each node once
@@ -44,7 +45,7 @@ struct TensorInfo {
     bool constantNode = false;  ///< the constant comes from a Constant node, not from an initializer
 };
 
-/// Facts of the file that a saved copy needs again.
+/// Properties of the file that are written back on saving.
 struct ModelFacts {
     std::string graphName;
     std::string producer;  ///< "pytorch 2.1"
@@ -60,20 +61,20 @@ class Graph {
     std::size_t nodeCount() const { return m_nodes.size(); }
 
     std::span<const TensorInfo> tensors() const { return m_tensors; }
-    /// Of an omitted input, an invalid id: without name, type, producer or consumers.
+    /// For an omitted input (an invalid id), returns an entry without name, type, producer or consumers.
     const TensorInfo& tensor(TensorId id) const { return id.valid() ? m_tensors[id.index()] : s_omitted; }
     std::size_t tensorCount() const { return m_tensors.size(); }
 
-    /// Graph inputs that are no constants, and graph outputs, in the file's order.
+    /// Graph inputs that are not constants, and graph outputs, in file order.
     std::span<const TensorId> inputs() const { return m_inputs; }
     std::span<const TensorId> outputs() const { return m_outputs; }
 
     std::optional<NodeId> findNode(std::string_view name) const;
     std::optional<TensorId> findTensor(std::string_view name) const;
 
-    /// The constant behind a tensor, or null (also for an invalid id).
+    /// The value of a constant tensor, or null (also for an invalid id).
     const Constant* constantOf(TensorId id) const;
-    /// The one node that reads the tensor; invalid if there are none or several, or if it is a graph output.
+    /// The only node that reads the tensor; invalid if there are none or several, or if it is a graph output.
     NodeId onlyConsumer(TensorId id) const;
 
     const ModelFacts& facts() const { return m_facts; }

@@ -97,7 +97,7 @@ void GraphBuilder::replaceUses(TensorId from, TensorId to) {
 }
 
 GraphPtr GraphBuilder::build(BuiltIds* ids) {
-    // Who makes what.
+    // Find the producer of each tensor.
     std::vector<NodeId> producer(m_tensors.size());
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
         if (m_removed[n]) continue;
@@ -105,7 +105,7 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
             if (!out.valid()) continue;
             const TensorInfo& info = tensorInfo(out);
             if (producer[out.index()].valid())
-                failInput("tensor '{}' is made by two nodes, '{}' and '{}'", info.name,
+                failInput("tensor '{}' is produced by two nodes, '{}' and '{}'", info.name,
                           node(producer[out.index()]).name, m_nodes[n].name);
             if (info.constant || info.graphInput)
                 failInput("node '{}' overwrites '{}', which is {}", m_nodes[n].name, info.name,
@@ -114,7 +114,8 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
         }
     }
 
-    // Topological order; among ready nodes the first of the file goes first, so a sorted file keeps its order.
+    // Topological order; among the ready nodes the first in file order goes first, so a sorted file keeps its
+    // order.
     std::vector<std::size_t> waiting(m_nodes.size(), 0);
     std::vector<std::vector<std::size_t>> readers(m_nodes.size());
     for (std::size_t n = 0; n < m_nodes.size(); ++n) {
@@ -152,14 +153,14 @@ GraphPtr GraphBuilder::build(BuiltIds* ids) {
                   m_nodes[static_cast<std::size_t>(stuck - waiting.begin())].name);
     }
 
-    // Tensors that anything still refers to.
+    // Tensors that are still referenced.
     std::vector<char> used(m_tensors.size(), 0);
     for (const TensorId id : m_inputs) used[id.index()] = 1;
     for (const TensorId id : m_outputs) {
         used[id.index()] = 1;
         const TensorInfo& info = tensorInfo(id);
         if (!producer[id.index()].valid() && !info.constant && !info.graphInput)
-            failInput("the graph output '{}' is not made by any node", info.name);
+            failInput("the graph output '{}' is not produced by any node", info.name);
     }
     for (const std::size_t n : order) {
         for (const TensorId id : m_nodes[n].inputs)

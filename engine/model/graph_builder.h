@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Makes a Graph, from nothing or from another graph. Constants are shared, never copied.
+// Builds a Graph from scratch or from another graph. Constants are shared, never copied.
 
 #include <utility>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace quantloupe {
 
-/// What became of the ids of the builder in the graph that it built (an invalid id: removed).
+/// Maps ids of the builder to ids in the built graph (an invalid id: removed).
 struct BuiltIds {
     std::vector<NodeId> nodes;
     std::vector<TensorId> tensors;
@@ -18,16 +18,16 @@ struct BuiltIds {
 class GraphBuilder {
   public:
     GraphBuilder() = default;
-    /// Starts as a copy; the source's ids are valid here until build().
+    /// Starts with a copy of `source`, whose ids are valid in this builder until build().
     explicit GraphBuilder(const Graph& source);
 
     ModelFacts& facts() { return m_facts; }
 
-    /// The tensor of this name, made if there is none.
+    /// Returns the tensor with this name; adds it if there is none.
     TensorId tensor(const std::string& name);
     TensorInfo& tensorInfo(TensorId id) { return m_tensors[id.index()]; }
     bool hasTensor(const std::string& name) const { return m_tensorByName.contains(name); }
-    /// A name that no tensor has: `wanted`, or with _1, _2... behind it.
+    /// Returns a name that no tensor has: `wanted`, or `wanted` followed by _1, _2...
     std::string unusedTensorName(const std::string& wanted) const;
 
     TensorId addConstant(const std::string& name, ConstantPtr value);
@@ -40,11 +40,12 @@ class GraphBuilder {
     std::size_t nodeCount() const { return m_nodes.size(); }
     bool removed(NodeId id) const { return m_removed[id.index()]; }
     void removeNode(NodeId id) { m_removed[id.index()] = true; }
-    /// Every node that reads `from` reads `to` instead. Graph outputs stay what they are.
+    /// Makes every node that reads `from` read `to` instead. Graph outputs are unchanged.
     void replaceUses(TensorId from, TensorId to);
 
-    /// Checks (one producer a tensor, every input produced, unique names, no cycle; Error otherwise), sorts
-    /// topologically (stable: file order where it is valid), drops removed nodes and unused constants.
+    /// Validates the graph (one producer per tensor, every input produced, unique names, no cycle; Error
+    /// otherwise), sorts it topologically (stable: keeps file order where valid), and drops removed nodes and
+    /// unused constants.
     GraphPtr build(BuiltIds* ids = nullptr);
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Strong indices into a Graph. An id is good for the graph that gave it and for no other.
+// Strong indices into a Graph. An id is valid only for the graph that returned it.
 
 #include <compare>
 #include <cstddef>

@@ -11,10 +11,12 @@
 namespace quantloupe {
 namespace {
 
-/// Operators whose output has the shape of the data that they read: a measured shape after them is also the shape before them.
+/// Operators whose output has the shape of their data input: a shape measured after them is also the shape
+/// before them.
 constexpr std::array kSameShape = {"Relu", "Clip", "LeakyRelu", "PRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Gelu", "Erf",
                                    "BatchNormalization", "Identity", "Dropout", "Elu", "Selu", "Softplus", "Cast"};
-/// As before if all other operands are constants, which exporters write with no more dimensions than the data.
+/// Likewise, if all other operands are constants; exporters write those with no more dimensions than the
+/// data.
 constexpr std::array kWithConstants = {"Add", "Sub", "Mul", "Div"};
 constexpr int kMostSteps = 6;
 
@@ -27,7 +29,7 @@ class CostFinder {
     LayerCost find() {
         for (const TensorId in : m_node.inputs) {
             if (isMove(m_node)) break;  // counted at the layer that reads them
-            const Constant* constant = constantBehind(m_graph, in);
+            const Constant* constant = resolveConstant(m_graph, in);
             if (constant != nullptr && constant->type() == DataType::Float32 && constant->size() > 1)
                 m_cost.parameters += static_cast<std::uint64_t>(constant->size());
         }
@@ -49,7 +51,7 @@ class CostFinder {
             m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs", m_graph.tensor(tensor).name);
     }
 
-    /// Measured shapes of a tensor or of the one that it is fused into; null if there are none.
+    /// The measured shape of a tensor or of the tensor that it is fused into; null if there is none.
     const Dims* measuredDims(TensorId tensor) const {
         if (!m_measured.dims) return nullptr;
         for (int step = 0; step < kMostSteps && tensor.valid(); ++step) {
@@ -65,7 +67,7 @@ class CostFinder {
         return nullptr;
     }
 
-    /// Empty, and the cost unknown, if the shape is unknown.
+    /// Returns an empty shape and marks the cost as unknown if the shape is unknown.
     Dims dimsOf(TensorId tensor) {
         if (!tensor.valid()) return {};
         if (const Constant* constant = m_graph.constantOf(tensor)) return constant->dims();
@@ -79,7 +81,8 @@ class CostFinder {
         for (std::size_t d = 0; d < shape->size(); ++d) {
             const Dim& dim = (*shape)[d];
             if (!dim.known()) {
-                // Without symbols elsewhere, what is unknown in front is the batch, which a Flatten or Reshape leaves without a name.
+                // If no input has symbols elsewhere, an unknown first dimension is the batch, which a Flatten
+                // or Reshape leaves unnamed.
                 const bool batch = d == 0 && shape->size() > 1 && !symbolsInInputs(1);
                 if (!batch && !isInputSymbol(dim.symbol)) return unknown(tensor), Dims{};
                 m_cost.assumed = m_cost.assumed || d > 0;
@@ -98,7 +101,7 @@ class CostFinder {
         });
     }
 
-    /// Exporters also give names to dimensions that they could not compute.
+    /// Exporters also name dimensions that they could not compute.
     bool isInputSymbol(const std::string& symbol) const {
         return !symbol.empty() && std::ranges::any_of(m_graph.inputs(), [&](TensorId input) {
             const auto& shape = m_graph.tensor(input).shape;
@@ -112,7 +115,7 @@ class CostFinder {
         return count;
     }
 
-    /// Products for one element of a convolution's output (or, transposed, input).
+    /// Multiplications per element of a convolution's output (of the input, if transposed).
     std::uint64_t perChannel(TensorId weight) {
         const Dims dims = dimsOf(weight);
         std::uint64_t count = 1;
@@ -126,7 +129,8 @@ class CostFinder {
         return dims.size() < fromEnd ? 1 : static_cast<std::uint64_t>(dims[dims.size() - fromEnd]);
     }
 
-    /// Every step of every sequence multiplies with both weights, [directions, gates * hidden, inputs] and [.., hidden].
+    /// Every step of every sequence is multiplied by both weights, [directions, gates * hidden, inputs] and
+    /// [.., hidden].
     std::uint64_t recurrent() {
         const std::uint64_t width = extent(m_node.input(0), 1);
         const std::uint64_t steps = width == 0 ? 0 : elements(m_node.input(0)) / width;

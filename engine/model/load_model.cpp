@@ -43,7 +43,7 @@ void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value) {
     if (!info.shape) info.shape = shapeOf(value.type());
 }
 
-/// Gives every node a name of its own, and says what it did.
+/// Gives every node a unique name and appends a notice about each change.
 std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<std::string>& notices) {
     std::unordered_set<std::string> taken;
     for (const auto& node : graph.node()) taken.insert(node.name());
@@ -81,7 +81,7 @@ const T& valueOf(const AttributeValue& value, const std::string& attribute) {
     failInput("its attribute '{}' has a value of another type than its name says", attribute);
 }
 
-/// The value of a Constant node in any of its spellings; null for those that we cannot read.
+/// The value of a Constant node in any of its forms; null for unsupported ones.
 ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr<const void>& owner,
                               const std::filesystem::path& folder) {
     for (int i = 0; i < node.attribute_size(); ++i) {
@@ -104,8 +104,8 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
     return nullptr;
 }
 
-/// Fills in shapes that the file does not tell. ONNX's library knows operators up to its own opset; where it gives up,
-/// the shapes stay unknown until the network runs.
+/// Fills in shapes that are missing in the file. ONNX's library knows operators up to its own opset; where it
+/// gives up, the shapes stay unknown until the network runs.
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     constexpr std::size_t kSmall = 1024;  // shape arithmetic needs values, convolutions only the shapes of weights
     onnx::ModelProto copy;
@@ -118,7 +118,8 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     *graph.mutable_value_info() = model.graph().value_info();
     std::set<std::string> inputs;
     for (const auto& input : graph.input()) inputs.insert(input.name());
-    // Its inference of control flow crashes on damaged bodies, and other domains than ai.onnx have none.
+    // ONNX's inference of control flow crashes on damaged bodies, and domains other than ai.onnx have no
+    // inference.
     for (const auto& node : model.graph().node()) {
         const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
                                           [](const onnx::AttributeProto& attribute) { return attribute.has_g() || attribute.graphs_size() > 0; });
@@ -144,7 +145,7 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     for (const auto& value : graph.value_info()) noteType(builder, value);
 }
 
-/// What all graphs of a file share.
+/// State shared by all graphs of a file.
 struct Loading {
     const onnx::ModelProto& model;
     std::shared_ptr<const void> owner;
@@ -179,7 +180,7 @@ void addInitializers(const onnx::GraphProto& proto, const Loading& loading, Grap
     for (const auto& tensor : proto.initializer()) {
         try {
             if (tensor.name().empty()) failInput("it has no name");
-            if (builder.hasTensor(tensor.name())) failInput("there are two of this name");
+            if (builder.hasTensor(tensor.name())) failInput("there are two with this name");
             builder.addConstant(tensor.name(), constantFromProto(tensor, loading.owner, loading.folder));
         } catch (Error& error) {
             error.addContext(fmt::format("initializer '{}'", tensor.name()));
@@ -214,7 +215,7 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
 
 void addOutputs(const onnx::GraphProto& proto, GraphBuilder& builder) {
     for (const auto& output : proto.output()) {
-        if (!builder.hasTensor(output.name())) failInput("the graph output '{}' is not made by any node", output.name());
+        if (!builder.hasTensor(output.name())) failInput("the graph output '{}' is not produced by any node", output.name());
         builder.addOutput(builder.tensor(output.name()));
         noteType(builder, output);
     }
@@ -272,14 +273,14 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
     return builder.build();
 }
 
-/// Subgraph-free statement of what is odd, without refusing: newer models must load with an older library.
+/// Reports oddities without rejecting the model: newer models must load with an older library.
 void checkShape(const LoadedModel& model, std::vector<std::string>& notices) {
     if (model.graph->nodeCount() == 0) notices.emplace_back("the graph has no nodes");
     for (const TensorInfo& tensor : model.graph->tensors()) {
         if (!tensor.constant || tensor.constant->type() != DataType::Float32) continue;
         for (const float value : tensor.constant->floats()) {
             if (std::isfinite(value)) continue;
-            notices.push_back(fmt::format("the weight '{}' holds NaN or infinity", tensor.name));
+            notices.push_back(fmt::format("the weight '{}' contains NaN or infinity", tensor.name));
             break;
         }
     }
@@ -309,7 +310,7 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
         failInput("the model names no operator set; export it again");
 
     LoadedModel model;
-    // Names and structure come from the message that owns the weights; only the node list is looked at again.
+    // Names and structure come from the message that owns the weights; only the node list is processed again.
     model.graph = graphFromProto(*proto, proto, folder, model.notices);
     checkShape(model, model.notices);
     const std::set<std::filesystem::path> dataFiles = externalFiles(proto->graph(), folder);
@@ -326,7 +327,7 @@ LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem
 
 namespace {
 
-/// In blocks: the weights are in memory once, in the parsed message.
+/// Reads the file in blocks, so that the weights are in memory only once, in the parsed message.
 LoadedModel parseFile(const std::filesystem::path& path) {
     const InputFile file(path);
     std::array<char, 64> head{};

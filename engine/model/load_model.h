@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// ONNX files in and out.
+// Reads and writes ONNX files.
 
 #include <filesystem>
 #include <string>
@@ -13,22 +13,23 @@ namespace quantloupe {
 struct LoadedModel {
     GraphPtr graph;
     std::filesystem::path path;
-    /// What was repaired or looked odd, in words: "3 nodes had no name and are called Conv_0, Relu_1, ...".
+    /// What was repaired or looked unusual: "3 nodes had no name and are called Conv_0, Relu_1, ...".
     std::vector<std::string> notices;
-    /// Files beside it that hold its weights (ONNX external data), each once.
+    /// Separate files that contain its weights (ONNX external data), each once.
     std::vector<std::filesystem::path> dataFiles;
 };
 
-/// Reads an ONNX file. Nodes without a name get OpType_index, duplicates _1; operators that we do not know are
-/// kept. Shapes are filled in as far as the file and ONNX's shape inference know them.
-/// Throws Error for what is no ONNX model, truncated, cyclic, or refers to data outside its folder. Any thread.
+/// Reads an ONNX file. Nodes without a name are named OpType_index, duplicates get the suffix _1; unknown
+/// operators are kept. Shapes are filled in as far as the file and ONNX's shape inference provide them.
+/// Throws Error if the file is not an ONNX model, is truncated, has a cycle, or refers to data outside its
+/// folder. Any thread.
 LoadedModel loadModel(const std::filesystem::path& path);
-/// The same from the bytes of a file; `folder` is where external data may lie.
+/// Like loadModel(), from the bytes of a file; external data must be inside `folder`.
 LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder = {});
 
-/// The bytes of an ONNX file. Throws Error(Unsupported) beyond the 2 GiB that one such file can have.
+/// Returns the bytes of an ONNX file. Throws Error(Unsupported) if they exceed the limit of 2 GiB per file.
 std::string modelBytes(const Graph& graph);
-/// Writes through a temporary file and a rename. Throws Error.
+/// Writes a temporary file and renames it. Throws Error.
 void saveModel(const Graph& graph, const std::filesystem::path& path);
 
 }  // namespace quantloupe

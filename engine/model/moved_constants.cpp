@@ -12,7 +12,7 @@ bool isMove(const Node& node) {
     return node.domain.empty() && std::ranges::find(kOperators, node.op) != kOperators.end();
 }
 
-const Constant* constantBehind(const Graph& graph, TensorId tensor) {
+const Constant* resolveConstant(const Graph& graph, TensorId tensor) {
     while (tensor.valid() && graph.constantOf(tensor) == nullptr) {
         const NodeId producer = graph.tensor(tensor).producer;
         if (!producer.valid() || !isMove(graph.node(producer))) return nullptr;

@@ -20,7 +20,7 @@ template <typename T, typename Field>
 ConstantPtr fromField(DataType type, Dims dims, const Field& field) {
     const auto count = static_cast<std::size_t>(elementCount(dims));
     if (static_cast<std::size_t>(field.size()) != count)
-        failInput("the shape {} needs {} values but {} are there", toString(dims), count, field.size());
+        failInput("the shape {} needs {} values but has {}", toString(dims), count, field.size());
     std::vector<std::byte> bytes(count * sizeof(T));
     for (std::size_t i = 0; i < count; ++i) {
         const T value = static_cast<T>(field[static_cast<int>(i)]);
@@ -29,18 +29,18 @@ ConstantPtr fromField(DataType type, Dims dims, const Field& field) {
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 
-/// The folder's own files only: no absolute paths, no "..", no links that lead out.
+/// Only files inside the folder: no absolute paths, no "..", no links that lead out of it.
 fs::path containedPath(const fs::path& folder, const std::string& location) {
     const fs::path relative(location);
     if (location.empty() || relative.is_absolute())
-        failInput("its data is said to lie at '{}'; only files beside the model are read", location);
+        failInput("invalid external data location '{}'; only files in the model's folder are read", location);
     std::error_code error;
     const fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
     const fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
     const fs::path inside = error ? fs::path() : file.lexically_relative(root);
     if (inside.empty() || *inside.begin() == "..")
-        failInput("its data is said to lie at '{}', outside the model's folder; copy it beside the model", location);
-    if (!fs::exists(file, error)) failInput("its data file '{}' is missing; it must lie beside the model", location);
+        failInput("its external data is at '{}', outside the model's folder; copy the file next to the model", location);
+    if (!fs::exists(file, error)) failInput("its data file '{}' is missing; it must be next to the model", location);
     return file;
 }
 
@@ -61,14 +61,14 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
     const std::size_t wanted = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
     const std::uint64_t size = file.size();
     if (length.value_or(wanted) != wanted || offset > size || wanted > size - offset)
-        failInput("its {} bytes at {} do not lie within the {} bytes of '{}'; is the file complete?", wanted, offset,
+        failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", wanted, offset,
                   size, location);
     std::vector<std::byte> bytes(wanted);
     file.read(bytes.data(), wanted, offset);
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
 }
 
-/// Integers of 4 bits, two a byte, the first in the low half; in memory one a byte.
+/// 4-bit integers: two per byte in the file, the first in the low half; one per byte in memory.
 ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims dims) {
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL)
         fail(ErrorKind::Unsupported, "integers of 4 bits in an external file are not supported");
@@ -79,7 +79,7 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
         const std::size_t at = i / 2;
         const bool inRaw = tensor.has_raw_data();
         if (at >= (inRaw ? raw.size() : static_cast<std::size_t>(tensor.int32_data_size())))
-            failInput("it holds fewer than its {} values", count);
+            failInput("it contains fewer than its {} values", count);
         const auto pair = static_cast<unsigned>(inRaw ? static_cast<unsigned char>(raw[at]) : tensor.int32_data(static_cast<int>(at)));
         const int code = static_cast<int>((i % 2 == 0 ? pair : pair >> 4) & 15u);
         bytes[i] = static_cast<std::byte>(isSigned && code > 7 ? code - 16 : code);
@@ -124,7 +124,7 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
 AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner,
                                   const fs::path& folder) {
     const onnx::AttributeProto& attribute = node.attribute(index);
-    // Files of IR version 1 leave the type out; the field that is set tells it.
+    // Files of IR version 1 omit the type; which field is set determines it.
     auto type = attribute.type();
     if (type == onnx::AttributeProto::UNDEFINED) {
         if (attribute.has_i()) type = onnx::AttributeProto::INT;

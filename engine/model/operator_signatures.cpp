@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kAny = 1 << 30;
 
-/// `inputs`: one letter for each: x required, ? optional, + one or more, * any number.
+/// `inputs`: one character per input: x required, ? optional, + one or more, * any number.
 struct Signature {
     const char* op;
     const char* inputs;
@@ -83,17 +83,18 @@ constexpr Signature kSignatures[] = {
 
 enum class Kind { Integer, Integers, Real, Reals, Text, Texts, Tensor, Graph };
 
-/// The range holds for each element of a list.
+/// The range applies to each element of a list.
 struct AttributeRule {
     Kind kind;
     std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
     std::set<std::string> choices = {};
 };
 
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;  ///< kernels, strides and the like: beyond any real network
+/// For kernels, strides and the like; larger than in any real network.
+constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;
 constexpr std::int64_t kMostAxis = 64;
 
-/// Attributes have one meaning in all operators; the exceptions are not listed (p, to, seed, value).
+/// An attribute name means the same in all operators; the exceptions are not listed (p, to, seed, value).
 const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
     static const std::map<std::string, AttributeRule, std::less<>> rules = [] {
         std::map<std::string, AttributeRule, std::less<>> all;
@@ -173,7 +174,7 @@ void checkAttribute(const std::string& op, const std::string& name, const Attrib
     const auto found = attributeRules().find(name);
     if (found == attributeRules().end()) return;
     const AttributeRule& rule = found->second;
-    // An empty list has no type of its own in some files.
+    // In some files an empty list has no type of its own.
     if (kindOf(value) != rule.kind && !emptyList(value))
         failInput("its attribute '{}' must be {}, not {}", name, kindName(rule.kind), kindName(kindOf(value)));
     std::vector<std::int64_t> numbers;
@@ -218,9 +219,9 @@ void checkSignature(const Node& node, std::size_t formalInputs) {
     }
     const auto outputs = static_cast<int>(node.outputs.size());
     if (outputs < signature.leastOutputs)
-        failInput("it has {}, but {} makes at least {}", countOf(node.outputs.size(), "output"), node.op, signature.leastOutputs);
+        failInput("it has {}, but {} has at least {}", countOf(node.outputs.size(), "output"), node.op, signature.leastOutputs);
     if (outputs > signature.mostOutputs)
-        failInput("it has {}, but {} makes at most {}", countOf(node.outputs.size(), "output"), node.op, signature.mostOutputs);
+        failInput("it has {}, but {} has at most {}", countOf(node.outputs.size(), "output"), node.op, signature.mostOutputs);
     for (const auto& [name, value] : node.attributes) checkAttribute(node.op, name, value);
     static const std::map<std::string_view, std::vector<const char*>> subgraphs = {
         {"If", {"then_branch", "else_branch"}}, {"Loop", {"body"}}, {"Scan", {"body"}}, {"SequenceMap", {"body"}}};

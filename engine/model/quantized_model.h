@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Models that come quantized already: with Q/DQ pairs, or with operators on integers.
+// Models that are already quantized: with Q/DQ pairs or with integer operators.
 
 #include <vector>
 
@@ -8,11 +8,13 @@
 
 namespace quantloupe {
 
-/// QuantizeLinear and its kin, and the operators on integers (QLinearConv, ConvInteger...), of ai.onnx and com.microsoft.
+/// Whether the node is QuantizeLinear or a related operator, or an integer operator (QLinearConv,
+/// ConvInteger...), of ai.onnx or com.microsoft.
 bool isQuantizationOperator(const Node& node);
-/// How many of them there are; 0: a float model.
+/// The number of such operators; 0 for a float model.
 std::size_t quantizationOperators(const Graph& graph);
-/// One a node: it is such an operator, or a float operator (with its Relu or Clip) that reads what was dequantized for it.
+/// One flag per node: it is such an operator, or a float operator (with its Relu or Clip) that reads
+/// dequantized values.
 std::vector<bool> quantizedNodes(const Graph& graph);
 
 }  // namespace quantloupe

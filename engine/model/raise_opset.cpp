@@ -65,7 +65,8 @@ class OpsetRaiser {
         node.inputs[1] = m_builder.addConstant(m_builder.unusedTensorName(constant), Constant::fromInt64s(dims, values));
     }
 
-    /// Before 13 everything from the axis on was one row, by default from 1 on; since then the axis alone, by default the last.
+    /// Before opset 13 all axes from `axis` on (default 1) formed one row; since then `axis` alone does
+    /// (default: the last axis).
     void checkSoftmax(Node& node) {
         const std::int64_t axis = node.attributes.integer("axis", 1);
         const auto& shape = m_graph.tensor(node.input(0)).shape;

@@ -33,9 +33,9 @@ NodeSet setOf(const Graph& graph, std::span<const NodeId> nodes) {
 bool isWeighted(const Graph& graph, const Node& node) {
     if (!node.domain.empty()) return false;
     if (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm")
-        return constantBehind(graph, node.input(1)) != nullptr;
+        return resolveConstant(graph, node.input(1)) != nullptr;
     if (node.op == "MatMul")
-        return constantBehind(graph, node.input(0)) != nullptr || constantBehind(graph, node.input(1)) != nullptr;
+        return resolveConstant(graph, node.input(0)) != nullptr || resolveConstant(graph, node.input(1)) != nullptr;
     return false;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which nodes lie before, behind and between. All O(nodes + edges).
+// Which nodes are upstream, downstream and in between. All functions are O(nodes + edges).
 
 #include <span>
 #include <vector>
@@ -9,17 +9,17 @@
 
 namespace quantloupe {
 
-/// One flag a node.
+/// One flag per node.
 using NodeSet = std::vector<bool>;
 
-/// The nodes themselves and all that data flows to from them.
+/// The nodes themselves and all nodes that data flows to from them.
 NodeSet downstreamOf(const Graph& graph, std::span<const NodeId> from);
-/// The nodes themselves and all whose data flows into them.
+/// The nodes themselves and all nodes whose data flows into them.
 NodeSet upstreamOf(const Graph& graph, std::span<const NodeId> to);
-/// All nodes on any directed path, both ends included; empty where there is no path.
+/// All nodes on any directed path, including both ends; empty if there is no path.
 NodeSet between(const Graph& graph, NodeId from, NodeId to);
-/// The tail: from every graph output upstream to the last weighted node (Conv, ConvTranspose, Gemm or MatMul with
-/// a constant operand), which is included. Empty where a walk meets no weighted node.
+/// The tail: from every graph output upstream to the last weighted node (Conv, ConvTranspose, Gemm or MatMul
+/// with a constant operand), inclusive. Empty if there is no weighted node upstream of any graph output.
 NodeSet tailOf(const Graph& graph);
 
 }  // namespace quantloupe

@@ -12,7 +12,7 @@ std::int64_t elementCount(const Dims& dims) {
     std::int64_t count = 1;
     for (const std::int64_t dim : dims) {
         if (dim < 0) failInput("a shape has the negative extent {}", dim);
-        if (dim != 0 && count > kMost / dim) failInput("the shape {} is absurdly large", toString(dims));
+        if (dim != 0 && count > kMost / dim) failInput("the shape {} is too large", toString(dims));
         count *= dim;
     }
     return count;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Shapes: of constants and running tensors (Dims, all known) and of the model's tensors (Shape, some symbolic).
+// Shapes of constants and tensors at run time (Dims, all known) and of the model's tensors (Shape, may be
+// symbolic).
 
 #include <cstdint>
 #include <string>
@@ -10,7 +11,7 @@ namespace quantloupe {
 
 using Dims = std::vector<std::int64_t>;
 
-/// A known extent, or a symbol such as "N", or neither.
+/// A known extent, a symbol such as "N", or unknown.
 struct Dim {
     std::int64_t value = -1;
     std::string symbol;
@@ -23,7 +24,7 @@ using Shape = std::vector<Dim>;
 std::int64_t elementCount(const Dims& dims);
 /// "1×3×32×32"; "scalar" without dimensions.
 std::string toString(const Dims& dims);
-/// "N×3×32×32"; "?" for an extent of which nothing is known.
+/// "N×3×32×32"; "?" for an unknown extent.
 std::string toString(const Shape& shape);
 
 }  // namespace quantloupe

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Subgraphs (of If, Loop, Scan) may read tensors of the graphs around them. So that every algorithm sees these edges, a
-// node with subgraphs has them as further inputs, after those that the file lists: the union over its subgraphs, sorted
-// by name.
+// Subgraphs (of If, Loop, Scan) may read tensors of the outer graphs. So that every algorithm sees these
+// edges, a node with subgraphs has them as additional inputs after those in the file: the union over its
+// subgraphs, sorted by name.
 
 #include "model/graph.h"
 
@@ -13,13 +13,13 @@ class GraphProto;
 
 namespace quantloupe {
 
-/// The names of the tensors that the subgraphs of a node capture, sorted: one for each of the node's last inputs.
+/// The names of the tensors that a node's subgraphs capture, sorted; they are the last inputs of the node.
 std::vector<std::string> capturedNames(const Attributes& attributes);
-/// The inputs without the captured ones.
+/// The number of inputs without the captured ones.
 std::size_t formalInputs(const Node& node);
-/// The names that a subgraph reads and neither computes nor has as inputs or initializers, sorted.
+/// The names that a subgraph reads but neither computes nor has as inputs or initializers, sorted.
 std::vector<std::string> freeNames(const onnx::GraphProto& graph);
-/// Lets a subgraph, with those inside it, read other tensors of the graphs around it.
+/// Renames the outer tensors that a subgraph and its nested subgraphs read.
 void renameCaptured(onnx::GraphProto& graph, const std::map<std::string, std::string>& names);
 
 }  // namespace quantloupe

@@ -16,7 +16,7 @@ namespace quantloupe {
 namespace {
 
 constexpr std::int64_t kMostIterations = 256;
-constexpr std::size_t kMostNodes = 20000;  ///< that unrolling may add
+constexpr std::size_t kMostNodes = 20000;  ///< the most that unrolling may add
 
 std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
     std::int64_t count = 1;
@@ -108,7 +108,7 @@ class Unroller {
         return true;
     }
 
-    /// The body's condition must be constant true, too.
+    /// The body's condition must be constant true as well.
     bool endless(const onnx::GraphProto& body) const {
         std::map<std::string, std::int64_t> scalars = m_scalars;
         for (const auto& tensor : body.initializer())
@@ -125,7 +125,7 @@ class Unroller {
         const auto count = scalar(node.input(0));
         const auto condition = node.input(1).empty() ? std::optional<std::int64_t>(1) : scalar(node.input(1));
         const int carried = node.input_size() - 2;
-        // Scan outputs would need shapes; the operator itself handles them.
+        // Scan outputs would need shapes; they are left to the operator itself.
         if (body == nullptr || !count || *count < 0 || *count > kMostIterations || condition != 1 ||
             body->input_size() != carried + 2 || body->output_size() != carried + 1 || node.output_size() > carried ||
             !endless(*body) || m_added + static_cast<std::size_t>(*count * body->node_size()) > kMostNodes)
@@ -164,7 +164,7 @@ class Unroller {
         return name;
     }
 
-    /// Adds a copy of a body's nodes with names of their own. Returns what its names became.
+    /// Adds a copy of a body's nodes with unique names. Returns a map from the body's names to the new ones.
     std::map<std::string, std::string> insert(const onnx::GraphProto& body, std::map<std::string, std::string> names,
                                               const std::string& prefix) {
         for (const auto& tensor : body.initializer()) {
@@ -189,7 +189,7 @@ class Unroller {
 
     void alias(const std::string& from, const std::string& to) { m_aliases[from] = to; }
 
-    /// Readers of an alias read what it stands for; a graph output keeps its name.
+    /// Makes readers of an alias read its target; graph outputs keep their names.
     void applyAliases() {
         if (m_aliases.empty()) return;
         for (auto& [from, to] : m_aliases)
@@ -211,7 +211,7 @@ class Unroller {
         m_aliases.clear();
     }
 
-    /// Sequences whose length and positions are constants: readers get the tensors themselves.
+    /// Resolves sequences whose length and positions are constant: readers get the tensors themselves.
     bool resolveSequences() {
         std::map<std::string, std::vector<std::string>> lists;
         std::set<int> resolved, makers;
@@ -289,7 +289,7 @@ class Unroller {
         kept.Swap(m_graph.mutable_node());
     }
 
-    /// Sequences that nobody reads any more.
+    /// Removes sequences that are no longer read.
     void removeUnread() {
         for (bool changed = true; changed;) {
             std::set<std::string> read;

@@ -24,7 +24,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
     const std::vector<bool> already = quantizationOperators(source) > 0 ? quantizedNodes(source) : std::vector<bool>(source.nodeCount(), false);
     for (std::size_t n = 0; n < source.nodeCount(); ++n) {
         const Node& node = source.nodes()[n];
-        const LayerFate& fate = prepared.fates[n];
+        const LayerMapping& mapping = prepared.layerMappings[n];
         LayerResult layer;
         layer.node = NodeId(n);
         layer.name = node.name;
@@ -36,17 +36,17 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         for (const TensorId in : node.inputs) layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
         for (const TensorId out : node.outputs) layer.io = layer.io || (out.valid() && source.tensor(out).graphOutput);
 
-        if (!fate.prepared.valid()) {
+        if (!mapping.prepared.valid()) {
             layer.state = LayerState::Folded;
-            layer.reason = fate.note;
-            if (fate.foldedInto.valid()) {
-                layer.host = source.node(fate.foldedInto).name;
+            layer.reason = mapping.note;
+            if (mapping.foldedInto.valid()) {
+                layer.host = source.node(mapping.foldedInto).name;
                 if (layer.reason.empty()) layer.reason = "folded into " + layer.host;
             }
             layers.push_back(std::move(layer));
             continue;
         }
-        const std::size_t p = fate.prepared.index();
+        const std::size_t p = mapping.prepared.index();
         if (!units.unitOf[p]) {
             const bool skipped = skips.skipped(NodeId(n));
             layer.reason = units.reasons[p];
@@ -56,7 +56,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
                 layers.push_back(std::move(layer));
                 continue;
             }
-            const TensorId read = prepared.graph->node(fate.prepared).input(0);
+            const TensorId read = prepared.graph->node(mapping.prepared).input(0);
             const NodeId producer = read.valid() ? prepared.graph->tensor(read).producer : NodeId();
             const bool couldFuse = (node.op == "Relu" || node.op == "Clip") && producer.valid() &&
                                    units.unitOf[producer.index()].has_value();
@@ -69,7 +69,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         } else {
             const Unit& unit = units.units[*units.unitOf[p]];
             const NodeId host = prepared.sourceOf[unit.layer.index()];
-            if (unit.layer != fate.prepared) {
+            if (unit.layer != mapping.prepared) {
                 layer.state = LayerState::Fused;
                 layer.host = source.node(host).name;
                 layer.reason = fmt::format("runs inside {}, which {}", layer.host,
@@ -84,7 +84,7 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
                     layer.reason = "passes the scale of its input on";
             }
         }
-        if (!fate.note.empty()) layer.reason += (layer.reason.empty() ? "" : "; ") + fate.note;
+        if (!mapping.note.empty()) layer.reason += (layer.reason.empty() ? "" : "; ") + mapping.note;
         layers.push_back(std::move(layer));
     }
     return layers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Memory that starts at a cache line, for kernels whose loads should not straddle two.
+// Memory aligned to a cache line, for kernels whose loads should not straddle two lines.
 
 #include <cstddef>
 #include <new>

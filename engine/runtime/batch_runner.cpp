@@ -18,7 +18,8 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
                const std::function<void(std::size_t, std::size_t, std::vector<Workspace>&)>& use) {
     const auto workers = static_cast<std::size_t>(control.workers.count());
     std::vector<std::vector<Workspace>> workspaces(workers);
-    std::vector<std::vector<std::byte>> spare(workers);  // for kept tensors that found no room
+    // For kept tensors for which the caller provides no memory.
+    std::vector<std::vector<std::byte>> spare(workers);
     const bool reading = std::any_of(programs.begin(), programs.end(), [](const auto& p) { return readsSamples(*p.program); });
     std::size_t spareBytes = 0;
     for (const BoundProgram& bound : programs)
@@ -53,7 +54,7 @@ void runChunks(const std::vector<BoundProgram>& programs, const SampleBatches& b
         use(chunk, worker, own);
     };
 
-    // In rounds, so that progress is told on the caller's thread.
+    // In rounds, so that progress is reported on the calling thread.
     const std::size_t round = std::max<std::size_t>(8 * workers, 1);
     const std::size_t total = std::min(end * batches.batch(), batches.samples()) - begin * batches.batch();
     for (std::size_t first = begin; first < end; first += round) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Element-by-element operators on two operands of any layout, with broadcasting; used by the ops_*.cpp that have such.
+// Element-wise operators on two operands of any layout, with broadcasting. Used by the ops_*.cpp that contain
+// such operators.
 
 #include "runtime/broadcast.h"
 #include "runtime/operators.h"
@@ -9,7 +10,7 @@
 
 namespace quantloupe {
 
-/// The result of broadcasting: channels last if an operand of the full shape is, so that nothing is moved for it.
+/// The result of broadcasting: channels last if an operand of the full shape is, which avoids a conversion.
 inline TensorDesc broadcastDesc(DataType type, std::span<const TensorDesc> operands) {
     TensorDesc output{type, {}, Layout::Plain};
     for (const TensorDesc& operand : operands) output.dims = broadcastDims(output.dims, operand.dims);

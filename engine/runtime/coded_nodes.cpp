@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the program compiler that keeps tensors in codes: which nodes have a kernel on codes.
+// The part of the program compiler that keeps tensors as codes: which nodes have a kernel on codes.
 #include "base/error.h"
 #include "runtime/operators.h"
 #include "runtime/program_compiler.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and matrix products on codes: rows of a matrix gathered from the image, and IntegerProduct or
-// IntegerDepthwise behind them.
+// Convolutions and matrix products on codes: matrix rows gathered from the image, then IntegerProduct or
+// IntegerDepthwise.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -11,13 +11,14 @@
 namespace quantloupe {
 namespace {
 
-/// [depth, columns] of the weight, and how its sums become outputs. Empty where 8 and 32 bits do not hold it.
+/// The weight as [depth, columns] and the requantization of its sums. Empty if it does not fit into 8 and 32
+/// bits.
 struct Prepared8 {
     std::vector<std::int8_t> weight;
     Requantization requantization;
 };
 
-/// `index(k, c)` is where the weight of depth k and column c is among the codes.
+/// `index(k, c)` is the position of the weight of depth k and column c in the codes.
 template <typename Index>
 std::optional<Prepared8> prepared(const CodedUnit& unit, std::size_t depth, std::size_t columns, Index index) {
     const ConstantCodes& weight = *unit.weight;
@@ -90,7 +91,7 @@ class RowProduct final : public Kernel {
     std::size_t m_rows, m_element;
 };
 
-/// Any kernel, stride, dilation, padding: the window's pixels of 48 outputs at a time side by side.
+/// For any kernel, stride, dilation and padding: gathers the windows of 48 output pixels at a time.
 class GatheredConvolution final : public Kernel {
   public:
     GatheredConvolution(Prepared8 prepared, const TensorDesc& input, const Window& window, std::size_t columns,
@@ -196,7 +197,7 @@ std::unique_ptr<Kernel> makeCodedConvolution(const CodedUnit& unit, const Tensor
     const auto zero = static_cast<std::uint8_t>(-unit.input.low);
     const bool depthwise = groups > 1 && groups == input.dims[1] && dims[0] == groups && groups >= 16;
     if (groups > 1 && !depthwise) return nullptr;
-    // Depth runs over the taps, the channels of one tap side by side; the file has them the other way round.
+    // Depth runs over the taps, with the channels of each tap contiguous; the file has the reverse order.
     auto weight = prepared(unit, taps * channels, columns, [&](std::size_t k, std::size_t c) {
         return (c * channels + k % channels) * taps + k / channels;
     });

@@ -80,7 +80,7 @@ std::unique_ptr<Kernel> makeCodedAdd(const FakeQuant& left, const FakeQuant& rig
 
 std::unique_ptr<Kernel> makeCodedMean(const FakeQuant& input, const FakeQuant& output, std::size_t images,
                                       std::size_t positions, std::size_t channels) {
-    // In double: the quotient of two exact integers, so that a tie is a tie.
+    // Computed in double, as a quotient of two exact integers, so that ties are exact.
     const double factor = static_cast<double>(input.scale) / (static_cast<double>(positions) * static_cast<double>(output.scale));
     const auto zero = static_cast<std::int64_t>(-input.low) * static_cast<std::int64_t>(positions);
     return makeKernel([=](const KernelArguments& a) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which input pixels lie under the window of an output pixel, channels last, for up to three spatial
-// dimensions (the first ones are 1 where there are fewer).
+// The input pixels in the window of each output pixel, channels last, for up to three spatial dimensions
+// (leading ones are 1 if there are fewer).
 
 #include <cstddef>
 #include <vector>
@@ -29,7 +29,7 @@ struct ConvolutionGeometry {
     std::size_t inputPixels() const { return input[0] * input[1] * input[2]; }
     std::size_t outputPixels() const { return output[0] * output[1] * output[2]; }
     std::size_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
-    /// Every output pixel reads the input pixel in its place, and no other.
+    /// Whether every output pixel reads only the input pixel at the same position.
     bool isPointwise() const {
         for (std::size_t d = 0; d < 3; ++d)
             if (kernel[d] != 1 || stride[d] != 1 || pad[d] != 0 || input[d] != output[d]) return false;
@@ -37,13 +37,13 @@ struct ConvolutionGeometry {
     }
 };
 
-/// Goes from output pixel to output pixel.
+/// Iterates over output pixels.
 class WindowWalk {
   public:
     explicit WindowWalk(const ConvolutionGeometry& geometry)
         : m_geometry(geometry), m_rows(geometry.kernel[0] * geometry.kernel[1]), m_taps(geometry.taps()) {}
 
-    /// The input pixel under each tap of output pixel `pixel`, -1 in the padding.
+    /// The input pixel under each tap of output pixel `pixel`; -1 in the padding.
     const std::vector<std::ptrdiff_t>& at(std::size_t pixel) {
         const ConvolutionGeometry& g = m_geometry;
         const std::size_t row = pixel / g.output[2];
@@ -85,7 +85,7 @@ class WindowWalk {
     const ConvolutionGeometry& m_geometry;
     std::size_t m_row = static_cast<std::size_t>(-1);
     std::vector<std::ptrdiff_t>
-        m_rows;  ///< of the window: the first input pixel of the row that lies under it, -1 in the padding
+        m_rows;  ///< for each kernel row: the first input pixel of the row under it, -1 in the padding
     std::vector<std::ptrdiff_t> m_taps;
 };
 

@@ -17,7 +17,7 @@ const dnnl::engine& engine() {
     return instance;
 }
 
-/// A stream for each thread; it carries no state that matters.
+/// One stream per thread; it has no relevant state.
 dnnl::stream& stream() {
     thread_local dnnl::stream instance(engine());
     return instance;
@@ -32,7 +32,7 @@ Tag channelsLastTag(std::size_t rank) {
     }
 }
 
-/// What oneDNN may need to generate the code of one primitive: it crashes where it cannot get that.
+/// The memory that oneDNN may need to generate code for a primitive; it crashes if it cannot allocate that.
 constexpr std::size_t kForGeneratedCode = std::size_t{32} << 20;
 
 memory bind(const memory::desc& desc, const void* data) { return {desc, engine(), const_cast<void*>(data)}; }
@@ -43,7 +43,7 @@ class MaxPool final : public Kernel {
         const Tag tag = channelsLastTag(input.dims.size());
         m_input = {input.dims, memory::data_type::f32, tag};
         m_output = {output.dims, memory::data_type::f32, tag};
-        Dims dilations = window.dilations;  // oneDNN counts the gaps
+        Dims dilations = window.dilations;  // oneDNN uses gaps: dilation - 1
         for (auto& dilation : dilations) --dilation;
         const dnnl::pooling_v2_forward::desc descriptor(dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, m_input,
                                                         m_output, window.strides, window.kernel, dilations, window.padBegin,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// oneDNN (v2 API) behind a few functions: nothing else includes its headers.
+// Wraps oneDNN (v2 API) in a few functions; no other file includes its headers.
 //
-// Primitives are made for one thread each: workers share them, and every worker brings its own scratchpad. The caller of
-// a kernel must have limited OpenMP to one thread (runtime/workers.h), or two threads fight inside one primitive.
+// Primitives are created for a single thread: workers share them, and every worker provides its own
+// scratchpad. The caller of a kernel must have limited OpenMP to one thread (runtime/workers.h); otherwise
+// several threads run inside one primitive.
 
 #include <memory>
 
@@ -12,13 +13,14 @@
 
 namespace quantloupe {
 
-/// What oneDNN may use, by the processor and by ONEDNN_MAX_CPU_ISA. Our own kernels ask instructionSets().
+/// Instruction sets that oneDNN may use, according to the processor and ONEDNN_MAX_CPU_ISA. Our own kernels
+/// use instructionSets().
 struct DnnlCap {
     bool avx2 = true, avx512 = true, vnni = true;
 };
 DnnlCap dnnlCap();
 
-/// Channels last on both sides.
+/// Input and output must be channels last.
 std::unique_ptr<Kernel> makeMaxPool(const TensorDesc& input, const TensorDesc& output, const Window& window);
 
 }  // namespace quantloupe

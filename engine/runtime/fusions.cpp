@@ -10,7 +10,7 @@ namespace {
 
 bool is(const Node& node, std::string_view op) { return node.domain.empty() && node.op == op; }
 
-/// Follows nodes that only pass their result on, and remembers them.
+/// Follows a chain of nodes whose results are only read within it, and records them.
 class Chain {
   public:
     Chain(const FusionScope& scope, NodeId first) : m_scope(scope), m_covered{first} {}
@@ -19,10 +19,10 @@ class Chain {
     TensorId end() const { return last().output(); }
     const std::vector<NodeId>& covered() const { return m_covered; }
 
-    /// Steps to the only reader of the last result if it is such an operator.
+    /// Advances to the only reader of the last result if it is an `op`.
     bool follow(std::string_view op) { return accept(reader(), op); }
-    /// The same where `also` reads the last result, too, and belongs to the group.
-    bool followBeside(std::string_view op, NodeId also) {
+    /// The same if `also` reads the last result, too, and belongs to the group.
+    bool followWith(std::string_view op, NodeId also) {
         if (!m_scope.hidden(end())) return false;
         NodeId found;
         for (const NodeId id : m_scope.graph.tensor(end()).consumers)
@@ -32,19 +32,20 @@ class Chain {
             }
         return accept(found, op);
     }
-    /// The only reader of the last result, if nobody else sees that.
+    /// The only reader of the last result, if the result is hidden.
     NodeId reader() const { return m_scope.hidden(end()) ? m_scope.graph.onlyConsumer(end()) : NodeId(); }
     void add(NodeId id) { m_covered.push_back(id); }
 
-    /// The input of the last node that is not `known`; invalid unless there are two and one of them is.
+    /// The input of the last node that is not `known`; invalid unless there are exactly two inputs and one is
+    /// `known`.
     TensorId other(TensorId known) const {
         const Node& node = last();
         if (node.inputs.size() != 2) return {};
         if (node.inputs[0] == known) return node.inputs[1];
         return node.inputs[1] == known ? node.inputs[0] : TensorId();
     }
-    /// The scalar beside `known`.
-    std::optional<float> scalarBeside(TensorId known) const {
+    /// The scalar operand of the last node, whose other operand is `known`.
+    std::optional<float> scalarOperand(TensorId known) const {
         const TensorId id = other(known);
         const Constant* value = id.valid() ? m_scope.constant(id) : nullptr;
         if (value == nullptr || value->size() != 1 || value->type() != DataType::Float32) return std::nullopt;
@@ -79,7 +80,7 @@ Node nodeOf(std::string op, std::vector<TensorId> inputs, Attributes attributes 
     return node;
 }
 
-/// MatMul by a constant matrix, then Add of one constant a column.
+/// MatMul by a constant matrix, then Add of one constant per column.
 std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     const Node& product = scope.graph.node(first);
     const Constant* weight = scope.constant(product.input(1));
@@ -96,19 +97,19 @@ std::optional<Fusion> biasedProduct(const FusionScope& scope, NodeId first) {
     return chain.made(nodeOf("MatMul", {product.input(0), product.input(1), bias}));
 }
 
-/// x / scale or x * scale as an attribute; nothing if the node is neither.
+/// x / scale or x * scale as an attribute; empty if the node is neither.
 std::optional<Attributes> scaleOf(const Chain& chain, TensorId x) {
     const Node& node = chain.last();
     if (!is(node, "Div") && !is(node, "Mul")) return std::nullopt;
     if (is(node, "Div") && node.input(0) != x) return std::nullopt;
-    const auto scale = chain.scalarBeside(x);
+    const auto scale = chain.scalarOperand(x);
     if (!scale) return std::nullopt;
     Attributes attributes;
     attributes.set(is(node, "Div") ? "divisor" : "factor", *scale);
     return attributes;
 }
 
-/// Scale, mask, Softmax over the last axis; scale or mask may be missing.
+/// Scale, mask, Softmax over the last axis; scale or mask may be absent.
 std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
     const Node& start = scope.graph.node(first);
     for (const TensorId x : start.inputs) {
@@ -131,7 +132,7 @@ std::optional<Fusion> maskedSoftmax(const FusionScope& scope, NodeId first) {
             const TensorDesc* maskDesc = mask.valid() ? scope.desc(mask) : nullptr;
             if (maskDesc == nullptr || maskDesc->type != DataType::Float32 || maskDesc->dims.size() > desc->dims.size())
                 continue;
-            bool fits = true;  // the mask must not make the values larger
+            bool fits = true;  // the mask must not enlarge the shape of the values
             for (std::size_t d = 1; d <= maskDesc->dims.size(); ++d) {
                 const std::int64_t extent = maskDesc->dims[maskDesc->dims.size() - d];
                 fits = fits && (extent == 1 || extent == desc->dims[desc->dims.size() - d]);
@@ -153,20 +154,20 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first, TensorId x
     auto attributes = scaleOf(chain, x);
     if (!attributes || !chain.follow("Erf")) return std::nullopt;
     const TensorId erf = chain.end();
-    if (!chain.follow("Add") || chain.scalarBeside(erf) != 1.0f) return std::nullopt;
+    if (!chain.follow("Add") || chain.scalarOperand(erf) != 1.0f) return std::nullopt;
     const TensorId plusOne = chain.end();
     if (!chain.follow("Mul")) return std::nullopt;
     const TensorId factor = chain.other(plusOne);
     if (factor == x) {
         const TensorId product = chain.end();
-        if (!chain.follow("Mul") || chain.scalarBeside(product) != 0.5f) return std::nullopt;
+        if (!chain.follow("Mul") || chain.scalarOperand(product) != 0.5f) return std::nullopt;
     } else {
-        // The factor must be x / 2, made for this alone.
+        // The factor must be x / 2, with no other reader.
         if (!factor.valid() || !scope.hidden(factor) || !scope.graph.onlyConsumer(factor).valid()) return std::nullopt;
         const NodeId half = scope.graph.tensor(factor).producer;
         if (!half.valid() || !is(scope.graph.node(half), "Mul")) return std::nullopt;
         const Chain halving(scope, half);
-        if (halving.scalarBeside(x) != 0.5f) return std::nullopt;
+        if (halving.scalarOperand(x) != 0.5f) return std::nullopt;
         Fusion fusion = chain.made(nodeOf(kFusedErfGelu, {x}, std::move(*attributes)));
         fusion.covered.push_back(half);
         return *std::min_element(fusion.covered.begin(), fusion.covered.end()) == first ? std::optional(fusion)
@@ -185,8 +186,8 @@ std::optional<Fusion> erfGelu(const FusionScope& scope, NodeId first) {
     return std::nullopt;
 }
 
-/// ReduceMean over the last axis, its axes known.
-bool meansRows(const FusionScope& scope, const Node& node, std::size_t rank) {
+/// Whether the node is a ReduceMean over the last axis, with known axes.
+bool isRowMean(const FusionScope& scope, const Node& node, std::size_t rank) {
     if (!is(node, "ReduceMean") || node.attributes.integer("keepdims", 1) == 0) return false;
     Dims axes = node.attributes.integers("axes");
     if (node.input(1).valid()) {
@@ -198,30 +199,30 @@ bool meansRows(const FusionScope& scope, const Node& node, std::size_t rank) {
 }
 
 /// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias.
-std::optional<Fusion> writtenOutLayerNorm(const FusionScope& scope, NodeId first) {
+std::optional<Fusion> composedLayerNorm(const FusionScope& scope, NodeId first) {
     const TensorId x = scope.graph.node(first).input(0);
     const TensorDesc* desc = x.valid() ? scope.desc(x) : nullptr;
     if (desc == nullptr || desc->type != DataType::Float32 || desc->dims.empty()) return std::nullopt;
     const std::size_t rank = desc->dims.size();
-    if (!meansRows(scope, scope.graph.node(first), rank)) return std::nullopt;
+    if (!isRowMean(scope, scope.graph.node(first), rank)) return std::nullopt;
     Chain chain(scope, first);
     if (!chain.follow("Sub") || chain.last().input(0) != x) return std::nullopt;
     const TensorId distance = chain.end();
-    // The distance is read by the square and by the division.
+    // The difference x - mean is read by the square and by the division.
     NodeId division;
     for (const NodeId id : scope.graph.tensor(distance).consumers)
         if (is(scope.graph.node(id), "Div") && scope.graph.node(id).input(0) == distance) division = id;
     if (!division.valid()) return std::nullopt;
-    if (chain.followBeside("Pow", division)) {
-        if (chain.last().input(0) != distance || chain.scalarBeside(distance) != 2.0f) return std::nullopt;
-    } else if (!chain.followBeside("Mul", division) || chain.last().input(0) != distance ||
+    if (chain.followWith("Pow", division)) {
+        if (chain.last().input(0) != distance || chain.scalarOperand(distance) != 2.0f) return std::nullopt;
+    } else if (!chain.followWith("Mul", division) || chain.last().input(0) != distance ||
                chain.last().input(1) != distance) {
         return std::nullopt;
     }
-    if (!chain.follow("ReduceMean") || !meansRows(scope, chain.last(), rank)) return std::nullopt;
+    if (!chain.follow("ReduceMean") || !isRowMean(scope, chain.last(), rank)) return std::nullopt;
     const TensorId variance = chain.end();
     if (!chain.follow("Add")) return std::nullopt;
-    const auto epsilon = chain.scalarBeside(variance);
+    const auto epsilon = chain.scalarOperand(variance);
     if (!epsilon || !chain.follow("Sqrt") || !chain.follow("Div")) return std::nullopt;
     if (chain.covered().back() != division) return std::nullopt;
     const auto rowConstant = [&](TensorId known) -> TensorId {
@@ -248,7 +249,7 @@ std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first) {
     const Node& node = scope.graph.node(first);
     if (!node.domain.empty()) return std::nullopt;
     if (node.op == "MatMul") return biasedProduct(scope, first);
-    if (node.op == "ReduceMean") return writtenOutLayerNorm(scope, first);
+    if (node.op == "ReduceMean") return composedLayerNorm(scope, first);
     if (node.op == "Div" || node.op == "Mul")
         if (auto gelu = erfGelu(scope, first)) return gelu;
     if (node.op == "Div" || node.op == "Mul" || node.op == "Add") return maskedSoftmax(scope, first);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Groups of nodes that run as one kernel where nobody looks in between: a bias behind a matrix product, a scale and mask
-// before Softmax, Gelu and LayerNormalization written out. The kernel rounds at each step as the nodes would, so what is
-// observed changes no value.
+// Groups of nodes that run as one kernel if no intermediate result is needed: a bias added after a matrix
+// product, a scale and mask before Softmax, Gelu and LayerNormalization composed of simpler operators. The
+// kernel rounds at each step as the nodes would, so the choice of observed tensors changes no value.
 
 #include <functional>
 #include <optional>
@@ -13,20 +13,21 @@
 
 namespace quantloupe {
 
-/// What a fusion may rely on while a program is compiled.
+/// Information that a fusion may use while a program is compiled.
 struct FusionScope {
     const Graph& graph;
-    std::function<bool(TensorId)> hidden;               ///< nobody needs the values: not observed, quantized or provided
-    std::function<const Constant*(TensorId)> constant;  ///< null unless known now
-    std::function<const TensorDesc*(TensorId)> desc;    ///< null unless computed or known already
+    /// The values are not observed, quantized or provided.
+    std::function<bool(TensorId)> hidden;
+    std::function<const Constant*(TensorId)> constant;  ///< null if not known yet
+    std::function<const TensorDesc*(TensorId)> desc;    ///< null if not computed or known yet
 };
 
 struct Fusion {
-    Node node;                    ///< stands for all of them; made for this program only
-    std::vector<NodeId> covered;  ///< the nodes that it replaces, the first one among them
+    Node node;                    ///< replaces all of them; exists only in this program
+    std::vector<NodeId> covered;  ///< the replaced nodes, including the first one
 };
 
-/// The group whose first node, in graph order, is `first`.
+/// Returns the fusion whose first node, in graph order, is `first`.
 std::optional<Fusion> findFusion(const FusionScope& scope, NodeId first);
 
 }  // namespace quantloupe

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Indices that come with the data, for Gather, Scatter and their kin.
+// Indices in tensors, for Gather, Scatter and related operators.
 
 #include "base/error.h"
 #include "runtime/operators.h"
 
 namespace quantloupe {
 
-/// Reads int32 or int64 indices into an extent, negative ones from its end.
+/// Reads int32 or int64 indices along an axis; negative ones count from its end.
 class Indices {
   public:
     Indices(const NodeContext& context, std::size_t input)
@@ -22,7 +22,7 @@ class Indices {
         const std::int64_t index =
             m_wide ? static_cast<const std::int64_t*>(indices)[i] : static_cast<const std::int32_t*>(indices)[i];
         const auto limit = static_cast<std::int64_t>(extent);
-        if (index < -limit || index >= limit) failInput("{} is {}, beyond the {} entries there are", m_text, index, extent);
+        if (index < -limit || index >= limit) failInput("{} is {}, out of range for {} entries", m_text, index, extent);
         return static_cast<std::size_t>(index < 0 ? index + limit : index);
     }
 

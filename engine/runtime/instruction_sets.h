@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which vector instructions our own kernels use: those of this processor that oneDNN may use, too, so that
-// lowering oneDNN's cap (ONEDNN_MAX_CPU_ISA) runs the kernels of a smaller processor on a larger one. The
-// numbers are the same on all of them.
+// The vector instructions that our own kernels use: those of this processor that oneDNN may use, too.
+// Lowering oneDNN's limit (ONEDNN_MAX_CPU_ISA) therefore runs the kernels for older processors on a newer
+// one. The results are the same on all of them.
 
 namespace quantloupe {
 

@@ -12,7 +12,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kBlock = 16;
-/// Unpacking words interleaves within halves of a register: these channels end up in the first and the second result.
+/// Unpacking words interleaves within halves of a register: the channels in the first and in the second
+/// result.
 constexpr std::array<std::size_t, kBlock> kLanes{0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15};
 
 #if defined(__x86_64__)
@@ -28,7 +29,8 @@ QUANTLOUPE_AVX2_INLINE __m256i codesAt(const std::uint8_t* pixel) {
     return _mm256_cvtepu8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(pixel)));
 }
 
-/// One output pixel, 16 channels. `taps` holds 2 * pairs pointers to pixels; Pairs 0: as many as the block says.
+/// One output pixel, 16 channels. `taps` has 2 * pairs pointers to pixels; Pairs 0: the number of pairs given
+/// in the block.
 template <std::size_t Pairs>
 QUANTLOUPE_AVX2_INLINE void pixel(const std::uint8_t* const* taps, std::size_t channel, const Block& block,
                                   const Requantization& how, void* output, std::size_t at) {
@@ -44,14 +46,14 @@ QUANTLOUPE_AVX2_INLINE void pixel(const std::uint8_t* const* taps, std::size_t c
     const __m256 x = requantized(first, block.offset, block.factor, low, high);
     const __m256 y = requantized(second, block.offset + 8, block.factor + 8, low, high);
     if (how.toFloat) {
-        // x holds channels 0-3 and 8-11, y 4-7 and 12-15.
+        // x contains channels 0-3 and 8-11, y 4-7 and 12-15.
         float* out = static_cast<float*>(output) + at;
         _mm256_storeu_ps(out, _mm256_permute2f128_ps(x, y, 0x20));
         _mm256_storeu_ps(out + 8, _mm256_permute2f128_ps(x, y, 0x31));
         return;
     }
     const __m256i shift = _mm256_set1_epi32(static_cast<int>(how.shift));
-    // Packing undoes the interleaving.
+    // Packing reverses the interleaving.
     const __m256i words = _mm256_packs_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(x), shift),
                                              _mm256_add_epi32(_mm256_cvtps_epi32(y), shift));
     const __m128i codes = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));

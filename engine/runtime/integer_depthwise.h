@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Depthwise convolution of 8-bit codes, summed exactly in 32 bits: two taps of 16 channels a step (vpmaddwd). Channels last.
+// Depthwise convolution of 8-bit codes, summed exactly in 32 bits: two taps of 16 channels per step
+// (vpmaddwd). Channels last.
 
 #include <memory>
 #include <span>
@@ -16,7 +17,7 @@ class IntegerDepthwise {
     IntegerDepthwise(std::span<const std::int8_t> weight, std::size_t channels, const Window& window, std::uint8_t zero,
                      Requantization requantization);
 
-    /// One image: height x width x channels codes to the window's output. Two spatial dimensions.
+    /// Runs one image: height x width x channels codes to the window's output. Two spatial dimensions.
     void run(const std::uint8_t* image, std::int64_t height, std::int64_t width, void* output) const;
 
     std::size_t weightBytes() const { return m_weight.size() * 2 + (m_offset.size() + m_factor.size()) * 4; }

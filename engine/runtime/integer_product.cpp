@@ -16,7 +16,7 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kStep = 8;  ///< depths
-/// Depths whose weights of one panel stay in the first-level cache while the rows pass.
+/// Depths for which the weights of one panel stay in the L1 cache while all rows are processed.
 constexpr std::size_t kDepthBlock = 1024;
 
 std::size_t roundUp(std::size_t value, std::size_t multiple) {
@@ -27,7 +27,7 @@ std::size_t roundUp(std::size_t value, std::size_t multiple) {
 
 struct Target {
     void* output;
-    std::size_t stride, columns;  ///< columns: of this panel, up to 16
+    std::size_t stride, columns;  ///< columns: those in this panel, up to 16
     const std::int32_t* offset;
     const float* factor;
     float low, high;
@@ -35,7 +35,7 @@ struct Target {
     bool toFloat;
 };
 
-/// Rows of sums become outputs. Saturating: packing alone clamps as the requantization asks.
+/// Converts rows of sums to outputs. Saturating: packing alone performs the clamp of the requantization.
 template <bool Saturating>
 QUANTLOUPE_AVX2 void storePanel(const Target& target, const std::int32_t* sums, std::size_t count) {
     const __m256 low = _mm256_set1_ps(target.low), high = _mm256_set1_ps(target.high);
@@ -78,9 +78,9 @@ QUANTLOUPE_AVX2 void storePanel(const Target& target, const std::int32_t* sums, 
     }
 }
 
-/// What the panel's corrections add to the sums of R rows.
+/// Adds the panel's corrections to the sums of R rows.
 template <std::size_t R, typename Correction>
-QUANTLOUPE_AVX2_INLINE void addApart(const std::vector<Correction>& corrections, const std::int16_t* words,
+QUANTLOUPE_AVX2_INLINE void addCorrections(const std::vector<Correction>& corrections, const std::int16_t* words,
                                      const std::uint8_t* rows, std::size_t stride, std::int32_t* sums) {
     __m256i left[R], right[R];
     auto* at = reinterpret_cast<__m256i*>(sums);
@@ -102,14 +102,14 @@ QUANTLOUPE_AVX2_INLINE void addApart(const std::vector<Correction>& corrections,
 }
 
 template <typename Correction>
-QUANTLOUPE_AVX2 void addApart(const std::vector<Correction>& corrections, const std::int16_t* words,
+QUANTLOUPE_AVX2 void addCorrections(const std::vector<Correction>& corrections, const std::int16_t* words,
                               const std::uint8_t* rows, std::size_t stride, std::size_t count,
                               std::int32_t* sums) {
     std::size_t r = 0;
     for (; r + 4 <= count; r += 4)
-        addApart<4>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
+        addCorrections<4>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
     for (; r < count; ++r)
-        addApart<1>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
+        addCorrections<1>(corrections, words, rows + r * stride, stride, sums + r * kPanelColumns);
 }
 
 QUANTLOUPE_AVX2 void widen(const std::uint8_t* rows, std::size_t stride, std::size_t count, std::size_t depth,
@@ -130,9 +130,9 @@ QUANTLOUPE_AVX2 void widen(const std::uint8_t* rows, std::size_t stride, std::si
 
 using Pair = std::array<int, 2>;
 
-/// For a column and two pairs that vpmaddubsw and one addition put into the same 16 bits: which of them (a
-/// mask) must be added apart so that the others stay in 16 bits with any codes.
-unsigned apartOf(const std::array<Pair, 2>& pairs) {
+/// For one column and two pairs that vpmaddubsw and one addition combine in the same 16 bits: a mask of the
+/// pairs that must be added separately so that the others stay within 16 bits for any codes.
+unsigned separatePairs(const std::array<Pair, 2>& pairs) {
     unsigned apart = 0;
     while (true) {
         int up = 0, down = 0, largest = 0, size = -1;
@@ -175,7 +175,8 @@ IntegerProduct::IntegerProduct(std::span<const std::int8_t> weight, std::size_t 
     m_requantization.factor.resize(padded, 0.0f);
     m_bytes.reserve(m_padded * padded);
     const Requantization& how = m_requantization;
-    // Packing to a byte saturates at 0 and 255; sums have 31 bits, and rounding to integers holds below 2^31.
+    // Packing to a byte saturates at 0 and 255; sums have 31 bits, and rounding to integers is correct below
+    // 2^31.
     m_saturating = !how.toFloat && how.low == -how.shift && how.high == 255 - how.shift &&
                    std::all_of(how.factor.begin(), how.factor.end(), [](float f) { return f < 0.5f; });
     std::vector<std::int8_t> panel(m_padded * kPanelColumns);
@@ -191,14 +192,14 @@ IntegerProduct::IntegerProduct(std::span<const std::int8_t> weight, std::size_t 
 /// `weight` is [padded depth, 16].
 void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
     const auto at = [&](std::size_t k, std::size_t c) { return weight[k * kPanelColumns + c]; };
-    // apart[depth / 2]: bit c = the weights of column c at this pair of depths go into a correction.
+    // apart[depth / 2]: if bit c is set, the weights of column c at this pair of depths go into a correction.
     std::vector<std::uint32_t> apart(m_padded / 2, 0);
     for (std::size_t k = 0; k < m_padded && integerIsa() == IntegerIsa::Avx2; k += kStep)
         for (std::size_t half = 0; half < 4; half += 2)
             for (std::size_t c = 0; c < kPanelColumns; ++c) {
                 const std::size_t one = k + half, two = one + 4;
                 const unsigned bits =
-                    apartOf({Pair{at(one, c), at(one + 1, c)}, Pair{at(two, c), at(two + 1, c)}});
+                    separatePairs({Pair{at(one, c), at(one + 1, c)}, Pair{at(two, c), at(two + 1, c)}});
                 apart[one / 2] |= (bits & 1u) << c;
                 apart[two / 2] |= (bits >> 1) << c;
             }
@@ -206,10 +207,10 @@ void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
         static_cast<double>(std::count_if(apart.begin(), apart.end(), [](auto bits) { return bits != 0; }));
     const auto steps = static_cast<double>(m_padded / kStep);
     Panel panel;
-    // Measured on Zen 3, in cycles a row: 3.1 a step in bytes, 4.2 in words, 1.5 a correction.
+    // Measured on Zen 3, in cycles per row: 3.1 per step in bytes, 4.2 in words, 1.5 per correction.
     panel.words = 3.1 * steps + 1.5 * corrected > 4.2 * steps;
     panel.offset = panel.words ? m_words.size() : m_bytes.size();
-    // Interleaved so that one load brings the values of one column group and its neighbouring depths.
+    // Interleaved so that one load fetches the values of one column group and its adjacent depths.
     const std::size_t group = panel.words ? 2 : 4;
     for (std::size_t k = 0; k < m_padded; k += group)
         for (std::size_t c = 0; c < kPanelColumns; ++c)
@@ -257,7 +258,7 @@ void IntegerProduct::run(const std::uint8_t* rows, std::size_t rowStride, std::s
                           depths / kStep, k == 0, sums});
         }
         if (!panel.corrections.empty())
-            addApart(panel.corrections, m_words.data(), rows, rowStride, count, sums);
+            addCorrections(panel.corrections, m_words.data(), rows, rowStride, count, sums);
         const std::size_t first = p * kPanelColumns;
         const Target target{static_cast<std::byte*>(output) + first * element,
                             outputStride,

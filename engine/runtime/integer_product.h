@@ -2,11 +2,12 @@
 #pragma once
 // Matrix product of unsigned 8-bit codes and signed weights of up to 8 bits, summed exactly in 32 bits.
 //
-// With VNNI one instruction adds four products in 32 bits. Without, vpmaddubsw adds pairs of products in 16 bits, and our loop
-// adds two such results before it widens them: 8-bit kernels built like that usually saturate (those of oneDNN 2.6 do, for weights
-// beyond 7 bits), and their numbers differ from what the target computes. Here the weights that would leave 16 bits are taken out
-// of the loop and added by vpmaddwd, which is exact; a panel of 16 columns with too many of them runs in vpmaddwd alone. What a
-// panel does is decided from its weights once, so the sums are exact for any codes.
+// With VNNI, one instruction adds four products in 32 bits. Without it, vpmaddubsw adds pairs of products in
+// 16 bits, and our loop adds two such results before widening them. 8-bit kernels built in this way usually
+// saturate (those of oneDNN 2.6 do for weights of more than 7 bits), so their results differ from the
+// target's. Here, the weights that would overflow 16 bits are taken out of the loop and added with vpmaddwd,
+// which is exact; a panel of 16 columns with too many such weights uses only vpmaddwd. This is decided once
+// per panel from its weights, so the sums are exact for any codes.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,17 +19,17 @@
 
 namespace quantloupe {
 
-/// How the sums of a row become its outputs: y = clamp((sum + offset[c]) * factor[c], low, high), rounded half to even and
-/// shifted by `shift` to a code of 0 to 255, or stored as float32.
+/// How the sums of a row are converted to outputs: y = clamp((sum + offset[c]) * factor[c], low, high),
+/// rounded half to even and shifted by `shift` to a code from 0 to 255, or stored as float32.
 struct Requantization {
-    std::vector<std::int32_t> offset;  ///< a column: bias minus zero point times the sum of the weights
-    std::vector<float> factor;         ///< a column
+    std::vector<std::int32_t> offset;  ///< per column: bias minus zero point times the sum of the weights
+    std::vector<float> factor;         ///< per column
     float low = 0, high = 0;
     float shift = 0;
     bool toFloat = false;
 };
 
-/// True if this processor can run the kernels below: runtime/integer_tiles.h.
+/// Whether this processor can run the kernels below (runtime/integer_tiles.h).
 bool integerKernelsAvailable();
 
 class IntegerProduct {
@@ -39,26 +40,28 @@ class IntegerProduct {
 
     std::size_t depth() const { return m_depth; }
     std::size_t columns() const { return m_columns; }
-    /// The depth that rows must be readable for: a multiple of 8; what lies beyond depth() may have any value.
+    /// The length to which rows must be readable: depth() rounded up to a multiple of 8. Values beyond
+    /// depth() are ignored.
     std::size_t paddedDepth() const { return m_padded; }
     /// For run().
     std::size_t scratchBytes() const;
     std::size_t weightBytes() const { return m_bytes.size() + m_words.size() * 2; }
 
-    static constexpr std::size_t kRows = 48;  ///< most rows of one run()
+    static constexpr std::size_t kRows = 48;  ///< the maximum number of rows per run()
 
-    /// rows <= kRows rows of codes, `rowStride` bytes apart; outputs `outputStride` elements apart.
+    /// Multiplies `count` <= kRows rows of codes, `rowStride` bytes apart; output rows are `outputStride`
+    /// elements apart.
     void run(const std::uint8_t* rows, std::size_t rowStride, std::size_t count, void* output, std::size_t outputStride,
              void* scratch) const;
 
   private:
-    /// The weights of two neighbouring depths that a panel adds apart, 16 columns.
+    /// The weights of two adjacent depths that a panel adds separately, 16 columns.
     struct Correction {
         std::size_t depth;
         std::size_t offset;  ///< in m_words
     };
     struct Panel {
-        bool words = false;      ///< all in vpmaddwd
+        bool words = false;      ///< computed with vpmaddwd only
         std::size_t offset = 0;  ///< in m_bytes, or in m_words
         std::vector<Correction> corrections;
     };
@@ -70,7 +73,7 @@ class IntegerProduct {
     AlignedVector<std::int16_t> m_words;
     Requantization m_requantization;  ///< padded to whole panels
     bool m_anyWords = false;
-    bool m_saturating = false;  ///< the clamp is that of a byte
+    bool m_saturating = false;  ///< the clamp is the saturation of a byte
 };
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the integer kernels share. Only for files that check integerKernelsAvailable() before they call it.
+// Shared by the integer kernels. Only for files that check integerKernelsAvailable() before they call it.
 
 #include <immintrin.h>
 
@@ -21,14 +21,14 @@ QUANTLOUPE_AVX2_INLINE __m256 requantized(__m256i sums, const std::int32_t* offs
     return _mm256_min_ps(_mm256_max_ps(value, low), high);
 }
 
-/// Two rows of 16 values, columns 0-7 and 8-15, as codes: the first row in the low half.
+/// Two rows of 16 values (columns 0-7 and 8-15) as codes: the first row in the low half.
 QUANTLOUPE_AVX2_INLINE __m256i codesOf(__m256 a, __m256 b, __m256 c, __m256 d, __m256i shift) {
     // cvtps rounds half to even, as QuantizeLinear does.
     const __m256i first = _mm256_packs_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(a), shift),
                                              _mm256_add_epi32(_mm256_cvtps_epi32(b), shift));
     const __m256i second = _mm256_packs_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(c), shift),
                                               _mm256_add_epi32(_mm256_cvtps_epi32(d), shift));
-    // Packing works in halves of a register: 4-byte groups come as a0 b0 c0 d0 | a1 b1 c1 d1.
+    // Packing works on halves of a register: 4-byte groups come out as a0 b0 c0 d0 | a1 b1 c1 d1.
     return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(first, second),
                                        _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Inner loops of IntegerProduct: sums of rows times one panel of 16 columns. Written for one kind of
-// processor each; call only what integerIsa() allows.
+// Inner loops of IntegerProduct: sums of rows times one panel of 16 columns. Each is written for one kind of
+// processor; call only those that integerIsa() allows.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,15 @@ enum class IntegerIsa {
     Avx512Vnni,  ///< vpdpbusd on 16 columns
 };
 
-/// The best of this processor that oneDNN may use, too (ONEDNN_MAX_CPU_ISA=AVX2: no VNNI; =SSE41: none).
+/// The best instruction set of this processor that oneDNN may use, too (ONEDNN_MAX_CPU_ISA=AVX2: no VNNI;
+/// =SSE41: none).
 IntegerIsa integerIsa();
 
 constexpr std::size_t kPanelColumns = 16;
 
-/// sums[row][16] gets rows * weight, added to what is there unless `first`. Strides in bytes.
+/// Computes sums[row][16] = rows * weight, added to the existing sums unless `first`. Strides are in bytes.
 /// Bytes: `steps` of 8 depths; weight [steps * 2][16 columns][4 depths], 32-byte aligned; rows are unsigned.
-/// Words: `steps` of 2 depths; weight [steps][16 columns][2 depths], likewise.
+/// Words: `steps` of 2 depths; weight [steps][16 columns][2 depths], 32-byte aligned; rows are 16-bit integers.
 struct PanelArguments {
     const void* rows;
     std::size_t stride, count;
@@ -32,8 +33,8 @@ struct PanelArguments {
     std::int32_t* sums;
 };
 
-/// Exact only if the sum of the products of two neighbouring depths and of the two that are 4 further stays
-/// in 16 bits.
+/// Exact only if the sum of the products of two adjacent depths and of the two that are 4 further fits into
+/// 16 bits.
 void addBytesAvx2(const PanelArguments& arguments);
 void addWordsAvx2(const PanelArguments& arguments);
 /// Exact.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops are written out in assembler: they need all 16 registers, and compilers pass the sums through
+// The loops are written in assembly: they need all 16 registers, and compilers would spill the sums to
 // memory.
 #include "runtime/integer_tiles.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 alignas(32) constexpr std::int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-// One row, 8 depths, 16 columns: ymm8 to ymm11 hold the weights.
+// One row, 8 depths, 16 columns: ymm8 to ymm11 contain the weights.
 #define BYTE_ROW(X0, X1, LEFT, RIGHT)           \
     "vpbroadcastd " X0                          \
     ", %%ymm12\n\t"                             \
@@ -29,7 +29,7 @@ alignas(32) constexpr std::int16_t kOnes[16] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
     "\n\t"                                      \
     "vpaddd %%ymm12, %%ymm" RIGHT ", %%ymm" RIGHT "\n\t"
 
-// One row, 2 depths, 16 columns: ymm12 and ymm13 hold the weights.
+// One row, 2 depths, 16 columns: ymm12 and ymm13 contain the weights.
 #define WORD_ROW(X, LEFT, RIGHT)                \
     "vpbroadcastd " X                           \
     ", %%ymm14\n\t"                             \

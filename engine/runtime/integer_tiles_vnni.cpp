@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vpdpbusd adds four products of a column in 32 bits: exact, and no weight is treated apart.
+// vpdpbusd adds four products of a column in 32 bits, which is exact: no corrections are needed.
 #include <algorithm>
 
 #include "runtime/integer_tiles.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Integers of quantized tensors.
+// Integer types of quantized tensors.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,8 @@
 
 namespace quantloupe {
 
-/// Calls use(T{}) for the integers of 4, 8, 16 and 32 bits, those of 4 in 8; throws Error naming `what` for others.
+/// Calls use(T{}) for integers of 4, 8, 16 and 32 bits (4-bit integers are stored in 8 bits); throws Error
+/// naming `what` for others.
 template <typename F>
 auto withIntegerType(DataType type, std::string_view what, F use) {
     switch (type) {
@@ -28,7 +29,7 @@ auto withIntegerType(DataType type, std::string_view what, F use) {
     }
 }
 
-/// clamp(round_half_even(steps) + zero_point); 0 steps for NaN.
+/// clamp(round_half_even(steps) + zero_point); NaN counts as 0 steps.
 template <typename T>
 T saturated(float steps, std::int32_t zeroPoint) {
     if (std::isnan(steps)) steps = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Kernels that hold prepared weights, by the version of what they were made from: programs of one network differ in a few
-// layers and share the others.
+// Kernels with prepared weights, keyed by the version of their inputs: programs for the same network differ
+// in a few layers and share the rest.
 
 #include <list>
 #include <memory>
@@ -12,21 +12,21 @@
 
 namespace quantloupe {
 
-/// One thread at a time.
+/// Not thread-safe.
 class KernelCache {
   public:
     explicit KernelCache(std::size_t mostBytes = std::size_t{1} << 30) : m_most(mostBytes) {}
 
     struct Entry {
         std::vector<TensorDesc> outputs;
-        std::shared_ptr<const Kernel> kernel;  ///< null: known not to be possible
+        std::shared_ptr<const Kernel> kernel;  ///< null: known to be impossible
     };
-    /// Null if it is not there. Good until the next store().
+    /// Returns null if there is no such entry. The pointer is valid until the next store().
     const Entry* find(const Version& version);
     void store(const Version& version, Entry entry);
     void clear();
     std::size_t bytes() const { return m_bytes; }
-    /// Drops what was unused for longest if it is more.
+    /// Drops the least recently used kernels if they exceed the new limit.
     void setMost(std::size_t bytes);
 
   private:
@@ -34,7 +34,7 @@ class KernelCache {
 
     using Entries = std::list<std::pair<Version, Entry>>;
     std::size_t m_most, m_bytes = 0;
-    Entries m_entries;  ///< the one used last comes first
+    Entries m_entries;  ///< the most recently used first
     std::unordered_map<Version, Entries::iterator> m_byVersion;
 };
 

@@ -9,7 +9,7 @@
 namespace quantloupe {
 
 std::size_t orderedBlock(std::size_t columns, std::size_t inner) {
-    // A panel of 128 columns by 128 products; where there are fewer columns it is deeper.
+    // A panel of 128 columns by 128 products; deeper if there are fewer columns.
     std::size_t width = 128, depth = 128;
     if (columns >= inner) return depth;
     while (width > 16 && width / 2 >= columns) {
@@ -45,7 +45,7 @@ void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns,
             continue;
         }
         if (count < width) std::fill_n(packed, inner * width, 0.0f);
-        constexpr std::size_t kTogether = 16;  // as many lines of `packed` as stay in the cache
+        constexpr std::size_t kTogether = 16;  // the number of lines of `packed` that fit into the cache
         for (std::size_t k = 0; k < inner; k += kTogether)
             for (std::size_t c = 0; c < count; ++c) {
                 const float* from = right.values + (first + c) * right.stride;
@@ -70,8 +70,8 @@ void multiplyPacked(const PackedProduct& p) {
     tile.low = p.bounds.low;
     tile.high = p.bounds.high;
     tile.resultStride = p.resultStride;
-    // A block of a panel stays in the first cache while the rows pass by, the rows in the second while the
-    // panels do.
+    // A block of a panel stays in the L1 cache while the rows are processed, the rows stay in the L2 cache
+    // while the panels are.
     for (std::size_t begin = 0; begin < p.rows; begin += kRowsTogether) {
         const std::size_t end = std::min(p.rows, begin + kRowsTogether);
         for (std::size_t column = 0; column < p.columns; column += best.columns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a DataType that is known at run time to a C++ type.
+// Dispatches from a DataType known at run time to a C++ type.
 
 #include "base/error.h"
 #include "model/data_type.h"
@@ -25,7 +25,7 @@ auto withArithmeticType(DataType type, std::string_view what, F use) {
     }
 }
 
-/// Calls use(T{}) for those and bool.
+/// Calls use(T{}) for the types of withArithmeticType() and bool.
 template <typename F>
 auto withNumericType(DataType type, std::string_view what, F use) {
     return type == DataType::Bool ? use(bool{}) : withArithmeticType(type, what, use);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The families of operators; each adds its own to the table.
+// The families of operators; each function adds its own operators to the table.
 
 #include <map>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace quantloupe {
 
-/// By name; those of another domain than ai.onnx as "com.microsoft.QGemm".
+/// Keyed by name; for domains other than ai.onnx with the domain: "com.microsoft.QGemm".
 using OperatorTable = std::map<std::string, Operator, std::less<>>;
 
 void addConvolutions(OperatorTable& table);            // ops_convolution.cpp
@@ -40,12 +40,12 @@ void addResizes(OperatorTable& table);                 // ops_resize.cpp
 void addQuantizers(OperatorTable& table);              // ops_quantize.cpp
 void addQuantizedLayers(OperatorTable& table);         // ops_quantized_layers.cpp
 
-/// Operators that no file contains: several nodes in one (fusions.h).
+/// Operators that occur in no file: several nodes fused into one (fusions.h).
 inline constexpr const char* kFusedErfGelu = "quantloupe.ErfGelu";
 inline constexpr const char* kFusedMaskedSoftmax = "quantloupe.MaskedSoftmax";
 inline constexpr const char* kFusedLayerNorm = "quantloupe.LayerNorm";
 
-/// A kernel from a function of the arguments.
+/// Creates a kernel from a function of the arguments.
 template <typename F>
 std::unique_ptr<Kernel> makeKernel(F function) {
     class FunctionKernel final : public Kernel {
@@ -61,7 +61,7 @@ std::unique_ptr<Kernel> makeKernel(F function) {
 
 /// Throws Error(Unsupported) unless the input is float32.
 void requireFloat(const NodeContext& context, std::size_t input);
-/// The only element of an integer constant, exactly; throws Error otherwise.
+/// The only element of an integer constant, without rounding; throws Error otherwise.
 std::int64_t integerOf(const Constant& constant);
 /// The axis counted from the front; throws Error if it is out of range for the rank.
 std::size_t normalizedAxis(std::int64_t axis, std::size_t rank);

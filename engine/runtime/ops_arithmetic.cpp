@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic on two operands (Add, Sub, Mul, Div, Pow, Mod, PRelu) and on any number (Max, Min, Sum, Mean), with
-// broadcasting, on float and integer tensors (shape arithmetic).
+// Arithmetic on two operands (Add, Sub, Mul, Div, Pow, Mod, PRelu) and on any number of operands (Max, Min,
+// Sum, Mean), with broadcasting, on float and integer tensors (shape arithmetic).
 #include "runtime/broadcast_loops.h"
 #include "runtime/numeric_types.h"
 
@@ -61,7 +61,7 @@ struct Divide {
     }
 };
 
-/// base ^ exponent of two types; the result has the base's.
+/// base ^ exponent with two types; the result has the type of the base.
 template <typename T, typename Exponent>
 CompiledNode powerOf(const NodeContext& context) {
     const std::array operands{context.input(0), context.input(1)};
@@ -88,7 +88,7 @@ CompiledNode compilePow(const NodeContext& context) {
         const double value = exponent->scalar();
         const auto ignoring = [&](auto f) {
             NodeContext one = context;
-            one.inputs[1] = {DataType::Float32, {}, Layout::Plain};  // whatever the type: the value is not read
+            one.inputs[1] = {DataType::Float32, {}, Layout::Plain};  // any type: the value is not read
             return compileBinary<float, float>(one, DataType::Float32, f);
         };
         if (value == 2.0) return ignoring([](float x, float) { return x * x; });
@@ -108,7 +108,7 @@ CompiledNode compilePow(const NodeContext& context) {
     }
 }
 
-/// Fuses the Relu or Clip behind it, as residual networks have it.
+/// Fuses a Relu or Clip after it, as in residual networks.
 CompiledNode compileAdd(const NodeContext& context) {
     requireSameTypes(context);
     const DataType type = context.input(0).type;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// If, Loop and Scan whose decisions are known when the program is compiled: the condition of an If, the number of
-// iterations of a Loop, the extent that a Scan runs through. A body is a program of its own. Where all inputs are known
-// (the part of a network whose shapes depend on the data is evaluated that way, session/evaluated_part.h), decisions may
-// depend on them, too.
+// If, Loop and Scan whose decisions are known when the program is compiled: the condition of an If, the
+// number of iterations of a Loop, the extent that a Scan iterates over. Each body is compiled to its own
+// program. Where all inputs are known (session/evaluated_part.h evaluates the part of a network whose shapes
+// depend on the data in this way), the decisions may depend on them, too.
 #include <cstring>
 
 #include "base/error.h"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kMostIterations = 100000;
 
-/// What a subgraph gets for one of its inputs: a known value or a description.
+/// The argument for one input of a subgraph: a known value or a description.
 struct BodyInput {
     TensorDesc desc;
     ConstantPtr value = {};
@@ -61,7 +61,7 @@ class Body {
         desc.layout = Layout::Plain;
         return desc;
     }
-    /// Null unless it is known without running.
+    /// Returns null unless the value is known without running.
     ConstantPtr value(std::size_t o) const { return m_program->constantValue(m_outputs[o]); }
     BodyInput asInput(std::size_t o) const { return {desc(o), value(o)}; }
     const std::vector<BodyInput>& inputs() const { return m_inputs; }
@@ -85,7 +85,7 @@ class Body {
     std::shared_ptr<const Program> m_program;
 };
 
-/// A subgraph of the node and where its captured inputs are among the node's.
+/// A subgraph of the node and the positions of its captured inputs among the node's inputs.
 struct Subgraph {
     GraphPtr graph;
     std::vector<std::size_t> captured;
@@ -128,14 +128,14 @@ CompiledNode compileIf(const NodeContext& context) {
             })};
 }
 
-/// The iterations of a Loop one after the other, each compiled for what the one before it made.
+/// The consecutive iterations of a Loop, each compiled for the results of the one before.
 struct UnrolledLoop {
     std::vector<std::shared_ptr<const Body>> bodies;
     std::vector<BodyInput> start;        ///< of the carried values
     std::vector<std::size_t> captured;   ///< inputs of the node
     std::size_t carried = 0;
 
-    /// The description of a carried value after all iterations, or of the scan outputs of one.
+    /// The description of a carried value after all iterations, or of the scan outputs of one iteration.
     BodyInput finalValue(std::size_t k) const { return bodies.empty() ? start[k] : bodies.back()->asInput(k + 1); }
 };
 
@@ -188,7 +188,7 @@ CompiledNode compileLoop(const NodeContext& context) {
         auto body = std::make_shared<const Body>(makeBody(subgraph, std::move(inputs), context));
         if (body->outputs() < loop->carried + 1) failInput("the body of a Loop has {} outputs", body->outputs());
         const ConstantPtr again = body->value(0);
-        if (!again) fail(ErrorKind::Unsupported, "whether a Loop goes on must not depend on the data");
+        if (!again) fail(ErrorKind::Unsupported, "the condition of a Loop must not depend on the data");
         goes = again->scalar() != 0;
         for (std::size_t k = 0; k < loop->carried; ++k) values[k] = body->asInput(k + 1);
         loop->bodies.push_back(std::move(body));
@@ -201,7 +201,7 @@ CompiledNode compileLoop(const NodeContext& context) {
         TensorDesc desc = loop->bodies[0]->desc(s + 1);
         for (const auto& body : loop->bodies)
             if (body->desc(s + 1).dims != desc.dims || body->desc(s + 1).type != desc.type)
-                failInput("a Loop joins values of {} and {}", toString(desc.dims), toString(body->desc(s + 1).dims));
+                failInput("a Loop concatenates values of {} and {}", toString(desc.dims), toString(body->desc(s + 1).dims));
         desc.dims.insert(desc.dims.begin(), static_cast<std::int64_t>(loop->bodies.size()));
         result.outputs.push_back(desc);
     }
@@ -209,7 +209,7 @@ CompiledNode compileLoop(const NodeContext& context) {
     return result;
 }
 
-/// Along the first dimension, forward, as exporters write it.
+/// Only along the first dimension and forward, as exporters write it.
 CompiledNode compileScan(const NodeContext& context) {
     if (context.opset() < 9) fail(ErrorKind::Unsupported, "Scan of opset 8 is not supported; export for opset 9 or later");
     const Subgraph subgraph = subgraphOf(context, "body");
@@ -226,7 +226,7 @@ CompiledNode compileScan(const NodeContext& context) {
         BodyInput input = inputOf(context, i);
         input.value = nullptr;  // it changes with every step
         if (i >= states) {
-            if (input.desc.dims.empty()) failInput("Scan cannot run through a scalar");
+            if (input.desc.dims.empty()) failInput("Scan cannot iterate over a scalar");
             if (steps >= 0 && input.desc.dims[0] != steps) failInput("Scan's inputs have {} and {} entries", steps, input.desc.dims[0]);
             steps = input.desc.dims[0];
             input.desc.dims.erase(input.desc.dims.begin());

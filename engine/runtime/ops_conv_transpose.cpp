@@ -42,14 +42,15 @@ CompiledNode compileConvTranspose(const NodeContext& context) {
             const std::int64_t total = std::max<std::int64_t>(0, reach - wanted);
             begin = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
             end = total - begin;
-            if (reach < wanted) end = reach - wanted;  // what lies beyond the reach is bias alone
+            // Output beyond the reach of the kernel is only the bias.
+            if (reach < wanted) end = reach - wanted;
         } else if (autoPad == "VALID") {
             begin = end = 0;
         }
         w.padBegin.push_back(begin);
-        w.padEnd.push_back(end - extra[d]);  // as if there was less padding
+        w.padEnd.push_back(end - extra[d]);  // as if there were less padding
         w.output.push_back(reach - begin - end);
-        if (w.output.back() < 1) failInput("the padding {} and {} leaves nothing of the output", begin, end);
+        if (w.output.back() < 1) failInput("the padding {} and {} leave no output", begin, end);
     }
     spec.input = input;
     spec.output = {DataType::Float32, {input.dims[0], weight.dims()[1] * groups}, Layout::ChannelsLast};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv. The weight must be constant: a network whose weights are computed is not one that we quantize.
+// Conv. The weight must be constant: networks with computed weights are not quantized.
 #include "base/error.h"
 #include "runtime/operators.h"
 #include "runtime/ordered_product.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Einsum: sums of products over named dimensions, "bhqd,bhkd->bhqk". The innermost loop runs over the
-// output's last dimension, so that it writes side by side; the sums are taken in the order of the names.
-// Cost: the product of all extents.
+// output's last dimension, so that it writes contiguously; the sums run in the order of the names. Cost: the
+// product of all extents.
 #include <algorithm>
 #include <map>
 
@@ -13,7 +13,7 @@
 namespace quantloupe {
 namespace {
 
-/// A dimension's name: a letter, or, of those that "..." stands for, '0' and on.
+/// The name of a dimension: a letter, or a character from '0' on for those that "..." stands for.
 using Labels = std::string;
 
 struct Equation {
@@ -60,7 +60,7 @@ Equation readEquation(const NodeContext& context) {
         for (const char label : labels) ++seen[label];
     std::size_t dotted = 0;
     for (const auto& [label, count] : seen) dotted += label <= '9';
-    if (arrow == text.npos) {  // what occurs once, in the order of the alphabet, behind what "..." stands for
+    if (arrow == text.npos) {  // labels that occur once, in alphabetical order, after those of "..."
         for (const auto& [label, count] : seen)
             if (label <= '9' || count == 1) equation.output += label;
         return equation;
@@ -76,7 +76,7 @@ Equation readEquation(const NodeContext& context) {
 
 struct Loop {
     std::size_t extent;
-    std::vector<std::size_t> steps;  ///< of each operand, then of the output
+    std::vector<std::size_t> steps;  ///< for each operand, then for the output
 };
 
 QUANTLOUPE_SIMD void addScaled(float* out, const float* in, std::size_t count, float factor) {
@@ -112,7 +112,7 @@ CompiledNode compileEinsum(const NodeContext& context) {
         for (std::size_t i = 0; i <= operands; ++i) {
             const Labels& labels = i == operands ? equation.output : equation.operands[i];
             const TensorDesc& desc = i == operands ? output : context.input(i);
-            // A label that is there twice walks a diagonal.
+            // A label that occurs twice selects a diagonal.
             for (std::size_t d = 0; d < labels.size(); ++d)
                 if (labels[d] == label && desc.dims[d] != 1)
                     loop.steps[i] += static_cast<std::size_t>(desc.strides()[d]);
@@ -130,7 +130,8 @@ CompiledNode compileEinsum(const NodeContext& context) {
                     const auto value = [&](std::size_t i, std::size_t step) {
                         return static_cast<const T*>(a.inputs[i])[offsets[i] + step * last.steps[i]];
                     };
-                    // One factor beside the operand that runs along the output: the usual product of two.
+                    // A scalar times an operand that is contiguous along the output: the usual case with two
+                    // operands.
                     const bool scaled = std::is_same_v<T, float> && operands == 2 && last.steps[2] == 1 &&
                                         last.steps[0] == 0 && last.steps[1] == 1;
                     for (const Loop& loop : loops)

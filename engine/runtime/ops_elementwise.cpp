@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one operand, element by element.
+// Element-wise functions of one operand.
 #include <cmath>
 #include <limits>
 
@@ -18,7 +18,7 @@ QUANTLOUPE_SIMD void mapFloats(const float* in, float* out, std::size_t count, F
     for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(function(in[i]));
 }
 
-/// `function` makes from the node the function of one element.
+/// `function` returns, for a node, the function to apply to each element.
 template <typename F>
 Operator unary(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
@@ -40,7 +40,7 @@ Operator simple(F function) {
     return unary([function](const NodeContext&) { return function; });
 }
 
-/// For functions that integers have, too.
+/// For functions that are also defined for integers.
 template <typename F>
 Operator numeric(F function) {
     return {[function](const NodeContext& context) -> CompiledNode {
@@ -58,7 +58,7 @@ Operator numeric(F function) {
             LayoutPolicy::Any, false};
 }
 
-/// erf as ONNX Runtime computes it, of before(x), in pieces that stay in the cache; then after(x, erf).
+/// erf of before(x) as ONNX Runtime computes it, in pieces that fit into the cache; then after(x, erf).
 template <typename Before, typename After>
 CompiledNode orderedErfOf(const NodeContext& context, Before before, After after) {
     requireFloat(context, 0);
@@ -89,8 +89,8 @@ CompiledNode compileGelu(const NodeContext& context) {
     return orderedErfOf(context, [](float x) { return x * 0.70710678118f; }, [](float x, float erf) { return 0.5f * x * (erf + 1.0f); });
 }
 
-/// x times or over a scale, erf, plus 1, times x, halved: the same operations in the same order as the nodes it stands for,
-/// so the same result to the last bit.
+/// x times or divided by a scale, erf, plus 1, times x, halved: the same operations in the same order as the
+/// nodes it replaces, so the result is identical to the last bit.
 CompiledNode compileErfGelu(const NodeContext& context) {
     const bool divides = context.node.attributes.has("divisor");
     const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
@@ -98,7 +98,8 @@ CompiledNode compileErfGelu(const NodeContext& context) {
                         [](float x, float erf) { return x * (erf + 1.0f) * 0.5f; });
 }
 
-/// Bounds are attributes up to opset 10 and optional inputs since. min is applied first, as ONNX says for min > max.
+/// Bounds are attributes up to opset 10 and optional inputs since then. min is applied first, as ONNX
+/// specifies for min > max.
 template <typename T>
 CompiledNode clipTo(const NodeContext& context) {
     const TensorDesc desc = context.input(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather, GatherElements, GatherND. The indices may come with the data (token ids); those are checked while running.
+// Gather, GatherElements, GatherND. Indices may be data (token ids), which are checked at run time.
 #include <cstring>
 
 #include "base/error.h"
@@ -21,7 +21,8 @@ CompiledNode compileGather(const NodeContext& context) {
     output.dims.insert(output.dims.begin() + static_cast<std::ptrdiff_t>(axis), index.dims.begin(), index.dims.end());
     const auto extent = static_cast<std::size_t>(data.dims[axis]);
     const Indices indices(context, 1);
-    if (const Constant* known = context.constant(1))  // say so now, not in the middle of a run
+    // Report bad constant indices now rather than during a run.
+    if (const Constant* known = context.constant(1))
         for (std::size_t i = 0; i < index.count(); ++i) indices.at(known->bytes().data(), i, extent);
     if (index.count() == 1 && outer == 1 && extent == 1) return {{output}, nullptr};
     return {{output}, makeKernel([=, count = index.count()](const KernelArguments& a) {

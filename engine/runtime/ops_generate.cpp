@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensors made from little: ConstantOfShape, Range; and running sums and triangles: CumSum, Trilu.
+// Operators that generate tensors (ConstantOfShape, Range), and running sums and triangles (CumSum, Trilu).
 #include <cstring>
 
 #include "base/error.h"
@@ -43,7 +43,7 @@ CompiledNode compileRange(const NodeContext& context) {
     });
 }
 
-/// Keeps what lies on one side of a diagonal of the last two dimensions.
+/// Keeps the elements on one side of a diagonal of the last two dimensions.
 CompiledNode compileTrilu(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 2) failInput("Trilu needs matrices");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample on images: values at places that come with the data, by nearest neighbour, linear or cubic
+// GridSample on images: values at positions given as data, by nearest neighbor, linear or cubic
 // interpolation.
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ struct Axis {
 
     float low() const { return alignCorners ? 0.0f : -0.5f; }
     float high() const { return static_cast<float>(extent) - (alignCorners ? 1.0f : 0.5f); }
-    /// -1 to 1 are the corners, or the outer edges of the pixels there.
+    /// -1 and 1 are the centers of the corner pixels, or their outer edges.
     float place(float grid) const {
         const auto length = static_cast<float>(extent);
         return alignCorners ? (grid + 1) / 2 * (length - 1) : ((grid + 1) * length - 1) / 2;
@@ -36,14 +36,14 @@ struct Axis {
         const bool fromLow = (x < low()) == (turns % 2 == 0);
         return fromLow ? low() + beyond : high() - beyond;
     }
-    /// What the place becomes before it is interpolated.
+    /// The position after applying the padding mode.
     float moved(float x) const {
         if (x >= low() && x <= high()) return x;
         return outside == Outside::Border       ? std::clamp(x, 0.0f, static_cast<float>(extent - 1))
                : outside == Outside::Reflection ? reflected(x)
                                                 : x;
     }
-    /// The pixel of an index that may lie outside; -1: none, it counts as zero.
+    /// The pixel of an index that may be outside; -1: none, counts as zero.
     std::int64_t pixel(std::int64_t i) const {
         if (i >= 0 && i < extent) return i;
         if (outside == Outside::Zeros) return -1;
@@ -53,7 +53,7 @@ struct Axis {
     }
 };
 
-/// First index and weights of the neighbours along an axis.
+/// First index and weights of the neighbors along an axis.
 struct Taps {
     std::int64_t first;
     int count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations over a sample's own values: LayerNormalization, InstanceNormalization, GroupNormalization, and
-// LayerNormalization written out as a chain of nodes.
+// Normalizations over values of the same sample: LayerNormalization, InstanceNormalization,
+// GroupNormalization, and LayerNormalization composed of simpler operators.
 #include <cmath>
 
 #include "base/error.h"
@@ -43,7 +43,7 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
     std::size_t rows = 1, width = 1;
     for (std::size_t d = 0; d < desc.dims.size(); ++d) (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
     const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
-    TensorDesc statistics = desc;  // of the optional outputs: mean and 1 / deviation
+    TensorDesc statistics = desc;  // for the optional outputs: mean and 1 / deviation
     for (std::size_t d = axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
     const bool hasBias = context.has(2);
     for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
@@ -74,14 +74,14 @@ CompiledNode compileLayerNorm(const NodeContext& context) {
             })};
 }
 
-/// Each group of channels of each sample by itself. Scale and bias have one value a channel, or, in the first version of
-/// GroupNormalization, a group.
+/// Normalizes each group of channels of each sample separately. Scale and bias have one value per channel or,
+/// in the first version of GroupNormalization, per group.
 CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
     if (desc.dims.size() < 3) failInput("{} needs a batch, channels and spatial dimensions", context.node.op);
     const auto channels = static_cast<std::size_t>(desc.dims[1]);
-    if (groups == 0 || channels % groups != 0) failInput("{} channels do not part into {} groups", channels, groups);
+    if (groups == 0 || channels % groups != 0) failInput("{} channels cannot be split into {} groups", channels, groups);
     const auto scale = context.needConstant(1, "the scale of a normalization").floats();
     const auto bias = context.needConstant(2, "the bias of a normalization").floats();
     if (scale.size() != bias.size() || (scale.size() != channels && scale.size() != groups))
@@ -107,8 +107,9 @@ CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
             })};
 }
 
-/// Width of the row and epsilon as the nodes have them; every step rounds as theirs do, so the result is the same.
-QUANTLOUPE_SIMD void writtenOutRow(const float* in, float mean, float deviation, const float* scale, const float* bias,
+/// Width of the row and epsilon come from the nodes; every step rounds as theirs do, so the result is the
+/// same.
+QUANTLOUPE_SIMD void composedLayerNormRow(const float* in, float mean, float deviation, const float* scale, const float* bias,
                                    float* out, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i) out[i] = (in[i] - mean) / deviation * scale[i] + bias[i];
 }
@@ -135,7 +136,7 @@ CompiledNode compileWrittenOut(const NodeContext& context) {
                         squares += static_cast<double>(distance * distance);
                     }
                     const float variance = static_cast<float>(squares / static_cast<double>(width));
-                    writtenOutRow(in, mean, std::sqrt(variance + epsilon), static_cast<const float*>(a.inputs[1]),
+                    composedLayerNormRow(in, mean, std::sqrt(variance + epsilon), static_cast<const float*>(a.inputs[1]),
                                   static_cast<const float*>(a.inputs[2]), out, width);
                 }
             })};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons, logic on bool tensors, Where, Cast: mostly the arithmetic on shapes that exporters leave in a network.
+// Comparisons, logic on bool tensors, Where, Cast: mostly the shape arithmetic that exporters leave in a
+// network.
 #include <Eigen/Core>
 
 #include "runtime/broadcast_loops.h"
@@ -28,7 +29,7 @@ Operator logic(F f) {
             LayoutPolicy::Same, false};
 }
 
-/// Calls use(T{}) for the integers.
+/// Calls use(T{}) for the integer types.
 template <typename F>
 CompiledNode forIntegers(DataType type, std::string_view what, F use) {
     return withArithmeticType(type, what, [&]<typename T>(T zero) -> CompiledNode {
@@ -126,7 +127,7 @@ CompiledNode compileWhere(const NodeContext& context) {
     return withNumericType(context.input(1).type, "Where", [&]<typename T>(T) { return whereOf<T>(context); });
 }
 
-/// As the standard says, and defined where the value does not fit.
+/// As the standard specifies, and with a defined result if the value does not fit.
 template <typename To, typename From>
 To convert(From value) {
     if constexpr (std::is_same_v<To, bool>) {

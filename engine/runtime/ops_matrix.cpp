@@ -31,7 +31,7 @@ CompiledNode compileGemm(const NodeContext& context) {
         const Constant& bias = context.needConstant(2, "the bias of a Gemm");
         const float beta = attributes.real("beta", 1.0f);
         if (bias.size() != columns && bias.size() != 1)
-            fail(ErrorKind::Unsupported, "a Gemm bias of shape {} is not supported, only one value a column",
+            fail(ErrorKind::Unsupported, "a Gemm bias of shape {} is not supported, only one value per column",
                  toString(bias.dims()));
         std::vector<float> values(bias.floats().begin(), bias.floats().end());
         if (bias.size() != columns) values.assign(static_cast<std::size_t>(columns), bias.floats()[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that put elements elsewhere: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace, SpaceToDepth.
+// Operators that move elements: Transpose, Concat, Split, Slice, Expand, Tile, DepthToSpace, SpaceToDepth.
 #include <cstring>
 
 #include "base/error.h"
@@ -36,7 +36,7 @@ CompiledNode compileTranspose(const NodeContext& context) {
         output.dims[d] = input.dims[from];
         steps[d] = strides[from];
     }
-    // From NHWC to NCHW and back nothing needs to move: the result has the other layout.
+    // Between NHWC and NCHW nothing needs to move: the result has the other layout.
     const bool last = input.type == DataType::Float32 && rank >= 3 && rank <= 5 && context.constant(0) == nullptr;
     for (const Layout layout : {Layout::Plain, Layout::ChannelsLast}) {
         if (layout == Layout::ChannelsLast && !last) continue;
@@ -182,7 +182,8 @@ CompiledNode compileTile(const NodeContext& context) {
     return result;
 }
 
-/// Both ways between a block of pixels and channels: a transposition of dimensions taken apart. `order` sorts the input's.
+/// For both directions between a block of pixels and channels: a transposition of split dimensions. `order`
+/// permutes the input's.
 CompiledNode regroup(const NodeContext& context, const Dims& apart, const std::vector<std::size_t>& order, Dims made) {
     const TensorDesc whole{context.input(0).type, apart, Layout::Plain};
     TensorDesc walk{whole.type, {}, Layout::Plain};

@@ -20,8 +20,8 @@ QUANTLOUPE_SIMD void scaleChannels(const float* in, const float* factor, const f
         }
 }
 
-/// With the mean and variance of the batch at hand (opset 14): what weight standardization is exported as. Outputs 1 and 2
-/// are the running mean and variance.
+/// Uses the mean and variance of the current batch (opset 14), as in exported weight standardization. Outputs
+/// 1 and 2 are the running mean and variance.
 CompiledNode compileTrainingNorm(const NodeContext& context) {
     const TensorDesc desc = context.input(0);
     const auto channels = static_cast<std::size_t>(desc.dims[1]);
@@ -103,7 +103,7 @@ CompiledNode compileBatchNorm(const NodeContext& context) {
             })};
 }
 
-/// Across neighbouring channels. Channels last: a window slides over each pixel's row.
+/// Across adjacent channels. Channels last: a window slides over each pixel's row.
 CompiledNode compileLrn(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pad: constant, edge, reflect, wrap; negative pads cut.
+// Pad: constant, edge, reflect, wrap; negative pads crop.
 #include <cstring>
 
 #include "base/error.h"
@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::ptrdiff_t kFill = -1;
 
-/// Where each index of the padded dimension comes from; kFill for the constant.
+/// The source of each index of the padded dimension; kFill for the constant.
 std::vector<std::ptrdiff_t> sources(std::int64_t extent, std::int64_t begin, std::int64_t end, const std::string& mode) {
     constexpr std::int64_t kMost = std::int64_t{1} << 31;
     if (std::max({extent, begin, end}) > kMost || std::min(begin, end) < -kMost)
-        failInput("Pad by {} and {} is too much", begin, end);
+        failInput("Pad by {} and {} is too large", begin, end);
     std::vector<std::ptrdiff_t> result;
     if (extent == 0 && mode != "constant" && begin + end > 0) failInput("Pad cannot take values from an empty dimension");
     for (std::int64_t i = -begin; i < extent + end; ++i) {
@@ -70,7 +70,7 @@ CompiledNode compilePad(const NodeContext& context) {
 
     TensorDesc output = input;
     const std::string mode = context.node.attributes.text("mode", "constant");
-    std::vector<std::vector<std::ptrdiff_t>> from;  // in the memory's order
+    std::vector<std::vector<std::ptrdiff_t>> from;  // in memory order
     std::vector<std::ptrdiff_t> strides;
     for (const std::size_t d : input.memoryOrder()) {
         from.push_back(sources(input.dims[d], pads[d], pads[rank + d], mode));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, of ai.onnx and com.microsoft: how networks that are quantized
-// already say so. Per tensor or along an axis.
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, of ai.onnx and com.microsoft, which already
+// quantized networks contain. Per tensor or along an axis.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +15,7 @@ void refuseBlocks(const NodeContext& context) {
         fail(ErrorKind::Unsupported, "{} in blocks (block_size) is not supported", context.node.op);
 }
 
-/// Scales and zero points, and which of them an element has: (i / stride) % count.
+/// Scales and zero points; an element uses index (i / stride) % count.
 struct Affine {
     std::vector<float> scales;
     std::vector<std::int32_t> zeroPoints;
@@ -58,7 +58,7 @@ CompiledNode compileQuantize(const NodeContext& context) {
     const TensorDesc output{quantizedType(context), input.dims, input.layout};
     return withIntegerType(output.type, "QuantizeLinear", [&](auto zero) -> CompiledNode {
         using T = decltype(zero);
-        // Integers of 4 bits lie in bytes.
+        // 4-bit integers are stored in bytes.
         const bool four = output.type == DataType::Int4 || output.type == DataType::UInt4;
         const T low = four ? (output.type == DataType::Int4 ? T(-8) : T(0)) : std::numeric_limits<T>::min();
         const T high = four ? (output.type == DataType::Int4 ? T(7) : T(15)) : std::numeric_limits<T>::max();
@@ -89,7 +89,7 @@ CompiledNode compileDequantize(const NodeContext& context) {
     });
 }
 
-/// uint8 with the range of the tensor itself, widened to hold 0.
+/// uint8 with the range of the tensor itself, widened to include 0.
 CompiledNode compileDynamicQuantize(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc& input = context.input(0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers on integers: ConvInteger, MatMulInteger and the QLinear operators of ONNX, and those of com.microsoft that ONNX Runtime's
-// QOperator format adds (QLinearAdd, QLinearMul, QLinearGlobalAveragePool, QGemm). Sums are exact in int32. Source: the ONNX operator
-// specification; ONNX Runtime's ContribOperators.md. Weakness: plain loops; such networks are looked at, not tuned.
+// Layers on integers: ConvInteger, MatMulInteger and the QLinear operators of ONNX, and those of
+// com.microsoft that ONNX Runtime's QOperator format adds (QLinearAdd, QLinearMul, QLinearGlobalAveragePool,
+// QGemm). Sums are exact in int32. Source: the ONNX operator specification; ONNX Runtime's
+// ContribOperators.md. Limitation: simple loops, since such networks are inspected, not tuned.
 #include <memory>
 
 #include "runtime/integer_types.h"
@@ -12,7 +13,7 @@
 namespace quantloupe {
 namespace {
 
-/// Integers as int32, without their zero point.
+/// Integers as int32, with the zero point subtracted.
 std::vector<std::int32_t> centered(const Constant& values, const std::vector<std::int64_t>& zeros, std::size_t stride) {
     const std::vector<std::int64_t> all = values.toInt64s();
     std::vector<std::int32_t> result(all.size());
@@ -21,7 +22,7 @@ std::vector<std::int32_t> centered(const Constant& values, const std::vector<std
     return result;
 }
 
-/// Scales and zero points: one, or one for each channel.
+/// Checks scales or zero points: one value, or one per channel.
 void requireList(const NodeContext& context, const Constant& values, const char* what) {
     std::int64_t longest = 1;
     for (const std::int64_t extent : values.dims()) longest = std::max(longest, extent);
@@ -53,7 +54,7 @@ std::int32_t zeroAt(const NodeContext& context, std::size_t input) { return stat
 
 using Loader = std::function<void(const void*, std::size_t, std::int32_t*)>;
 
-/// Reads so many elements of the type as int32, without the zero point.
+/// Reads `count` elements of the type as int32, with the zero point subtracted.
 Loader loaderOf(DataType type, std::int32_t zero, std::string_view what) {
     return withIntegerType(type, what, [&](auto sample) -> Loader {
         using T = decltype(sample);
@@ -66,7 +67,7 @@ Loader loaderOf(DataType type, std::int32_t zero, std::string_view what) {
 
 using Storer = std::function<void(float, void*, std::size_t)>;
 
-/// Writes a number of steps as element i of the type.
+/// Writes a number of quantization steps as element i of the type.
 Storer storerOf(DataType type, std::int32_t zero, std::string_view what) {
     return withIntegerType(type, what, [&](auto sample) -> Storer {
         using T = decltype(sample);
@@ -74,7 +75,7 @@ Storer storerOf(DataType type, std::int32_t zero, std::string_view what) {
     });
 }
 
-/// What becomes of sums: they stay int32, or are scaled (for each output channel) and rounded.
+/// Output of the sums: they stay int32, or are scaled (per output channel) and rounded.
 struct Requantize {
     std::vector<float> factors;  ///< empty: int32
     DataType type = DataType::Int32;
@@ -86,7 +87,7 @@ struct Requantize {
     }
 };
 
-/// x_scale * w_scale / y_scale, as ONNX Runtime multiplies them.
+/// x_scale * w_scale / y_scale, multiplied in ONNX Runtime's order.
 Requantize requantize(const NodeContext& context, std::size_t x, std::size_t w, std::size_t y) {
     Requantize result;
     result.type = context.has(y + 1) ? context.input(y + 1).type : DataType::UInt8;
@@ -124,7 +125,8 @@ void IntegerConvolution::run(const void* source, void* target) const {
                 for (std::int64_t ky = 0; ky < weightDims[2]; ++ky)
                     for (std::int64_t kx = 0; kx < weightDims[3]; ++kx) {
                         const std::int32_t w = weight[static_cast<std::size_t>(((o * perGroup + i) * weightDims[2] + ky) * weightDims[3] + kx)];
-                        // Columns start + stride * x that lie inside: a plain run, which compilers turn into vectors.
+                        // Columns start + stride * x inside the input: a contiguous run, which compilers
+                        // vectorize.
                         const std::int64_t stride = window.strides[1], start = kx * window.dilations[1] - window.padBegin[1];
                         const std::int64_t from = start >= 0 ? 0 : (-start + stride - 1) / stride;
                         const std::int64_t to = start >= width ? 0 : std::min(outWidth, (width - 1 - start) / stride + 1);
@@ -271,7 +273,7 @@ CompiledNode compileQGemm(const NodeContext& context) {
                    std::move(bias), requantize(context, 1, 4, 7));
 }
 
-/// QLinearAdd and QLinearMul of equal shapes: dequantized, computed, quantized.
+/// QLinearAdd and QLinearMul of equal shapes: dequantizes, computes, quantizes.
 CompiledNode elementwise(const NodeContext& context, float (*compute)(float, float)) {
     const TensorDesc &left = context.input(0), &right = context.input(3);
     if (left.dims != right.dims)

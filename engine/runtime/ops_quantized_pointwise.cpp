@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations, concatenation and average pools on integers, as ONNX Runtime's QOperator format has them in com.microsoft. Every code has one
-// result, so the activations and Concat are tables of 256 floats; pools and Softmax are computed in float and rounded. Source: ONNX Runtime's
-// ContribOperators.md. Weakness: 8 bits only; ONNX Runtime's Softmax rounds in integers and can differ by one code.
+// Activations, concatenation and average pools on integers, as in ONNX Runtime's QOperator format
+// (com.microsoft). Each code has one result, so the activations and Concat are tables of 256 floats; pools
+// and Softmax are computed in float and rounded. Source: ONNX Runtime's ContribOperators.md. Limitation: 8
+// bits only; ONNX Runtime's Softmax rounds in integers and can differ by one code.
 #include "runtime/ops_quantized_pointwise.h"
 
 #include <array>
@@ -42,7 +43,8 @@ std::uint8_t codeOf(float value, bool isSigned, const Quantizer& q) {
     return saturated<std::uint8_t>(value / q.scale, q.zero);
 }
 
-/// With the zero point added before rounding, as ONNX Runtime's pools do it: near a half the sum can round otherwise.
+/// Adds the zero point before rounding, as ONNX Runtime's pools do: near a half, the sum can round
+/// differently.
 std::uint8_t pooledCode(float value, bool isSigned, const Quantizer& q) {
     const float code = std::nearbyint(value / q.scale + static_cast<float>(q.zero));
     if (isSigned) return static_cast<std::uint8_t>(static_cast<std::int8_t>(std::clamp(code, -128.0f, 127.0f)));
@@ -78,7 +80,7 @@ CompiledNode compileSigmoid(const NodeContext& context) {
     return activation(context, [](float x) { return 1.0f / (1.0f + std::exp(-x)); });
 }
 
-/// Over the axis alone, or, as before opset 13, over everything from the axis on.
+/// Over one axis or, before opset 13, over all axes from it on.
 CompiledNode compileSoftmax(const NodeContext& context) {
     const TensorDesc& input = context.input(0);
     const bool sign = isSigned(context, input);
@@ -103,7 +105,7 @@ CompiledNode compileSoftmax(const NodeContext& context) {
             })};
 }
 
-/// Inputs: the output's scale and zero point, then for each part the part, its scale and zero point.
+/// Inputs: the output's scale and zero point, then each part with its scale and zero point.
 CompiledNode compileConcat(const NodeContext& context) {
     const std::size_t parts = (context.inputs.size() - std::min<std::size_t>(context.inputs.size(), 2)) / 3;
     if (parts == 0 || context.inputs.size() != 2 + 3 * parts) failInput("QLinearConcat needs a scale and a zero point for each of its inputs");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN, in float. Step by step as ONNX writes them down: gates = x Wt + h Rt + biases, with the
-// inputs' part of all steps as one product. Cost: that of the products. Samples are the second dimension
+// LSTM, GRU and RNN, in float. Step by step as ONNX specifies: gates = x Wt + h Rt + biases, with the input
+// part of all steps computed as one product. Cost: that of the products. Samples are the second dimension
 // (layout 0) or the first (1).
 #include <algorithm>
 #include <cmath>
@@ -36,9 +36,9 @@ struct Recurrence {
     bool batchFirst, linearBeforeReset, inputForget;
     float clip;
     std::vector<bool> backward;         ///< by direction
-    std::vector<Function> activations;  ///< three (LSTM), two (GRU) or one a direction
+    std::vector<Function> activations;  ///< per direction: three (LSTM), two (GRU) or one
 
-    /// The row of the input, one for each step of each sample.
+    /// The row of the input for one step of one sample.
     std::size_t inputRow(std::size_t step, std::size_t sample) const {
         return batchFirst ? sample * steps + step : step * batch + sample;
     }
@@ -53,13 +53,13 @@ struct Recurrence {
     float bounded(float x) const { return clip > 0 ? std::clamp(x, -clip, clip) : x; }
 };
 
-/// What one direction reads; null where an input is omitted.
+/// The parameters of one direction; null if an input is omitted.
 struct Weights {
     const float* bias;       ///< [2, gates, hidden]
     const float* peepholes;  ///< [3, hidden]: i, o, f
 };
 
-/// One step of one sample: `in` is x Wt and `back` h Rt, both [gates, hidden]; h and c are changed.
+/// One step of one sample: `in` is x Wt and `back` is h Rt, both [gates, hidden]; modifies h and c.
 void step(const Recurrence& r, const Weights& weights, const Function* f, const float* in, const float* back,
           float* h, float* c) {
     const std::size_t n = r.hidden;
@@ -81,8 +81,8 @@ void step(const Recurrence& r, const Weights& weights, const Function* f, const 
             c[j] = forget * c[j] + i * f[1](r.bounded(gate(3, j)));
             const float o = f[0](r.bounded(gate(1, j) + peep(1, j, c[j])));
             h[j] = o * f[2](c[j]);
-        } else {  // gates z, r, h; where the reset comes first, `back` of the last is that of the h it has
-                  // reset
+        } else {  // gates z, r, h; if the reset is applied first, `back` of the last gate is computed from the
+                  // reset h
             const float z = f[0](r.bounded(gate(0, j)));
             const float candidate = r.linearBeforeReset
                                         ? in[2 * n + j] + bias(0, 2, j) +
@@ -152,7 +152,7 @@ class RecurrentKernel final : public Kernel {
             std::fill(state.begin(), state.end(), 0.0f);
     }
 
-    /// The candidate's part of `back` becomes (r * h) Rht.
+    /// Replaces the candidate's part of `back` by (r * h) Rht.
     void resetFirst(const Weights& weights, const Function* f, const float* in, const PackedMatrix& candidate,
                     const std::vector<float>& h, std::vector<float>& back, std::vector<float>& reset) const {
         const std::size_t n = m_r.hidden;
@@ -167,7 +167,7 @@ class RecurrentKernel final : public Kernel {
     Recurrence m_r;
 };
 
-/// The optional inputs: bias, lengths of the sequences, initial states, peepholes.
+/// Checks the optional inputs: bias, lengths of the sequences, initial states, peepholes.
 void checkOperands(const NodeContext& context, const Recurrence& r, const Dims& state) {
     const auto extent = [](std::size_t n) { return static_cast<std::int64_t>(n); };
     const auto check = [&](std::size_t i, const char* what, DataType type, const Dims& expected) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions over axes, ArgMax and ArgMin. The axes are an attribute up to some opset and an input since.
+// Reductions over axes, ArgMax and ArgMin. The axes are an attribute up to some opset and an input since
+// then.
 #include <cmath>
 #include <limits>
 
@@ -11,7 +12,7 @@
 namespace quantloupe {
 namespace {
 
-/// One way to fold elements into an accumulator of double; `finish` also gets how many there were.
+/// Ways to fold elements into an accumulator of double; `finish` also gets the number of elements.
 struct Sum {
     static constexpr double start = 0;
     static double add(double sum, double x) { return sum + x; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All of ONNX's
-// modes are products of one-dimensional ones.)
+// Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All
+// of ONNX's modes are products of one-dimensional ones.)
 #include <cmath>
 
 #include "base/error.h"
@@ -12,7 +12,7 @@ namespace {
 
 struct Axis {
     std::size_t outer = 1, from = 1, to = 1, inner = 1;
-    std::vector<std::size_t> first;                   ///< for each output index: where its taps begin
+    std::vector<std::size_t> first;                   ///< for each output index: the index of its first tap
     std::vector<std::pair<std::size_t, float>> taps;  ///< input index and weight
 };
 
@@ -53,7 +53,8 @@ double filterValue(const Mode& mode, double x) {
 
 void findTaps(Axis& axis, const Mode& mode, double scale) {
     const auto last = static_cast<std::int64_t>(axis.from) - 1;
-    const double stretch = mode.antialias && scale < 1 ? scale : 1.0;  // the filter widens where it shrinks the image
+    // The filter widens when the image shrinks.
+    const double stretch = mode.antialias && scale < 1 ? scale : 1.0;
     const double reach = (mode.kind == "linear" ? 1 : 2) / stretch;
     for (std::size_t i = 0; i < axis.to; ++i) {
         axis.first.push_back(axis.taps.size());

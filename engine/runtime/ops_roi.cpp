@@ -101,7 +101,7 @@ CompiledNode compileRoiAlign(const NodeContext& context) {
                 const std::size_t map = align.height * align.width, each = align.outputHeight * align.outputWidth;
                 for (std::size_t r = 0; r < count; ++r) {
                     const std::int64_t image = static_cast<const std::int64_t*>(a.inputs[2])[r];
-                    if (image < 0 || image >= images) failInput("RoiAlign's region {} is of image {}, but there are {}", r, image, images);
+                    if (image < 0 || image >= images) failInput("RoiAlign's region {} refers to image {}, but there are {}", r, image, images);
                     for (std::size_t c = 0; c < align.channels; ++c)
                         align.run(static_cast<const float*>(a.inputs[0]) + (static_cast<std::size_t>(image) * align.channels + c) * map,
                                   static_cast<const float*>(a.inputs[1]) + r * 4,

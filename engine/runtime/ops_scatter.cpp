@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements (before opset 11: Scatter), ScatterND and OneHot: a copy with single places written.
+// ScatterElements (before opset 11: Scatter), ScatterND and OneHot: a copy with individual positions
+// overwritten.
 #include <cstring>
 
 #include "base/error.h"
@@ -10,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-/// Writes runs of elements: replaces them, or adds, multiplies, takes the larger or smaller.
+/// Writes runs of elements: replaces, adds, multiplies, or takes the minimum or maximum.
 template <typename T>
 class Write {
   public:
@@ -106,7 +107,7 @@ CompiledNode compileScatterNd(const NodeContext& context) {
     });
 }
 
-/// Indices beyond the depth leave a row that is off everywhere.
+/// Indices outside the depth produce a row of off values.
 CompiledNode compileOneHot(const NodeContext& context) {
     const TensorDesc& index = context.input(0);
     const auto depth = static_cast<std::int64_t>(context.needConstant(1, "OneHot's depth").scalar());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose result's shape depends on the values of their inputs: NonZero, Compress, Unique, NonMaxSuppression.
-// They run where these values are known when the program is compiled, as in the part of a network that is evaluated
-// sample by sample (session/evaluated_part.h).
+// Operators whose output shape depends on the values of their inputs: NonZero, Compress, Unique,
+// NonMaxSuppression. They run only if these values are known when the program is compiled, as in the part of
+// a network that is evaluated sample by sample (session/evaluated_part.h).
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -13,7 +13,7 @@
 namespace quantloupe {
 namespace {
 
-/// An operator whose result was computed while compiling.
+/// An operator whose result was computed at compile time.
 CompiledNode resultOf(std::vector<ConstantPtr> values) {
     CompiledNode node;
     for (const ConstantPtr& value : values) node.outputs.push_back({value->type(), value->dims(), Layout::Plain});
@@ -131,7 +131,7 @@ Box boxAt(std::span<const float> boxes, std::size_t i, bool center) {
     return {std::min(b[1], b[3]), std::min(b[0], b[2]), std::max(b[1], b[3]), std::max(b[0], b[2])};
 }
 
-/// As ONNX Runtime decides it: intersection over union above the threshold.
+/// Intersection over union above the threshold, computed as in ONNX Runtime.
 bool overlap(const Box& a, const Box& b, float threshold) {
     const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
     const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that look at shapes or only give the same elements another one.
+// Operators that read shapes or change only the shape of a tensor.
 
 #include <cstring>
 
@@ -12,10 +12,10 @@ namespace {
 CompiledNode viewAs(const NodeContext& context, Dims dims) {
     const TensorDesc& input = context.input(0);
     if (elementCount(dims) != elementCount(input.dims))
-        failInput("{} cannot make {} of {}", context.node.op, toString(dims), toString(input.dims));
+        failInput("{} cannot produce {} from {}", context.node.op, toString(dims), toString(input.dims));
     const TensorDesc output{input.type, std::move(dims), Layout::Plain};
     if (input.layout == Layout::Plain) return {{output}, nullptr};
-    // Channels last stays so while batch and channels are kept and the rest is only grouped anew.
+    // Keeps channels last if batch and channels are unchanged and only the other dimensions are regrouped.
     const Dims& made = output.dims;
     if (made.size() >= 3 && made.size() <= 5 && made[0] == input.dims[0] && made[1] == input.dims[1])
         return {{{input.type, made, Layout::ChannelsLast}}, nullptr};
@@ -26,7 +26,7 @@ CompiledNode viewAs(const NodeContext& context, Dims dims) {
 
 CompiledNode compileIdentity(const NodeContext& context) { return {{context.input(0)}, nullptr}; }
 
-/// Without training everything passes, and the mask says so.
+/// In inference mode all values pass, and the mask is all true.
 CompiledNode compileDropout(const NodeContext& context) {
     if (const Constant* training = context.constant(2); training != nullptr && training->scalar() != 0)
         fail(ErrorKind::Unsupported, "Dropout in training mode is not supported; export the model for inference");
@@ -68,7 +68,7 @@ CompiledNode compileReshape(const NodeContext& context) {
             result[d] = dims[d];
         }
         if (result[d] == -1) {
-            if (open) failInput("Reshape has two open dimensions");
+            if (open) failInput("Reshape has two unknown dimensions");
             open = d;
         } else {
             known *= result[d];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax, LogSoftmax, Hardmax; and Softmax with a scale and a mask before it, as attention has it, in one pass a row.
+// Softmax, LogSoftmax, Hardmax; and Softmax preceded by a scale and a mask, as in attention, in one pass per
+// row.
 #include <cmath>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ namespace {
 
 constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
-/// Along an axis that is not the last in memory: the columns beside each other at once.
+/// Along an axis that is not the last in memory: processes adjacent columns together.
 QUANTLOUPE_SIMD void softmaxColumns(const float* in, float* out, std::size_t width, std::size_t inner, float* top,
                                     float* sum) {
     for (std::size_t i = 0; i < inner; ++i) top[i] = kLowest, sum[i] = 0;
@@ -38,7 +39,7 @@ struct Rows {
 
 Rows rowsOf(const NodeContext& context) {
     const TensorDesc& desc = context.input(0);
-    const bool flattened = context.opset() < 13;  // then all dimensions from the axis on are one
+    const bool flattened = context.opset() < 13;  // all dimensions from the axis on count as one
     const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", flattened ? 1 : -1), desc.dims.size());
     Rows rows;
     rows.width = static_cast<std::size_t>(desc.dims[axis]);
@@ -123,7 +124,7 @@ QUANTLOUPE_SIMD void scaleRow(const float* in, float scale, bool divides, const 
         for (std::size_t i = 0; i < width; ++i) out[i] += *mask;
 }
 
-/// Inputs: values and, if wanted, a mask that broadcasts to them. Attributes: divisor or factor.
+/// Inputs: values and optionally a mask that broadcasts to them. Attributes: divisor or factor.
 CompiledNode compileMaskedSoftmax(const NodeContext& context) {
     requireFloat(context, 0);
     const TensorDesc desc = context.input(0);
@@ -140,7 +141,7 @@ CompiledNode compileMaskedSoftmax(const NodeContext& context) {
         maskSteps = broadcastSteps(context.input(1), desc.dims);
     }
     const std::ptrdiff_t maskStep = maskSteps.back();
-    // Loops over rows only: the row itself is one element of them.
+    // Loops over rows only: a row is one element of these loops.
     const Dims outer(desc.dims.begin(), desc.dims.end() - 1);
     StridedLoops::Steps rowSteps = desc.strides();
     rowSteps.pop_back();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK: the largest or smallest entries along an axis. Equal ones keep the order of their indices, as ONNX
-// says.
+// specifies.
 #include <algorithm>
 #include <numeric>
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime (MLAS) does with float32 on a processor with fused multiply-adds:
+// The order of float32 operations in ONNX Runtime (MLAS) on a processor with fused multiply-adds:
 //
 // - A convolution is a product. Rows are filters, columns are the output's pixels, and the inner dimension
 //   runs over the input channels and, for each, over the window row by row. Each element is summed from 0 by
-//   fused multiply-adds, one block of the inner dimension at a time. The blocks' sums are added up, then the
+//   fused multiply-adds, one block of the inner dimension at a time. The sums of the blocks are added, then the
 //   bias.
-// - A product of a single row (a depthwise convolution, filter by filter) rounds products and sums
-//   separately and adds four products at a time, ((a + b) + c) + d, to what is there; of the rest two, then one.
+// - A product with a single row (a depthwise convolution, filter by filter) rounds products and sums
+//   separately and adds four products at a time, ((a + b) + c) + d, to the sum so far; for the rest two, then one.
 // - A transposed convolution multiplies each input pixel with all taps and adds the products to the output,
 //   tap after tap.
 // - A convolution with a single output pixel (as in squeeze-and-excitation) rounds products and sums
 //   separately, in 8 lanes.
 //
-// Weakness: the order of ONNX Runtime on processors without fused multiply-adds differs from this one.
+// Limitation: on processors without fused multiply-adds, ONNX Runtime uses another order.
 #include <algorithm>
 
 #include "base/error.h"
@@ -26,7 +26,7 @@ namespace {
 
 std::size_t extent(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-/// What all kinds have: extents, bias and bounds.
+/// Common to all kinds: extents, bias and bounds.
 class ConvolutionKernel : public Kernel {
   public:
     explicit ConvolutionKernel(const ConvolutionSpec& spec)
@@ -89,7 +89,8 @@ class FusedConvolution final : public ConvolutionKernel {
         product.block = orderedBlock(m_geometry.outputPixels(), m_inner);
         product.bounds = m_bounds;
         product.resultStride = m_filters;
-        // Pixels of all images are rows of one product: how a row is summed does not depend on its neighbors.
+        // The pixels of all images are rows of one product; the sum of a row does not depend on the other
+        // rows.
         const std::size_t pixels = m_images * m_geometry.outputPixels(),
                           together = m_pointwise ? pixels : kRowsTogether;
         for (std::size_t first = 0; first < pixels; first += together) {
@@ -109,14 +110,14 @@ class FusedConvolution final : public ConvolutionKernel {
     }
 
   private:
-    /// Up to an odd number of cache lines: what lies so far apart does not meet in the same few places of the
-    /// cache.
+    /// Rounds up to an odd number of cache lines, so that values this far apart do not map to the same cache
+    /// sets.
     static std::size_t spread(std::size_t values) {
         constexpr std::size_t kLine = 16;
         return values < kLine ? values : ((values + kLine - 1) / kLine | 1) * kLine;
     }
 
-    /// The pixels under the windows, [row][tap][channel].
+    /// The pixels in the windows, [row][tap][channel].
     void gather(const float* in, std::size_t first, std::size_t rows, std::size_t group, WindowWalk& walk,
                 float* left) const {
         const std::size_t outputs = m_geometry.outputPixels(), inputs = m_geometry.inputPixels();
@@ -140,7 +141,7 @@ class FusedConvolution final : public ConvolutionKernel {
     std::vector<std::ptrdiff_t> m_offsets;
 };
 
-/// One filter for each group of one channel: vectors run over the channels.
+/// Groups with one channel and one filter: vectors run over the channels.
 class DepthwiseConvolution final : public ConvolutionKernel {
   public:
     explicit DepthwiseConvolution(const ConvolutionSpec& spec)
@@ -243,7 +244,7 @@ class TransposedConvolution final : public ConvolutionKernel {
         }
     }
 
-    /// Where the product of an input pixel and a tap goes; -1: nowhere, it is padding.
+    /// The output position of the product of an input pixel and a tap; -1 in the padding.
     std::ptrdiff_t outputOf(std::size_t pixel, std::size_t tap) const {
         const ConvolutionGeometry& g = m_geometry;
         const std::size_t at[3] = {pixel / (g.input[1] * g.input[2]), pixel / g.input[2] % g.input[1],

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime (MLAS) does: each element is summed by fused multiply-adds from 0, one after the other, a
-// block of the inner dimension at a time; the blocks' sums are added up. Gemm begins with its bias, MatMul
-// with 0. Weakness: a Gemm of a single row has further kernels there, whose order is not this one.
+// The order of operations in ONNX Runtime (MLAS): each element is summed from 0 by consecutive fused
+// multiply-adds, one block of the inner dimension at a time; then the sums of the blocks are added. Gemm
+// starts with its bias, MatMul with 0. Limitation: for a Gemm with a single row, ONNX Runtime has additional
+// kernels with another order.
 #include <algorithm>
 
 #include "runtime/matrix_product.h"
@@ -22,7 +23,7 @@ class MatrixProduct final : public Kernel {
           m_offsets(spec.transposeLeft ? rowOffsets(m_inner, m_rows) : std::vector<std::ptrdiff_t>()),
           m_transposeRight(spec.transposeRight),
           m_alpha(spec.alpha) {
-        // Offsets of the batch's matrices; a dimension of 1 is read again and again.
+        // Offsets of the matrices in the batch; matrices are reused along dimensions of extent 1.
         const std::size_t rank = spec.output.size() - 2;
         std::vector<std::size_t> index(rank, 0);
         const std::size_t batches = extent(elementCount(Dims(spec.output.begin(), spec.output.end() - 2)));

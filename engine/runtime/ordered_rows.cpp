@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ONNX Runtime (MLAS, as of 1.31 on AVX2) does:
+// The order of operations in ONNX Runtime (MLAS, as of 1.31 on AVX2):
 //
 // - Softmax: e^(x - largest) as 2^n times a polynomial in r, with fused multiply-adds. The sum runs in 8 lanes, which
-//   are added up in neighboring pairs. The result is multiplied by the reciprocal of the sum.
-// - LayerNormalization: the mean in double. The squares of the distances are summed by fused multiply-adds in 8
+//   are added in neighboring pairs. The result is multiplied by the reciprocal of the sum.
+// - LayerNormalization: the mean in double. The squares of the differences are summed by fused multiply-adds in 8
 //   lanes, and halves of the lanes are added to halves. The result is multiplied by the reciprocal of the
 //   deviation, then a fused multiply-add applies scale and bias.
-// - erf: a polynomial up to 0.92, and 1 - e^-(a polynomial) beyond.
-// - Means: a window that covers its whole input is summed in 4 lanes along the memory, and halves are added to
+// - erf: a polynomial up to 0.92, and 1 - e^-(a polynomial) above.
+// - Means: a window that covers its whole input is summed in 4 lanes in memory order, and halves are added to
 //   halves. Other windows (strides of at most 2, two dimensions and more) are summed down the columns first, then
-//   along the row, all others one value after the other. Then comes a division.
+//   along the row, all others one value after the other. Finally, the sum is divided.
 //
-// Weaknesses: with AVX-512 ONNX Runtime sums Softmax in 16 lanes; rows of fewer than 8 values are normalized in
-// another way there.
+// Limitations: with AVX-512, ONNX Runtime sums Softmax in 16 lanes; it normalizes rows of fewer than 8 values in
+// another way.
 #include "runtime/ordered_rows.h"
 
 #include <algorithm>
@@ -117,7 +117,7 @@ struct Span {
     std::size_t count() const { return end > begin ? (end - begin + step - 1) / step : 0; }
 };
 
-/// Which inputs the window of one output covers along one dimension.
+/// The inputs that the window of one output covers along one dimension.
 Span covered(const Window& window, std::size_t d, std::size_t output, std::size_t extent) {
     const std::int64_t step = window.dilations[d];
     std::int64_t start = static_cast<std::int64_t>(output) * window.strides[d] - window.padBegin[d];
@@ -134,7 +134,7 @@ class OrderedAverage final : public Kernel {
   public:
     OrderedAverage(const TensorDesc& input, const Window& window, bool withPadding, bool plain)
         : m_window(window), m_withPadding(withPadding) {
-        // Fewer dimensions than three get some of extent 1 in front.
+        // With fewer than three dimensions, leading ones have extent 1.
         const std::size_t rank = window.kernel.size();
         Dims spatial(input.dims.begin() + 2, input.dims.end());
         bool covers = true, small = true;
@@ -143,7 +143,7 @@ class OrderedAverage final : public Kernel {
                      window.padBegin[d] == 0 && window.padEnd[d] == 0;
             small = small && window.kernel[d] <= 32 && window.dilations[d] == 1;
         }
-        constexpr std::int64_t kRow = 2045;  // longer rows are not worth a buffer there
+        constexpr std::int64_t kRow = 2045;  // ONNX Runtime does not buffer longer rows
         const bool columns = rank >= 2 && window.strides[rank - 1] <= 2 && small &&
                              spatial[rank - 1] + window.padBegin[rank - 1] + window.padEnd[rank - 1] <= kRow;
         m_order = plain     ? SumOrder::Plain
@@ -183,7 +183,8 @@ class OrderedAverage final : public Kernel {
                             sumColumns(in, spans, scratch, out);
                         else
                             sumPlain(in, spans, out);
-                        const float by = static_cast<float>(std::max<std::size_t>(divisor, 1));  // a window in the padding: 0
+                        // A window entirely in the padding: 0.
+                        const float by = static_cast<float>(std::max<std::size_t>(divisor, 1));
                         for (std::size_t c = 0; c < m_channels; ++c) out[c] /= by;
                     }
     }

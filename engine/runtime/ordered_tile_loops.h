@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loops of ordered_tiles.h for a kind of vector. `Isa` has a type Vec of kWidth floats, and load, store,
-// broadcast, zero, add, multiply, fused (a * b + c), least and largest. A file includes this after it has
-// defined QUANTLOUPE_TILE, the attribute of all functions for its instructions, and its Isa.
+// The loops of ordered_tiles.h for one kind of vector. `Isa` has a type Vec of kWidth floats, and load,
+// store, broadcast, zero, add, multiply, fused (a * b + c), least and largest. Define QUANTLOUPE_TILE, the
+// attribute of all functions for these instructions, and the Isa before including this file.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {  // each file has its own, compiled for its instructions
 
 #define QUANTLOUPE_TILE_INLINE QUANTLOUPE_TILE static inline __attribute__((always_inline))
 
-/// No instructions in particular.
+/// Portable code without special instructions.
 template <std::size_t Width>
 struct PlainIsa {
     struct Vec {
@@ -56,15 +56,15 @@ struct PlainIsa {
     }
 };
 
-/// x, at least `low`, then at most `high`; NaN stays.
+/// x bounded to at least `low`, then to at most `high`; NaN stays NaN.
 template <typename Isa>
 QUANTLOUPE_TILE_INLINE typename Isa::Vec boundedTile(typename Isa::Vec x, typename Isa::Vec low,
                                                      typename Isa::Vec high) {
     return Isa::least(high, Isa::largest(low, x));
 }
 
-/// One step along the inner dimension: from[p] points to the factors of rows 3p, 3p + 1 and 3p + 2, which are
-/// one and two strides away.
+/// One step along the inner dimension: from[p] points to the factors of rows 3p, 3p + 1 and 3p + 2, one
+/// stride apart.
 template <typename Isa, std::size_t Rows, std::size_t Vectors>
 QUANTLOUPE_TILE_INLINE void addProducts(const float* const (&from)[(Rows + 2) / 3], std::size_t stride,
                                         const float* right, typename Isa::Vec (&sums)[Rows][Vectors]) {
@@ -172,7 +172,7 @@ QUANTLOUPE_TILE_INLINE void multiplyLanes(const LaneArguments& a) {
     }
 }
 
-/// `Vectors` vectors of channels from channel `c` on.
+/// `Vectors` vectors of channels, starting at channel `c`.
 template <typename Isa, std::size_t Vectors>
 QUANTLOUPE_TILE_INLINE void depthwiseChannels(const DepthwiseArguments& a, std::size_t c) {
     using Vec = typename Isa::Vec;

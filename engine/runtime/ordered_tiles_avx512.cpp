@@ -18,7 +18,7 @@ namespace {
 struct Avx512 {
     using Vec = __m512;
     static constexpr std::size_t kWidth = 16;
-    static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns of its own header where no mask is given
+    static constexpr __mmask16 kAll = 0xffff;  // GCC 12 warns about its own header without a mask
     QUANTLOUPE_TILE_INLINE Vec load(const float* p) { return _mm512_loadu_ps(p); }
     QUANTLOUPE_TILE_INLINE void store(float* p, Vec x) { _mm512_storeu_ps(p, x); }
     QUANTLOUPE_TILE_INLINE Vec broadcast(float x) { return _mm512_set1_ps(x); }

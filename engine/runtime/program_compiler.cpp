@@ -14,7 +14,7 @@
 namespace quantloupe {
 namespace {
 
-/// oneDNN and loops of ours count with 32 bits along one dimension.
+/// oneDNN and some of our loops use 32-bit indices along one dimension.
 void requireModestExtents(const std::vector<TensorDesc>& descs) {
     for (const TensorDesc& desc : descs)
         for (const std::int64_t extent : desc.dims)
@@ -135,7 +135,7 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
         builder.add(desc.type).add(desc.layout).add(desc.dims.size());
         for (const std::int64_t d : desc.dims) builder.add(d);
         if (const Constant* constant = context.constant(i)) builder.add(constant->version());
-        // The same values may be other codes.
+        // The same values may have different codes.
         if (const auto codes = m_program->m_spec.codes.find(node.input(i)); codes != m_program->m_spec.codes.end())
             for (const float scale : codes->second->scales) builder.add(scale);
     }
@@ -145,7 +145,7 @@ std::optional<Version> ProgramCompiler::kernelVersion(const NodeContext& context
     return builder.finish();
 }
 
-/// Operators with weights are taken from the cache of kernels, if there is one.
+/// Takes operators with weights from the kernel cache, if there is one.
 ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, const NodeContext& context,
                                                          const Activation& activation) {
     const bool weighted = context.node.op == "Conv" || context.node.op == "Gemm" || context.node.op == "MatMul";
@@ -194,7 +194,7 @@ bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& c
             convertLayout(desc, values[i].data(), Layout::Plain, plain.data());
             values[i] = std::move(plain);
         }
-        m_program->m_values.erase(node.output(i));  // a place holder of addShapeOnly()
+        m_program->m_values.erase(node.output(i));  // a placeholder from addShapeOnly()
         const auto quantizer = m_program->m_spec.quantizers.find(node.output(i));
         if (quantizer != m_program->m_spec.quantizers.end() && desc.type == DataType::Float32) {
             auto* floats = reinterpret_cast<float*>(values[i].data());
@@ -221,8 +221,8 @@ std::optional<Fusion> ProgramCompiler::fusionAt(NodeId id) const {
     return findFusion({m_graph, hidden, constant, desc}, id);
 }
 
-/// Where the samples are in the outputs. Beyond the data flow, each must have the shape that it has in a batch of one, but for
-/// the dimension of the samples.
+/// Determines the sample layout of the outputs. In addition to the data flow check, each output must have its
+/// shape from a batch of one, except in the dimension of the samples.
 void ProgramCompiler::followNode(const NodeContext& context, NodeId fused, std::vector<TensorDesc>& outputs) {
     const auto& one = m_program->m_spec.one;
     ConstantsOfOne constants;
@@ -259,14 +259,14 @@ void ProgramCompiler::addNode(NodeId id) {
     const std::optional<Layout> layout = wantedLayout(*op, node);
     for (TensorDesc& desc : context.inputs)
         if (layout && desc.dims.size() >= 3) desc.layout = desc.type == DataType::Float32 ? *layout : Layout::Plain;
-    // Weights and other parameters are read in row-major order; an activation may be a constant, too.
+    // Weights and other parameters are read in row-major order, but an activation may be a constant, too.
     for (std::size_t i = 1; i < context.inputs.size(); ++i)
         if (context.constants[i] != nullptr && op->layout != LayoutPolicy::Same && op->layout != LayoutPolicy::Joined)
             context.inputs[i].layout = Layout::Plain;
 
     Activation activation;
     NodeId fused;
-    // What is known now is folded node by node: nodes after it may need the values to compile.
+    // Known values are folded node by node, because nodes downstream may need the values to compile.
     if (op->fusesActivation && !allKnown(context)) fused = fusableActivation(node, activation);
     if (fused.valid()) context.activation = &activation;
 
@@ -316,7 +316,7 @@ void ProgramCompiler::addOrLeaveOut(NodeId id) {
     }
 }
 
-/// What later programs, and readers of the outputs, may rely on.
+/// Records the constants that later programs and readers of the outputs may use.
 void ProgramCompiler::noteConstants() {
     constexpr std::size_t kMostBytes = std::size_t{1} << 20;
     for (const auto& [tensor, constant] : m_constants) {

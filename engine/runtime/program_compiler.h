@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Makes a Program; internal to program.cpp.
+// Builds a Program; internal to program.cpp.
 
 #include <optional>
 #include <set>
@@ -17,7 +17,7 @@ class ProgramCompiler {
 
   private:
     using Value = Program::Value;
-    /// As CompiledNode, the kernel shared with the cache.
+    /// Like CompiledNode, but the kernel is shared with the cache.
     struct Compiled {
         std::vector<TensorDesc> outputs;
         std::shared_ptr<const Kernel> kernel;
@@ -32,30 +32,31 @@ class ProgramCompiler {
     void addOrLeaveOut(NodeId id);
     void noteConstants();
     void addView(const Node& node, Layout from, TensorDesc desc);
-    /// Nodes whose input is coded: true if the node was added as one that works on codes. (coded_nodes.cpp)
+    /// Adds a node whose input is coded if a kernel on codes supports it; returns whether it was added.
+    /// (coded_nodes.cpp)
     bool addCoded(NodeId id);
     bool addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation);
     bool addCodedPool(const Node& node);
     void addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node, std::vector<int> inputs, TensorId output,
                       TensorDesc desc);
-    /// The quantizer of a tensor that is carried as codes, or null.
+    /// The quantizer of a tensor that is stored as codes, or null.
     const FakeQuant* codedQuantizer(TensorId tensor) const;
     bool isCoded(TensorId tensor) const;
     int codedBufferIn(TensorId tensor, Layout layout);
     Compiled compileCached(const Operator& op, const NodeContext& context, const Activation& activation);
-    /// The version of a kernel made from this node; empty without a cache.
+    /// The version of a kernel compiled from this node; empty without a cache.
     std::optional<Version> kernelVersion(const NodeContext& context, const Activation& activation,
                                          const std::vector<const FakeQuant*>& quantizers = {}) const;
 
     bool foldConstant(const NodeContext& context, const Compiled& compiled);
     std::optional<Fusion> fusionAt(NodeId id) const;
-    /// The Relu or Clip behind the node that can run inside it.
+    /// The Relu or Clip after the node that can be fused into it.
     NodeId fusableActivation(const Node& node, Activation& activation) const;
     NodeContext contextOf(const Node& node);
-    /// Nothing: every input as it comes.
+    /// Empty: every input keeps its layout.
     std::optional<Layout> wantedLayout(const Operator& op, const Node& node) const;
-    /// Buffer of a tensor in a layout; adds a conversion if it is in another.
+    /// The buffer of a tensor in a layout; adds a conversion if it has another one.
     int bufferIn(TensorId tensor, Layout layout);
     const Value& valueOf(TensorId tensor);
     void finish(TensorId tensor, int buffer, const TensorDesc& desc);
@@ -69,11 +70,12 @@ class ProgramCompiler {
     const Graph& m_graph;
     std::unordered_map<TensorId, ConstantPtr> m_constants;  ///< known values, given or folded
     std::unordered_map<TensorId, int> m_converted;          ///< channels-last or plain copies
-    std::vector<TensorId> m_shapeOnly;                      ///< read by a Shape operator that knows the answer
+    std::vector<TensorId> m_shapeOnly;                      ///< read by a Shape operator with known result
     std::set<TensorId> m_read;                              ///< inputs that the schedule needs
     std::unordered_map<TensorId, int> m_decoded;            ///< float copies of codes
     std::unordered_map<TensorId, int> m_convertedCodes;     ///< codes in the other layout
-    std::map<NodeId, NodeId> m_leftOutBecauseOf;            ///< of a partial program: the first node that is not evaluated
+    /// Of a partial program: the first unavailable node upstream.
+    std::map<NodeId, NodeId> m_leftOutBecauseOf;
     std::vector<bool> m_done;                               ///< nodes fused into another
 };
 

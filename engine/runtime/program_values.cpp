@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of ProgramCompiler that says where values are: buffers, layouts, conversions between them.
+// The part of ProgramCompiler that places values: buffers, layouts, conversions between them.
 #include <algorithm>
 #include <cstring>
 
@@ -88,7 +88,7 @@ void ProgramCompiler::addInputs() {
     }
 }
 
-/// Called behind addInputs(); tensors that are computed after all take their own value later.
+/// Called after addInputs(). Tensors that are computed nevertheless get their own value later.
 void ProgramCompiler::addShapeOnly() {
     for (const TensorId tensor : m_shapeOnly) {
         const DataType known = m_graph.tensor(tensor).type;
@@ -172,7 +172,7 @@ void ProgramCompiler::addView(const Node& node, Layout from, TensorDesc desc) {
         return;
     }
     int source = bufferIn(node.input(0), from);
-    // A quantizer works in place, so it needs a buffer of its own; so does an input that the caller owns.
+    // A quantizer works in place, so it needs a separate buffer, and so does an input that the caller owns.
     if (quant == nullptr && m_program->m_spec.quantizers.contains(output)) {
         const int copy = newBuffer(desc.bytes());
         addStep(makeKernel([bytes = desc.bytes()](const KernelArguments& a) {
@@ -184,11 +184,12 @@ void ProgramCompiler::addView(const Node& node, Layout from, TensorDesc desc) {
     finish(output, source, desc);
 }
 
-/// Codes that the caller wants as floats are decoded at the end; what it keeps goes to its own memory.
+/// Codes that the caller needs as floats are decoded at the end; kept tensors are written to the caller's
+/// memory.
 void ProgramCompiler::settleObserved() {
     for (const TensorId tensor : m_program->m_spec.observed) {
         const Value value = valueOf(tensor);
-        // Samples in several runs are taken apart in row-major order.
+        // Samples in several runs are separated in row-major order.
         const Layout layout = value.desc.samples.runs > 1 ? Layout::Plain : value.desc.layout;
         TensorDesc desc = value.floatDesc();
         desc.layout = layout;
@@ -209,7 +210,7 @@ void ProgramCompiler::placeBuffers() {
         auto& buffer = buffers[static_cast<std::size_t>(value.buffer)];
         if (buffer.firstStep >= 0) buffer.lastStep = static_cast<int>(m_program->m_steps.size());
     }
-    // First fit, in order of birth, among the buffers that live at the same time.
+    // First fit, in order of first use, among the buffers that are live at the same time.
     std::vector<std::size_t> order;
     for (std::size_t b = 0; b < buffers.size(); ++b)
         if (buffers[b].firstStep >= 0 && !buffers[b].external) order.push_back(b);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Sums and maxima of rows of floats, in several lanes. Include from functions marked QUANTLOUPE_SIMD only: they are inlined
-// there.
+// Sums and maxima of rows of floats, computed in several lanes. Include only from functions marked
+// QUANTLOUPE_SIMD, into which they are inlined.
 
 #include <cstddef>
 

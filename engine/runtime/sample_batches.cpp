@@ -38,12 +38,12 @@ SampleBatches::SampleBatches(DatasetPtr dataset, const Graph& graph, std::size_t
     if (first.size() != graph.inputs().size())
         failInput("the network has {} inputs, but the data provides {}", graph.inputs().size(), first.size());
     m_inputs.resize(first.size());
-    for (std::size_t pass = 0; pass < 2; ++pass)  // a batch fixed by any input holds for all
+    for (std::size_t pass = 0; pass < 2; ++pass)  // a batch size fixed by any input applies to all
         for (std::size_t i = 0; i < first.size(); ++i)
             m_inputs[i] = batchDesc(graph.tensor(graph.inputs()[i]), first[i], m_batch);
     for (std::size_t i = 0; i < first.size(); ++i)
         if (m_inputs[i].dims[0] != static_cast<std::int64_t>(m_batch))
-            failInput("the inputs '{}' and '{}' fix batches of {} and {}, so samples cannot be told apart; export the model with "
+            failInput("the inputs '{}' and '{}' fix batches of {} and {}, so samples cannot be separated; export the model with "
                       "one batch dimension",
                       graph.tensor(graph.inputs()[i]).name, graph.tensor(graph.inputs().back()).name, m_inputs[i].dims[0], m_batch);
     for (const SampleTensor& tensor : first) m_sampleBytes += tensor.bytes.size();

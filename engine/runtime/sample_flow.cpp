@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// Nothing where the samples are not within one dimension.
+/// Empty if the samples do not lie within one dimension.
 FoundAxis axisOf(const TensorDesc& desc) {
     const auto axis = sampleDimension(desc);
     if (!axis) return {};

@@ -6,7 +6,8 @@
 namespace quantloupe {
 namespace {
 
-/// Inputs [first, last) are aligned at their last dimension, as broadcasting does it. The axis within `rank` dimensions.
+/// The axis within `rank` dimensions for inputs [first, last), which are aligned at their last dimension as
+/// in broadcasting.
 FoundAxis aligned(const SampleFlow& flow, std::size_t rank, std::size_t first, std::size_t last) {
     FoundAxis result;
     for (std::size_t i = first; i < last; ++i) {
@@ -31,14 +32,14 @@ FoundAxis elementwise(const SampleFlow& flow, const Dims& output, std::size_t) {
     return aligned(flow, output.size(), 0, flow.inputs());
 }
 
-/// The samples are the first dimension, which the operator does not touch; all other inputs are parameters.
+/// The samples are the first dimension, which the operator does not change; all other inputs are parameters.
 FoundAxis leading(const SampleFlow& flow, const Dims& output, std::size_t) {
     const FoundAxis& axis = flow.axis(0);
     if (!flow.onlyFirstIsPerSample() || !axis || axis->axis != 0 || output.empty() || output[0] != flow.dims(0)[0]) return {};
     return axis;
 }
 
-/// Keeps the axis unless it is among those that the operator works along.
+/// Keeps the axis unless the operator works along it.
 FoundAxis keptUnless(const SampleFlow& flow, const std::function<bool(std::size_t axis)>& touched) {
     const FoundAxis& axis = flow.axis(0);
     if (!flow.onlyFirstIsPerSample() || !axis || touched(axis->axis)) return {};
@@ -61,13 +62,13 @@ FoundAxis softmax(const SampleFlow& flow, const Dims&, std::size_t) {
     return keptUnless(flow, [&](std::size_t a) { return flattened ? a >= axis : a == axis; });
 }
 
-/// Works on all dimensions from an axis on.
+/// For operators that work on all dimensions from an axis on.
 FoundAxis fromAxis(const SampleFlow& flow, const Dims&, std::size_t) {
     const std::size_t axis = flow.axisAttribute(-1, flow.dims(0).size());
     return keptUnless(flow, [&](std::size_t a) { return a >= axis; });
 }
 
-/// Input 0 and a mask are aligned; works along the last dimension.
+/// Input 0 and a mask are aligned; the operator works along the last dimension.
 FoundAxis lastDimension(const SampleFlow& flow, const Dims& output, std::size_t) {
     const FoundAxis axis = aligned(flow, output.size(), 0, flow.inputs());
     return axis && axis->axis + 1 < output.size() ? axis : FoundAxis();
@@ -77,7 +78,7 @@ FoundAxis matrices(const SampleFlow& flow, const Dims& output, std::size_t) {
     return keptUnless(flow, [&](std::size_t a) { return a + 2 >= output.size(); });
 }
 
-/// The same extent as before means that nothing happened along that dimension.
+/// An unchanged extent means that the operator did nothing along that dimension.
 FoundAxis whereKept(const SampleFlow& flow, const Dims& output, std::size_t) {
     return keptUnless(flow, [&](std::size_t a) { return a >= output.size() || output[a] != flow.dims(0)[a]; });
 }
@@ -90,7 +91,7 @@ FoundAxis slice(const SampleFlow& flow, const Dims& output, std::size_t) {
     if (const Constant* given = flow.context().constant(4)) steps = given->toInt64s();
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const std::size_t d = axes.empty() ? i : normalizedAxis(axes[i], flow.dims(0).size());
-        if (d == axis->axis && steps[i] != 1) return {};  // it reverses the samples
+        if (d == axis->axis && steps[i] != 1) return {};  // a step other than 1 reverses or skips samples
     }
     return axis;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where each operator leaves the dimension that the samples are in; internal to sample_flow.cpp.
+// Where each operator puts the dimension of the samples; internal to sample_flow.cpp.
 
 #include <map>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace quantloupe {
 
-/// The dimension that the samples are in: it runs through [before, samples, after].
+/// The dimension of the samples. It has the form [before, samples, after].
 struct SampleAxis {
     std::size_t axis = 0;
     std::int64_t before = 1, after = 1;
@@ -19,10 +19,10 @@ struct SampleAxis {
 };
 using FoundAxis = std::optional<SampleAxis>;
 
-/// Entries of the dimensions [begin, end).
+/// The number of elements in the dimensions [begin, end).
 std::int64_t product(const Dims& dims, std::size_t begin, std::size_t end);
 
-/// One node: its inputs with their sample axes.
+/// A node and the sample axes of its inputs.
 class SampleFlow {
   public:
     SampleFlow(const NodeContext& context, std::int64_t count, const TensorDesc& output, const ConstantsOfOne& one);
@@ -33,7 +33,7 @@ class SampleFlow {
     const Dims& dims(std::size_t i) const { return m_context.inputs[i].dims; }
     bool has(std::size_t i) const { return m_context.has(i); }
     bool perSample(std::size_t i) const { return has(i) && m_context.inputs[i].samples.perSample(); }
-    /// Of an input that is per sample; nothing if it is not within one dimension.
+    /// The axis of an input that is per sample; empty if the samples do not lie within one dimension.
     const FoundAxis& axis(std::size_t i) const { return m_axes[i]; }
     bool onlyFirstIsPerSample() const {
         for (std::size_t i = 1; i < inputs(); ++i)
@@ -41,10 +41,10 @@ class SampleFlow {
         return perSample(0);
     }
 
-    /// Whether each sample meets the values of input i, which does not depend on the samples, that it would meet in a batch
-    /// of its own; `axis` is the dimension of the input that meets the samples.
+    /// Whether input i, which does not depend on the samples, provides each sample with the same values as in
+    /// a batch of one; `axis` is the dimension of the input that is aligned with the samples.
     bool sameForAll(std::size_t i, const SampleAxis& axis) const;
-    /// Whether no input depends on the batch size, but for those that sameForAll() accepted.
+    /// Whether no input depends on the batch size, except those that sameForAll() accepted.
     bool settled() const { return m_growing.empty(); }
 
     std::int64_t integer(const char* name, std::int64_t fallback) const { return node().attributes.integer(name, fallback); }
@@ -62,19 +62,21 @@ class SampleFlow {
     }
 
   private:
-    /// Inputs whose whole effect is the shape of the result, which is compared with that of a batch of one.
+    /// Whether the input only determines the shape of the result, which is compared with the shape in a batch
+    /// of one.
     bool describesShape(std::size_t i, const TensorDesc& output) const;
 
     const NodeContext& m_context;
     std::int64_t m_count;
     std::vector<FoundAxis> m_axes;
-    mutable std::map<std::size_t, ConstantPtr> m_growing;  ///< inputs that are other constants in a batch of one, with those
+    /// Constants that differ in a batch of one, with their values there.
+    mutable std::map<std::size_t, ConstantPtr> m_growing;
 };
 
-/// The dimension of output `index` that the samples are in, or nothing where they are mixed. No input is mixed.
+/// The dimension of output `index` that contains the samples; empty if they are mixed. No input is mixed.
 using SampleRule = FoundAxis (*)(const SampleFlow&, const Dims& output, std::size_t index);
 
-/// Null for an operator that mixes the samples, as far as is known.
+/// Null for operators that mix the samples or whose behavior is unknown.
 SampleRule sampleRuleOf(const std::string& op);
 
 }  // namespace quantloupe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Loops that are compiled for several instruction sets, the best of which is picked at start-up. (Sanitizers do not get
-// along with the resolver functions that this makes.)
+// For loops that are compiled for several instruction sets, the best of which is selected at startup.
+// (Sanitizers do not support the resolver functions that this generates.)
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)

@@ -8,8 +8,8 @@
 namespace quantloupe {
 namespace {
 
-/// The innermost loop jumps in the source, but the loop `near` runs through it: go in tiles, so that both sides stay within
-/// a few cache lines.
+/// The innermost loop has a large stride in the source, but the loop `near` has stride 1 there: copies in
+/// tiles, so that both sides stay within a few cache lines.
 template <typename T>
 void copyTiled(const StridedLoops& loops, std::size_t near, const T* source, T* target) {
     constexpr std::size_t kTile = 16;

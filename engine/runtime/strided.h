@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Walks an output in its memory's order together with operands that lie otherwise: broadcast, sliced, transposed.
+// Iterates over an output in memory order together with operands of another memory layout: broadcast, sliced,
+// transposed.
 
 #include <functional>
 
@@ -8,12 +9,12 @@
 
 namespace quantloupe {
 
-/// Nested loops, the innermost last. Neighbouring loops that every operand runs through evenly are joined.
+/// Nested loops, the innermost last. Adjacent loops are merged if all operands have matching strides.
 class StridedLoops {
   public:
     using Steps = std::vector<std::ptrdiff_t>;
 
-    /// `steps[k][d]`: elements that operand k moves with index d; all have one entry an extent.
+    /// `steps[k][d]`: the number of elements by which operand k advances with index d; one entry per extent.
     StridedLoops(const Dims& extents, const std::vector<Steps>& steps);
 
     std::size_t inner() const { return m_inner; }
@@ -24,7 +25,7 @@ class StridedLoops {
     const std::vector<std::size_t>& outer() const { return m_outer; }
     std::ptrdiff_t outerStep(std::size_t operand, std::size_t loop) const { return m_steps[operand][loop]; }
 
-    /// Calls body(offsets) for every run of the innermost loop; offsets[k] is where operand k starts.
+    /// Calls body(offsets) for every run of the innermost loop; offsets[k] is the start of operand k.
     template <typename F>
     void forEachRow(F body) const {
         std::vector<std::ptrdiff_t> offsets(operands(), 0);
@@ -48,15 +49,16 @@ class StridedLoops {
     std::size_t m_inner = 1, m_rows = 0;
 };
 
-/// The strides of an operand for the dimensions of a broadcast output: 0 where it repeats.
+/// The strides of an operand for the dimensions of a broadcast output: 0 in repeated dimensions.
 StridedLoops::Steps broadcastSteps(const TensorDesc& operand, const Dims& output);
-/// `values` put into the order in which the memory of `output` runs.
+/// Returns `values` in the order of the memory layout of `output`.
 StridedLoops::Steps inMemoryOrder(const TensorDesc& output, const StridedLoops::Steps& values);
-/// The extents of `output`, likewise.
+/// The extents of `output` in the same order.
 Dims extentsInMemoryOrder(const TensorDesc& output);
 
-/// Makes a function (source, target) that fills `output` without gaps from a source that starts at element `start` and
-/// moves by `steps` (one a logical dimension of output). For elements of 1, 2, 4 or 8 bytes.
+/// Returns a function (source, target) that fills `output` contiguously from a source that starts at element
+/// `start` and advances by `steps` (one per logical dimension of the output). For elements of 1, 2, 4 or 8
+/// bytes.
 std::function<void(const void*, void*)> stridedCopy(const TensorDesc& output, const StridedLoops::Steps& steps,
                                                     std::ptrdiff_t start = 0);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a running tensor looks like: type, logical shape, physical order.
+// Description of a tensor at run time: type, logical shape, memory order.
 
 #include <cstddef>
 #include <optional>
@@ -11,16 +11,17 @@
 
 namespace quantloupe {
 
-/// Order in memory of a tensor with logical dimensions N, C, spatial...
+/// Memory order of a tensor with logical dimensions N, C, spatial...
 enum class Layout {
     Plain,         ///< row-major over the logical dimensions
-    ChannelsLast,  ///< N, spatial..., C (what oneDNN's convolutions like best); rank 3 and more only
+    ChannelsLast,  ///< N, spatial..., C (fastest for oneDNN's convolutions); rank 3 and higher only
 };
 
-/// How the samples of a batch lie in a tensor (runtime/sample_flow.h): in row-major order, `runs` times one block of equal
-/// size for each of `count` samples.
+/// How the samples of a batch are arranged in a tensor (runtime/sample_flow.h): in row-major order, `runs`
+/// times one block of equal size for each of `count` samples.
 struct SampleLayout {
-    std::int64_t runs = 0;   ///< 0: the tensor does not depend on the samples; -1: the samples cannot be told apart
+    /// 0: the tensor does not depend on the samples; -1: the samples cannot be separated
+    std::int64_t runs = 0;
     std::int64_t count = 0;  ///< samples in the batch
 
     static SampleLayout mixed() { return {-1, 0}; }
@@ -39,22 +40,24 @@ struct TensorDesc {
     std::size_t bytes() const { return count() * elementSize(type); }
     bool operator==(const TensorDesc&) const = default;
 
-    /// The dimensions in the order in which memory runs through them, the fastest last.
+    /// The dimensions in memory order, the fastest last.
     std::vector<std::size_t> memoryOrder() const;
-    /// Elements from one index to the next, for each logical dimension.
+    /// The distance in elements between consecutive indices of each logical dimension.
     std::vector<std::ptrdiff_t> strides() const;
 };
 
-/// The dimension that the samples are in; nothing where they are not within one, or there is one sample only.
+/// The dimension that contains the samples; empty if they do not lie within one dimension or there is only one
+/// sample.
 std::optional<std::size_t> sampleDimension(const TensorDesc& desc);
 
-/// The values of the first `present` samples, sample after sample; the last batch of a dataset may be padded. The values
-/// themselves where the samples lie in one run, else a copy in `storage`. All values of a tensor that does not depend on
-/// the samples or mixes them. A tensor with several runs must be in plain layout.
+/// Returns the values of the first `present` samples, sample by sample (the last batch of a dataset may be
+/// padded): the values themselves if the samples form one run, otherwise a copy in `storage`. Returns all
+/// values of a tensor that does not depend on the samples or mixes them. A tensor with several runs must have
+/// the plain layout.
 std::span<const float> presentValues(const TensorDesc& desc, const float* values, std::size_t present,
                                      std::vector<float>& storage);
 
-/// Copies float elements from one layout to the other. Both descs have the same dims.
+/// Copies float elements from one layout to another. Both tensors have the same dims.
 void convertLayout(const TensorDesc& from, const void* source, Layout to, void* target);
 
 }  // namespace quantloupe

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// exp and tanh without branches or tables, so that loops over them vectorize. Good to a few units in the last place.
+// exp and tanh without branches or tables, so that loops over them vectorize. Accurate to a few units in the
+// last place.
 //
-// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, n put into the exponent. tanh is the rational
-// approximation of Eigen and XLA on the range beyond which float cannot tell the function from 1.
+// exp is Cephes' expf: x = n ln 2 + r, a polynomial in r, and n added to the exponent. tanh is the rational
+// approximation of Eigen and XLA, on the range outside which tanh rounds to ±1 in float.
 
 #include <cstdint>
 #include <cstring>
@@ -12,7 +13,8 @@
 namespace quantloupe {
 
 inline float fastExp(float given) {
-    constexpr float kLow = -87.3365f, kHigh = 88.3762f;  // results beyond are 0 and infinity; NaN passes through
+    // Results are 0 below and infinity above; NaN passes through.
+    constexpr float kLow = -87.3365f, kHigh = 88.3762f;
     float x = given < kLow ? kLow : given;
     x = x > kHigh ? kHigh : x;
     const float n = (x * 1.44269504f + 12582912.0f) - 12582912.0f;  // rounds to the nearest integer

@@ -40,10 +40,11 @@ Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims
         std::int64_t output = room / stride + 1;
         if (attributes.integer("ceil_mode", 0) != 0 && room % stride != 0) {
             ++output;
-            if ((output - 1) * stride >= spatialInput[d] + begin) --output;  // a window must start inside
+            // The last window must start inside the input.
+            if ((output - 1) * stride >= spatialInput[d] + begin) --output;
         }
         window.padBegin.push_back(begin);
-        // What the last window reaches beyond the input; oneDNN wants it to be consistent with the output.
+        // The part of the last window beyond the input; oneDNN requires it to be consistent with the output.
         window.padEnd.push_back((output - 1) * stride + extent - spatialInput[d] - begin);
         window.output.push_back(output);
     }

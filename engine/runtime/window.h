@@ -7,12 +7,12 @@
 namespace quantloupe {
 
 struct Window {
-    Dims kernel, strides, dilations, padBegin, padEnd;  ///< one entry a spatial dimension
+    Dims kernel, strides, dilations, padBegin, padEnd;  ///< one entry per spatial dimension
     Dims output;                                        ///< spatial extents of the output
 };
 
-/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of the node. `kernel` is used where the node does
-/// not tell. Throws Error where the window does not fit the input.
+/// Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode of the node. `kernel` is used if the
+/// node has no kernel_shape. Throws Error if the window does not fit the input.
 Window windowOf(const NodeContext& context, const Dims& spatialInput, const Dims& kernel);
 
 }  // namespace quantloupe

@@ -10,12 +10,12 @@
 #include <thread>
 #include <vector>
 
-#include "base/handed_over.h"
+#include "base/tsan_annotations.h"
 
 namespace quantloupe {
 namespace {
 
-/// Two OpenMP threads inside one convolution lose 5 to 20 times when workers contend for the cores.
+/// With two OpenMP threads, a convolution becomes 5 to 20 times slower when workers contend for the cores.
 class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
   public:
     explicit SingleThreadedOpenMp(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) { observe(true); }
@@ -23,14 +23,15 @@ class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
     void on_scheduler_entry(bool) override { limitOpenMpOfThisThread(); }
 };
 
-/// The caller hands over to every worker's slot, and takes over what was done there.
+/// Orders the caller's work before that of every worker's slot, and the workers' results before the caller
+/// continues.
 class Round {
   public:
     explicit Round(const std::vector<char>& slots) : m_slots(slots) {
-        for (const char& slot : m_slots) handOver(&slot);
+        for (const char& slot : m_slots) annotateRelease(&slot);
     }
     ~Round() {
-        for (const char& slot : m_slots) takeOver(&slot);
+        for (const char& slot : m_slots) annotateAcquire(&slot);
     }
     Round(const Round&) = delete;
     Round& operator=(const Round&) = delete;
@@ -39,11 +40,11 @@ class Round {
     const std::vector<char>& m_slots;
 };
 
-/// A task of a worker, after the one before at the same slot.
+/// A worker's task, ordered after the previous one at the same slot.
 class Turn {
   public:
-    explicit Turn(const char& slot) : m_slot(slot) { takeOver(&m_slot); }
-    ~Turn() { handOver(&m_slot); }
+    explicit Turn(const char& slot) : m_slot(slot) { annotateAcquire(&m_slot); }
+    ~Turn() { annotateRelease(&m_slot); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
@@ -59,13 +60,14 @@ struct Workers::Impl {
     explicit Impl(int threads) : arena(threads), openMp(arena), slots(static_cast<std::size_t>(threads)) {}
     tbb::task_arena arena;
     SingleThreadedOpenMp openMp;
-    std::vector<char> slots;  ///< places of one worker each, where work is handed over
+    std::vector<char> slots;  ///< one per worker, the addresses used in annotations
 };
 
 Workers::Workers(int threads)
     : m_impl(std::make_unique<Impl>([threads] {
           const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-          return threads > 0 ? std::min(threads, cores) : cores;  // more than the cores only get into each other's way
+          // More threads than cores would only slow each other down.
+          return threads > 0 ? std::min(threads, cores) : cores;
       }())) {
     m_impl->arena.initialize();
 }
@@ -79,7 +81,8 @@ void Workers::run(std::size_t tasks, const std::function<void(std::size_t, std::
     std::vector<std::size_t> left(tasks);
     std::iota(left.begin(), left.end(), std::size_t(0));
     while (!left.empty()) {
-        // A pause holds this thread only. The pool's threads leave what is not begun yet and serve others meanwhile.
+        // A pause blocks only this thread. The pool's threads skip tasks that have not started, and do other
+        // work meanwhile.
         cancel.check();
         std::vector<char> done(left.size());
         const Round round(m_impl->slots);

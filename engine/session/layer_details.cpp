@@ -19,14 +19,14 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     const Prepared& prepared = *plan.prepared;
     const Graph& graph = *prepared.source;
     const std::string& name = graph.node(source).name;
-    const LayerFate& fate = prepared.fates[source.index()];
-    if (!fate.prepared.valid() && !fate.foldedInto.valid()) failInput("layer '{}' is not there any more: {}", name, fate.note);
-    if (!fate.prepared.valid())
-        failInput("layer '{}' is folded into '{}'; ask for that one", name, graph.node(fate.foldedInto).name);
-    const auto index = plan.units.unitOf[fate.prepared.index()];
-    if (!index) failInput("layer '{}' has no quantizers: {}", name, plan.units.reasons[fate.prepared.index()]);
+    const LayerMapping& mapping = prepared.layerMappings[source.index()];
+    if (!mapping.prepared.valid() && !mapping.foldedInto.valid()) failInput("layer '{}' is not there any more: {}", name, mapping.note);
+    if (!mapping.prepared.valid())
+        failInput("layer '{}' is folded into '{}'; ask for that one", name, graph.node(mapping.foldedInto).name);
+    const auto index = plan.units.unitOf[mapping.prepared.index()];
+    if (!index) failInput("layer '{}' has no quantizers: {}", name, plan.units.reasons[mapping.prepared.index()]);
     const NodeId host = plan.units.units[*index].layer;
-    if (host != fate.prepared)
+    if (host != mapping.prepared)
         failInput("layer '{}' runs inside '{}'; ask for that one", name,
                   graph.node(prepared.sourceOf[host.index()]).name);
     return *index;

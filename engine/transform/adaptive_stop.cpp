@@ -7,7 +7,7 @@
 namespace quantloupe {
 
 bool AdaptiveStop::after(double change) {
-    if (!(change > m_threshold)) return true;  // also where it is no number
+    if (!(change > m_threshold)) return true;  // also true for NaN
     m_alike = std::fabs(change - m_previous) <= 1e-9 ? m_alike + 1 : 0;
     m_previous = change;
     return m_alike >= 20;
@@ -24,7 +24,7 @@ double changeSince(const std::vector<std::vector<float>>& before, const WeightEd
     std::size_t i = 0;
     for (const auto& [id, layer] : editor.layers()) {
         const std::vector<float>& old = before[i++];
-        constexpr std::size_t kLanes = 8;  // several sums, which do not wait for each other
+        constexpr std::size_t kLanes = 8;  // independent sums, which can be computed in parallel
         double sums[kLanes] = {};
         std::size_t w = 0;
         for (; w + kLanes <= old.size(); w += kLanes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// When repeated equalization has come to rest.
+// Convergence criterion for repeated equalization.
 
 #include <vector>
 
@@ -8,12 +8,12 @@
 
 namespace quantloupe {
 
-/// Quark's rule: a pass whose change is at most the threshold is the last one; so is the 20th in a row whose change
-/// stayed within 1e-9 of the one before.
+/// Quark's rule: stops after a pass whose change is at most the threshold, or after the 20th consecutive pass
+/// whose change differed by at most 1e-9 from the pass before.
 class AdaptiveStop {
   public:
     explicit AdaptiveStop(double threshold) : m_threshold(threshold) {}
-    /// Tells the change of one more pass; true: it was the last.
+    /// Reports the change of one more pass; returns true if that pass was the last.
     bool after(double change);
 
   private:
@@ -21,10 +21,10 @@ class AdaptiveStop {
     int m_alike = 0;
 };
 
-/// How many passes the adaptive rule may take before it is stopped from outside.
-inline constexpr int kMostPasses = 1000;
+/// The maximum number of passes under the adaptive rule.
+inline constexpr int kMaxPasses = 1000;
 
-/// Copies the weights of the editor's layers, to compare with later; what `kept` has allocated before is used again.
+/// Copies the weights of the editor's layers for later comparison; reuses the memory of `kept`.
 void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept);
 /// Sum over the layers of mean |new - old|.
 double changeSince(const std::vector<std::vector<float>>& before, const WeightEditor& editor);

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equalization by coordinate descent on ranges.
 //
-// Terms: K[o, i] is the largest |w| over the kernel positions of a layer's weight. With factors f_in on its inputs and
-// f_out on its outputs, the range of output channel o is the largest K[o, i] f_in[i] / f_out[o] over i, and that of an
-// input channel likewise. For each group in turn, channel by channel, r1 is the largest range over the heads and r2 over
-// the tails, and the factor is multiplied by sqrt(r1 / r2), which makes the two equal: of all factors that gives the
-// largest product of the channel's parts of both ranges (Nagel et al. 2019, section 4.1; several heads and tails as in
-// PPQ). A depthwise layer couples the groups on both its sides, so passes are repeated. Weights themselves are not
-// touched, so a pass costs one look at every K and rounds nothing. Guards: factors are clamped; a dead channel, whose range is
-// nothing beside the largest of its layer, is not evened out, which would blow up its bias, but only kept from being the
-// largest on the other side. Cost: passes times
-// O(sum of K). Weakness: the ranges of activations play no part.
+// Terms: K[o, i] is the largest |w| over the kernel positions of a layer's weight. With factors f_in on its
+// inputs and f_out on its outputs, the range of output channel o is the largest K[o, i] f_in[i] / f_out[o]
+// over i; the range of an input channel is defined likewise. For each group in turn, channel by channel, r1
+// is the largest range over the heads and r2 over the tails, and the factor is multiplied by sqrt(r1 / r2),
+// which makes the two equal: of all factors, this one maximizes the product of the channel's relative ranges
+// on both sides (Nagel et al. 2019, section 4.1; several heads and tails as in PPQ). A depthwise layer
+// couples the groups on both its sides, so passes are repeated. The weights themselves are not changed, so a
+// pass only reads every K and causes no rounding. Safeguards: factors are clamped; a dead channel, whose
+// range is negligible compared with the largest of its layer, is not equalized, since this would inflate its
+// bias, but only kept from having the largest range on the other side. Cost: passes times O(sum of K).
+// Limitation: the ranges of activations are not considered.
 #include "transform/balance_ranges.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr double kAtRest = 1e-6;
+constexpr double kConvergedChange = 1e-6;
 constexpr std::size_t kNoGroup = static_cast<std::size_t>(-1);
 
 struct LayerRanges {
@@ -34,7 +35,7 @@ struct LayerRanges {
     std::size_t inputs, outputs;
     std::vector<float> kernelMax;  ///< [first axis, second axis]
     std::vector<float> bias;
-    std::size_t before = kNoGroup, behind = kNoGroup;
+    std::size_t before = kNoGroup, after = kNoGroup;
 };
 
 class Balancer {
@@ -45,7 +46,7 @@ class Balancer {
         for (std::size_t g = 0; g < groups.size(); ++g) {
             m_result.factors.emplace_back(groups[g].channels, 1.0);
             if (!enabled[g]) continue;
-            for (const NodeId id : groups[g].heads) layer(id).behind = g;
+            for (const NodeId id : groups[g].heads) layer(id).after = g;
             for (const NodeId id : groups[g].tails) layer(id).before = g;
         }
     }
@@ -59,11 +60,11 @@ class Balancer {
 
     BalanceResult run() {
         findDead();
-        const int most = m_options.steps < 0 ? kMostPasses : m_options.steps;
-        m_result.atRest = m_options.steps >= 0;
+        const int most = m_options.steps < 0 ? kMaxPasses : m_options.steps;
+        m_result.converged = m_options.steps >= 0;
         for (m_result.passes = 0; m_result.passes < most; ++m_result.passes) {
-            if (pass() > kAtRest || m_options.steps >= 0) continue;
-            m_result.atRest = true;
+            if (pass() > kConvergedChange || m_options.steps >= 0) continue;
+            m_result.converged = true;
             break;
         }
         if (most > 0) settleDead();
@@ -79,11 +80,11 @@ class Balancer {
         return change;
     }
 
-    /// After the live channels: what these end with says how far a dead one has to shrink.
+    /// Runs after the live channels, whose final ranges determine how far a dead channel has to shrink.
     void settleDead() {
         constexpr int kPasses = 50;
         m_onlyDead = true;
-        for (int done = 0; done < kPasses && pass() > kAtRest; ++done) {
+        for (int done = 0; done < kPasses && pass() > kConvergedChange; ++done) {
         }
     }
 
@@ -120,19 +121,19 @@ class Balancer {
         if (m_options.appendBias)
             for (std::size_t o = 0; o < layer.bias.size(); ++o)
                 own[o] = std::max(own[o], std::fabs(static_cast<double>(layer.bias[o])) / 2);
-        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.behind, o));
+        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.after, o));
     }
 
     void raiseInputs(const LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, !at.outputFirst(), factorsOf(layer.behind, layer.outputs), own, [](double k, double f) { return k / f; });
+        raise(layer, !at.outputFirst(), factorsOf(layer.after, layer.outputs), own, [](double k, double f) { return k / f; });
         for (std::size_t i = 0; i < own.size(); ++i) ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
     }
 
-    /// own[channel] becomes the largest combine(K, factor) over the channel's K. `rowsAreOwn`: the channels of `own` run over the
-    /// first axis of K, those of `factors` over the second; else the other way. Written so that compilers vectorize it: this is
-    /// nearly all of the time.
+    /// Sets own[channel] to the largest combine(K, factor) over the channel's K, unless it is larger already.
+    /// `rowsAreOwn`: the channels of `own` run along the first axis of K and those of `factors` along the
+    /// second; otherwise the reverse. Written so that compilers vectorize it: almost all time is spent here.
     template <typename Combine>
     static void raise(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors, std::vector<double>& own,
                       Combine combine) {
@@ -170,7 +171,7 @@ class Balancer {
         for (const NodeId id : m_groups[g].tails) raiseInputs(m_layers.at(id), tails);
     }
 
-    /// From the weights as they are, so that no order of the groups decides what is dead.
+    /// Uses the current weights, so that the result does not depend on the order of the groups.
     void findDead() {
         std::vector<double> heads, tails;
         for (std::size_t g = 0; g < m_groups.size(); ++g) {
@@ -189,11 +190,11 @@ class Balancer {
         }
     }
 
-    /// One group; the same.
+    /// Like pass(), for one group.
     double step(std::size_t g) {
         std::vector<double> heads, tails;
         rangesOf(g, heads, tails);
-        double change = 0, head = 0, tail = 0;  // the largest of live channels
+        double change = 0, head = 0, tail = 0;  // the largest over live channels
         for (std::size_t c = 0; c < heads.size(); ++c) {
             if (m_dead[g][c]) continue;
             head = std::max(head, heads[c]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The factors that even out the ranges over all junctions of a network.
+// Computes factors that equalize the ranges over all junctions of a network.
 
 #include <vector>
 
@@ -9,25 +9,28 @@
 namespace quantloupe {
 
 struct BalanceOptions {
-    int steps = 1;            ///< passes over all groups; -1: until no factor changes by more than 1e-6 of itself
-    bool appendBias = false;  ///< half a head's bias counts in its ranges
+    /// Passes over all groups; -1: until no factor changes by more than 1e-6 (relative).
+    int steps = 1;
+    bool appendBias = false;  ///< a head's ranges include half its bias
     double clamp = 1e4;       ///< factors stay within 1/clamp and clamp
-    double dead = 1e-9;       ///< channels below this part of the largest range of heads or tails are dead
+    /// Channels whose range is below this fraction of the largest range of heads or tails are dead.
+    double dead = 1e-9;
 };
 
 struct BalanceResult {
-    std::vector<std::vector<double>> factors;  ///< one list a group: what heads are divided by and tails multiplied
-    std::vector<std::size_t> deadChannels;     ///< one a group
+    /// One list per group: heads are divided and tails multiplied by them.
+    std::vector<std::vector<double>> factors;
+    std::vector<std::size_t> deadChannels;     ///< one per group
     int passes = 0;
-    bool atRest = true;  ///< false: stopped after the most passes
+    bool converged = true;  ///< false: stopped after the maximum number of passes
 };
 
-/// Groups whose `enabled` is false keep factors of 1. Changes nothing.
+/// Groups whose `enabled` is false keep factors of 1. Modifies nothing.
 BalanceResult balanceRanges(const Graph& graph, const std::vector<ScaleGroup>& groups,
                             const std::vector<bool>& enabled, const BalanceOptions& options);
 
-/// Changes the factors of the channels with `dead` (both one list a group) so that none of them has a larger range than
-/// the largest of the others, on either side; as little as that takes.
+/// Changes the factors of the channels with `dead` (both one list per group) so that on neither side their
+/// range exceeds the largest range of the other channels. The factors change as little as possible.
 void settleDeadChannels(const Graph& graph, const std::vector<ScaleGroup>& groups,
                         const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors);
 

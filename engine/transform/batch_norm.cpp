@@ -20,7 +20,7 @@ std::string checkForm(const Graph& graph, const Node& node) {
     return {};
 }
 
-/// Bias of a Gemm: anything that broadcasts along the rows only.
+/// The bias of a Gemm may have any shape that broadcasts along the rows only.
 std::string readBias(const Node& node, const ConstantPtr& bias, FoldHost& host) {
     const auto channels = static_cast<std::size_t>(host.layout.outputs());
     if (bias->type() != DataType::Float32) return fmt::format("the bias of '{}' is not float32", node.name);
@@ -31,7 +31,7 @@ std::string readBias(const Node& node, const ConstantPtr& bias, FoldHost& host) 
     } else if (values.size() == 1 && isOp(node, "Gemm")) {
         host.bias.assign(channels, values[0]);
     } else {
-        return fmt::format("the bias of '{}' has not one value a channel", node.name);
+        return fmt::format("the bias of '{}' does not have one value per channel", node.name);
     }
     return {};
 }
@@ -106,7 +106,7 @@ bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::siz
     const Dims& dims = operand->dims();
     if (dims.size() > rank || axis >= rank) return false;
     const bool one = operand->size() == 1;
-    const std::size_t fromEnd = rank - axis;  // of the channels' axis
+    const std::size_t fromEnd = rank - axis;  // of the channel axis
     const bool each = operand->size() == static_cast<std::int64_t>(channels) && dims.size() >= fromEnd &&
                       dims[dims.size() - fromEnd] == operand->size();
     if (!one && !each) return false;
@@ -125,23 +125,23 @@ std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& w
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
     if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
     if (host.bias.size() != channels)
-        return fmt::format("'{}' has {} channels and it has {}", node.name, host.bias.size(), channels);
+        return fmt::format("'{}' has {} channels, but it has {}", node.name, host.bias.size(), channels);
     return {};
 }
 
-std::string checkHostBehind(const Node& node, bool hasBias, const ConstantPtr& weight,
+std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
-    if (isOp(node, "ConvTranspose")) return fmt::format("'{}' behind it is a ConvTranspose", node.name);
+    if (isOp(node, "ConvTranspose")) return fmt::format("'{}' after it is a ConvTranspose", node.name);
     if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
-    if (host.layout.groups != 1) return fmt::format("the Conv '{}' behind it has groups", node.name);
+    if (host.layout.groups != 1) return fmt::format("the Conv '{}' after it has groups", node.name);
     if (isOp(node, "Conv") && isPadded(node))
-        return fmt::format("the Conv '{}' behind it is padded", node.name);
+        return fmt::format("the Conv '{}' after it is padded", node.name);
     if (static_cast<std::size_t>(host.layout.inputs()) != channels)
-        return fmt::format("'{}' reads {} channels and it has {}", node.name, host.layout.inputs(), channels);
+        return fmt::format("'{}' reads {} channels, but it has {}", node.name, host.layout.inputs(), channels);
     return {};
 }
 
-std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm) {
+std::vector<float> foldIntoPrevious(FoldHost& host, const BatchNorm& norm) {
     for (std::size_t c = 0; c < norm.channels(); ++c)
         host.bias[c] = norm.beta[c] - (norm.mean[c] - host.bias[c]) * norm.scale[c];
     std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
@@ -149,7 +149,7 @@ std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm) {
     return weight;
 }
 
-std::vector<float> foldBehind(FoldHost& host, const BatchNorm& norm) {
+std::vector<float> foldIntoNext(FoldHost& host, const BatchNorm& norm) {
     std::vector<float> weight(host.weight->floats().begin(), host.weight->floats().end());
     const std::vector<float> sums = kernelSums(weight, host.layout.dims);
     const std::size_t outputs = host.bias.size(), inputs = norm.channels();

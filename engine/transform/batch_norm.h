@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a BatchNormalization node computes, or a part of one written as Mul, Add, Sub or Div, and which layer's weights can take it
-// over.
+// The function of a BatchNormalization node, or of a part of one written as Mul, Add, Sub or Div, and which
+// layer's weights it can be folded into.
 
 #include <string>
 #include <vector>
@@ -11,38 +11,40 @@
 
 namespace quantloupe {
 
-/// y = (x - mean) * scale + beta for each channel; scale = gamma / sqrt(variance + epsilon), all float32. Of a Mul, Add, Sub or Div
-/// gamma is empty: it does not tell how its outputs are spread.
+/// y = (x - mean) * scale + beta for each channel; scale = gamma / sqrt(variance + epsilon), all float32.
+/// gamma is empty for a Mul, Add, Sub or Div, which does not tell the distribution of its outputs.
 struct BatchNorm {
     std::vector<float> gamma, beta, mean, scale;
     std::size_t channels() const { return scale.size(); }
 };
 
-/// Reads the node's constants. Returns why it cannot be folded anywhere, or an empty text.
+/// Reads the node's constants. Returns why it cannot be folded into any layer, or an empty string.
 std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& result);
 
-/// Reads a Mul, Add, Sub or Div by a constant with one value, or one a channel, of a tensor of this rank whose channels are `axis`. False
-/// for every other node.
+/// Reads a Mul, Add, Sub or Div of a tensor of this rank, with channels on `axis`, and a constant with one
+/// value or one value per channel. Returns false for every other node.
 bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis, std::size_t channels, BatchNorm& result);
 
-/// A layer that could take a batch norm over.
+/// A layer that a batch norm could be folded into.
 struct FoldHost {
     WeightLayout layout;
     ConstantPtr weight;
-    std::vector<float> bias;  ///< zeros where the layer has none
+    std::vector<float> bias;  ///< zeros if the layer has none
 };
 
-/// `weight` and `bias` are the layer's constants as they are now (null: computed while running, or no bias).
-/// Returns why the layer cannot take over a batch norm of `channels` channels, or an empty text.
+/// `weight` and `bias` are the layer's current constants (null: computed at run time, or no bias). Returns
+/// why a batch norm with `channels` channels cannot be folded into the layer, or an empty string. The host
+/// comes before (checkHostBefore) or after (checkHostAfter) the batch norm.
 std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host);
-std::string checkHostBehind(const Node& node, bool hasBias, const ConstantPtr& weight,
+std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host);
 
-/// The layer's new weights; changes host.bias. The batch norm follows the layer:
-/// W' = W scale, b' = beta - (mean - b) scale.
-std::vector<float> foldBefore(FoldHost& host, const BatchNorm& norm);
-/// The batch norm stands in front: b' = b + (W summed over the kernel) (beta - mean scale), W' = W scale.
-std::vector<float> foldBehind(FoldHost& host, const BatchNorm& norm);
+/// Folds a batch norm into the layer before it; returns the layer's new weights and changes host.bias: W' = W
+/// scale, b' = beta - (mean - b) scale.
+std::vector<float> foldIntoPrevious(FoldHost& host, const BatchNorm& norm);
+/// Folds a batch norm into the layer after it: b' = b + (W summed over the kernel) (beta - mean scale), W' =
+/// W scale.
+std::vector<float> foldIntoNext(FoldHost& host, const BatchNorm& norm);
 
 }  // namespace quantloupe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reshape keeps the order of values: an axis of extent C with I values behind it is found again where an axis of extent C has I values
-// behind it. Cost: O(rank). Weakness: needs the extents from the channels on; only those before them may be open.
+// A reshape keeps the order of values, so an axis of extent C with I values after it corresponds to the
+// output axis that also has extent C and I values after it. Cost: O(rank). Limitation: all extents from the
+// channel axis on must be known; those before it may be unknown.
 #include "transform/channel_path.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace {
 
 bool isTranspose(const Node& node) { return isOp(node, "Transpose"); }
 
-/// Values behind the axis; nothing if an extent from the axis on is open.
-std::optional<std::int64_t> valuesBehind(const Shape& shape, std::size_t axis) {
+/// The number of values after the axis; empty if an extent from the axis on is unknown.
+std::optional<std::int64_t> valuesAfter(const Shape& shape, std::size_t axis) {
     if (axis >= shape.size() || !shape[axis].known()) return {};
     std::int64_t values = 1;
     for (std::size_t i = axis + 1; i < shape.size(); ++i) {
@@ -26,10 +27,10 @@ std::optional<std::int64_t> valuesBehind(const Shape& shape, std::size_t axis) {
 }
 
 std::optional<std::size_t> sameAxis(const Shape& from, std::size_t axis, const Shape& to) {
-    const auto inner = valuesBehind(from, axis);
+    const auto inner = valuesAfter(from, axis);
     if (!inner) return {};
     for (std::size_t b = to.size(); b-- > 0;) {
-        const auto here = valuesBehind(to, b);
+        const auto here = valuesAfter(to, b);
         if (!here || *here > *inner) return {};
         if (*here == *inner && to[b].value == from[axis].value) return b;
     }
@@ -45,14 +46,14 @@ std::vector<std::int64_t> permutation(const Node& node, std::size_t rank) {
 
 }  // namespace
 
-bool arrangesAnew(const Graph& graph, const Node& node) {
+bool rearrangesValues(const Graph& graph, const Node& node) {
     static constexpr std::array kOps = {"Flatten", "Reshape", "Squeeze", "Unsqueeze", "Transpose"};
     if (isIdentity(graph, node)) return node.input(0).valid() && node.output().valid();
     if (!node.domain.empty() || std::find(kOps.begin(), kOps.end(), node.op) == kOps.end()) return false;
     return node.input(0).valid() && node.output().valid() && !node.output(1).valid();
 }
 
-std::optional<std::size_t> axisBehind(const Graph& graph, const Node& node, std::size_t axis) {
+std::optional<std::size_t> axisAfter(const Graph& graph, const Node& node, std::size_t axis) {
     if (isIdentity(graph, node)) return axis;
     const auto& from = graph.tensor(node.input(0)).shape;
     if (!from) return {};
@@ -83,7 +84,7 @@ std::optional<std::size_t> positionsInLastAxis(const Graph& graph, const Node& n
     const auto& from = graph.tensor(node.input(0)).shape;
     const auto& to = graph.tensor(node.output()).shape;
     if (isTranspose(node) || !from || !to || to->empty()) return {};
-    const auto inner = valuesBehind(*from, axis);
+    const auto inner = valuesAfter(*from, axis);
     if (!inner || !to->back().known() || to->back().value != (*from)[axis].value * *inner) return {};
     return static_cast<std::size_t>(*inner);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a tensor's channels are behind operators that only arrange values anew.
+// Tracks the axis of a tensor's channels through operators that only rearrange values.
 
 #include <cstdint>
 #include <optional>
@@ -9,17 +9,18 @@
 
 namespace quantloupe {
 
-/// Flatten, Reshape, Squeeze, Unsqueeze, Transpose, Identity, Dropout: one input, every value kept.
-bool arrangesAnew(const Graph& graph, const Node& node);
+/// Whether the node is a Flatten, Reshape, Squeeze, Unsqueeze, Transpose, Identity or Dropout with one input
+/// that keeps every value.
+bool rearrangesValues(const Graph& graph, const Node& node);
 
-/// The axis of the node's output that runs over what `axis` of its data ran over, with nothing else in it; nothing if there is none,
-/// or if shapes that tell are not known. The batch may be open.
-std::optional<std::size_t> axisBehind(const Graph& graph, const Node& node, std::size_t axis);
-/// The same the other way: the axis of the data.
+/// The axis of the node's output that corresponds exactly to `axis` of its data input; empty if there is
+/// none, or if the required shapes are unknown. The batch size may be unknown.
+std::optional<std::size_t> axisAfter(const Graph& graph, const Node& node, std::size_t axis);
+/// The inverse: the axis of the data input that corresponds to `axis` of the output.
 std::optional<std::size_t> axisBefore(const Graph& graph, const Node& node, std::size_t axis);
 
-/// The last axis of the output runs over `axis` of the data and all axes behind it: how many values each channel has there ([N, C, H, W]
-/// flattened to [N, C H W]: H W). Nothing if it does not.
+/// If the last axis of the output consists of `axis` of the data input and all axes after it, returns the
+/// number of values per channel in it ([N, C, H, W] flattened to [N, C H W]: H W). Otherwise empty.
 std::optional<std::size_t> positionsInLastAxis(const Graph& graph, const Node& node, std::size_t axis);
 
 }  // namespace quantloupe

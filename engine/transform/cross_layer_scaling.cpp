@@ -2,12 +2,12 @@
 // Cross-layer scaling, AIMET's profile.
 //
 // Terms: r1, r2, r3 are the largest |w| of a shared channel in the layers of a set (outputs of the first,
-// inputs of the last; biases do not count). A pair gets s = r1 / sqrt(r1 r2); a triple, with p the cube root
-// of r1 r2 r3, s12 = r1 / p and s23 = p / r3. All ranges of the channel become equal. A factor that is 0,
-// infinite or undefined (dead channels) becomes 1. Source: Nagel et al. 2019, section 4.1; the order of the
-// float32 operations is AIMET's, so its results come out to the last bits. Cost: O(weights of the set).
-// Weaknesses: no clamp, as in AIMET; a nearly dead channel gets an extreme factor, which its bias then
-// carries.
+// inputs of the last; biases are not included). A pair gets s = r1 / sqrt(r1 r2); a triple, with p the cube
+// root of r1 r2 r3, gets s12 = r1 / p and s23 = p / r3. This makes all ranges of the channel equal. A factor
+// that is 0, infinite or undefined (dead channels) becomes 1. Source: Nagel et al. 2019, section 4.1; the
+// float32 operations are in AIMET's order, so the results are bit-identical to AIMET's. Cost: O(weights of
+// the set). Limitation: no clamp, as in AIMET; a nearly dead channel gets an extreme factor, which inflates
+// its bias.
 #include "transform/cross_layer_scaling.h"
 
 #include <cmath>
@@ -15,12 +15,12 @@
 namespace quantloupe {
 namespace {
 
-/// 1 for what cannot be a factor, which must have a reciprocal.
+/// Returns 1 instead of an invalid factor; the reciprocal must be valid, too.
 float usable(float factor) {
     return std::isfinite(factor) && factor > 0 && std::isfinite(1.0f / factor) ? factor : 1.0f;
 }
 
-/// Multiplies by the reciprocal, which rounds differently from a division.
+/// Multiplication by the reciprocal rounds differently from division.
 std::vector<float> reciprocals(const std::vector<float>& factors) {
     std::vector<float> result(factors.size());
     for (std::size_t i = 0; i < factors.size(); ++i) result[i] = 1.0f / factors[i];

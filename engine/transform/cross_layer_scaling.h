@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Cross-layer scaling: evens out the ranges of neighbouring layers' channels without changing the function.
+// Cross-layer scaling: equalizes the ranges of adjacent layers' channels without changing the network's
+// function.
 
 #include <vector>
 
@@ -9,8 +10,8 @@
 
 namespace quantloupe {
 
-/// Scales one set once, on the weights as they are now. Returns s for each junction: the first layer's output
-/// channels (and bias) were divided by it, the second's input channels multiplied.
+/// Scales one set once, starting from the current weights. Returns s for each junction: the first layer's
+/// output channels (and bias) were divided by it, the second's input channels multiplied by it.
 std::vector<std::vector<float>> scaleSet(WeightEditor& weights, const LayerSet& set);
 
 }  // namespace quantloupe

@@ -43,16 +43,16 @@ void restoreChannels(WeightEditor& weights, const std::map<NodeId, LayerFactors>
         for (std::size_t a = 0, cell = 0; a < channels.first(); ++a)
             for (std::size_t b = 0; b < channels.second(); ++b, ++cell) {
                 const std::size_t i = channels.input(a, b), o = channels.output(a, b);
-                if (!at(own.restoreBefore, i) && !at(own.restoreBehind, o)) continue;
-                const double factor = at(own.before, i) / at(own.behind, o);
+                if (!at(own.restoreBefore, i) && !at(own.restoreAfter, o)) continue;
+                const double factor = at(own.before, i) / at(own.after, o);
                 for (std::size_t k = cell * kernel; k < (cell + 1) * kernel; ++k)
                     layer.weight[k] = static_cast<float>(static_cast<double>(original[k]) * factor);
             }
         if (layer.bias.empty()) continue;
         const auto bias = weights.graph().constantOf(weights.graph().node(id).input(2))->floats();
-        for (std::size_t o = 0; o < own.restoreBehind.size(); ++o)
-            if (own.restoreBehind[o])
-                layer.bias[o] = static_cast<float>(static_cast<double>(bias[o]) / at(own.behind, o));
+        for (std::size_t o = 0; o < own.restoreAfter.size(); ++o)
+            if (own.restoreAfter[o])
+                layer.bias[o] = static_cast<float>(static_cast<double>(bias[o]) / at(own.after, o));
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Channels that carry nothing, and taking back what equalization did to them.
+// Channels with negligible weights, and undoing what equalization did to them.
 
 #include <map>
 #include <vector>
@@ -10,24 +10,25 @@
 
 namespace quantloupe {
 
-/// Factors beyond these limits, either way, are no equalization any more.
+/// Factors outside 1/limit..limit no longer equalize.
 inline constexpr float kExtremeFactor = 1e4f;
 bool isExtreme(float factor);
 
-/// A channel is dead where its range is below this part of the largest of its layer: float32 cannot tell it from
-/// nothing in any sum with the others.
+/// A channel is dead if its range is below this fraction of the largest range in its layer: in any float32
+/// sum with the other channels, its contribution is lost.
 inline constexpr double kDeadRange = 1e-9;
 
-/// One entry a channel of the junction between two layers; ranges are of the weights in `graph`.
+/// One flag per channel of the junction between two layers. Ranges are those of the weights in `graph`.
 std::vector<bool> deadChannels(const Graph& graph, NodeId head, NodeId tail);
 
-/// What a layer's input and output channels were multiplied and divided by in total; empty: nothing.
+/// The total factors of a layer's input channels (multiplied) and output channels (divided); empty: none.
 struct LayerFactors {
-    std::vector<float> before, behind;
-    std::vector<bool> restoreBefore, restoreBehind;  ///< channels whose weights do not have their factor yet
+    std::vector<float> before, after;
+    /// Channels whose factor is not applied to the weights yet.
+    std::vector<bool> restoreBefore, restoreAfter;
 };
 
-/// Computes the weights of the restored channels, and their biases, anew from those in the editor's graph.
+/// Recomputes the weights and biases of the restored channels from those in the editor's graph.
 void restoreChannels(WeightEditor& weights, const std::map<NodeId, LayerFactors>& factors);
 
 }  // namespace quantloupe

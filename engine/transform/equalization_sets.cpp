@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The set finder of cross-layer equalization.
+// Finds the sets of cross-layer equalization.
 //
-// Scaling output channel c of a layer by 1/s and input channel c of the next by s leaves the network's
-// function alone if everything between is positively homogeneous, f(s x) = s f(x): nothing, Relu, PRelu.
-// Identity and Dropout count as nothing. Terms: a chain is a maximal run of convolutions linked that way; a
-// layer of it is C (one group), D (depthwise) or U (other groups). A chain is cut into sets as AIMET does it
+// Scaling output channel c of a layer by 1/s and input channel c of the next by s does not change the
+// network's function if everything between is positively homogeneous, f(s x) = s f(x): nothing, Relu, PRelu.
+// Identity and Dropout are ignored. Terms: a chain is a maximal run of convolutions linked in this way; a
+// layer of it is C (one group), D (depthwise) or U (other groups). A chain is cut into sets as in AIMET
 // ("Data-Free Quantization Through Weight Equalization and Bias Correction", Nagel et al. 2019): C-D-C is one
-// triple, C-C and D-C are pairs. Unlike AIMET, a tensor that is also a graph output ends a chain (its values
-// would change), and a missing group attribute means 1. Cost: O(nodes). Weakness: Gemm and MatMul take no
-// part; a lone C-D at the end is not used.
+// triple, C-C and D-C are pairs. Unlike in AIMET, a tensor that is also a graph output ends a chain (its
+// values would change), and a missing group attribute means 1. Cost: O(nodes). Limitation: Gemm and MatMul
+// take no part; a lone C-D at the end is not used.
 #include "transform/equalization_sets.h"
 
 #include <fmt/ranges.h>
@@ -39,8 +39,8 @@ LayerClass classOf(const Graph& graph, NodeId id, const std::vector<bool>& exclu
     return layout->groups == 1 ? LayerClass::Common : LayerClass::Unsupported;
 }
 
-/// A tensor that is also a graph output ends the chain; its name is told in `output`.
-Link linkBehind(const Graph& graph, NodeId id, const std::vector<bool>& excluded, TensorId& output) {
+/// A tensor that is also a graph output ends the chain; it is returned in `output`.
+Link linkAfter(const Graph& graph, NodeId id, const std::vector<bool>& excluded, TensorId& output) {
     Link link;
     TensorId tensor = graph.node(id).output();
     while (tensor.valid() && graph.tensor(tensor).consumers.size() == 1) {
@@ -83,10 +83,10 @@ class SetFinder {
         for (std::size_t i = 0; i < links.size(); ++i) {
             if (classOf(m_graph, NodeId(i), m_excluded) == LayerClass::None) continue;
             TensorId output;
-            links[i] = linkBehind(m_graph, NodeId(i), m_excluded, output);
+            links[i] = linkAfter(m_graph, NodeId(i), m_excluded, output);
             if (output.valid()) {
                 m_notices.push_back(fmt::format("{} are not equalized: '{}' between them is a graph output (AIMET itself "
-                                                "scales it and so changes that output)",
+                                                "scales it, which changes that output)",
                                                 namesOf(m_graph, {NodeId(i), links[i].next}), m_graph.tensor(output).name));
                 links[i] = {};
             }
@@ -110,7 +110,7 @@ class SetFinder {
         return i < m_chain.size() ? classOf(m_graph, m_chain[i], m_excluded) : LayerClass::None;
     }
 
-    /// Walks along the chain with `first` as the left end of the next set.
+    /// Cuts the chain into sets, starting with `first` as the first layer of the next set.
     void cut() {
         std::size_t first = 0;
         while (first + 1 < m_chain.size()) {

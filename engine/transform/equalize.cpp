@@ -35,7 +35,7 @@ std::vector<EqualizedSet> setsWith(const Graph& graph, const EqualizationOptions
         equalized.set = std::move(set);
         result.push_back(std::move(equalized));
     }
-    tellIdleOff(options.off, offUsed, notices);
+    reportUnusedOff(options.off, offUsed, notices);
     return result;
 }
 
@@ -48,7 +48,7 @@ std::vector<EqualizedSet> scaleAsAimet(WeightEditor& weights, const Equalization
         for (const EqualizedSet& equalized : sets)
             for (const NodeId id : equalized.set.layers) weights.layer(id);
     std::vector<std::vector<float>> before;
-    for (int step = 0; step < (adaptive ? kMostPasses : options.steps); ++step) {
+    for (int step = 0; step < (adaptive ? kMaxPasses : options.steps); ++step) {
         if (adaptive) keepWeights(weights, before);
         for (EqualizedSet& equalized : sets) {
             if (!equalized.enabled) continue;
@@ -72,14 +72,14 @@ void tellDeadChannels(const Graph& graph, const EqualizedSet& equalized, std::ve
     }
 }
 
-/// A tool's profile found no set.
-void tellNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
+/// Reports that the profile of a tool found no set.
+void reportNothing(const Graph& graph, const std::vector<bool>& excluded, std::vector<std::string>& notices) {
     const ScaleGroups general = findScaleGroups(graph, excluded);
     if (general.groups.empty()) {
-        notices.push_back(whyNothing(general));
+        notices.push_back(whyNoGroups(general));
         return;
     }
-    notices.push_back(fmt::format("nothing is equalized by this profile's rules; with the profile quantloupe, {} before {} could be",
+    notices.push_back(fmt::format("the rules of this profile equalize nothing; the profile quantloupe could equalize {} before {}",
                                   namesOf(graph, general.groups[0].heads), namesOf(graph, general.groups[0].tails)));
 }
 
@@ -127,11 +127,11 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
 
 }  // namespace
 
-void tellIdleOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
+void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
                  std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
-            notices.push_back(fmt::format("equalization.off names '{}', which are no set of this graph",
+            notices.push_back(fmt::format("equalization.off names '{}', which are not a set of this graph",
                                           fmt::join(off[i], "', '")));
 }
 
@@ -139,7 +139,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
                         std::span<const OutputStatistics> statistics, const std::vector<bool>& excluded,
                         std::vector<std::string>& notices) {
     if (options.steps < -1)
-        failInput("equalization.steps is {}: it must be 0 or more, or -1 for as many as it takes", options.steps);
+        failInput("equalization.steps is {}: it must be 0 or more, or -1 to repeat until converged", options.steps);
     WeightEditor weights(graph);
     EqualizeResult result;
     if (options.profile == EqualizationProfile::Quantloupe) {
@@ -149,7 +149,7 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
     } else {
         const auto scale = options.profile == EqualizationProfile::Quark ? scaleAsQuark : scaleAsAimet;
         result.sets = scale(weights, options, excluded, notices);
-        if (result.sets.empty()) tellNothing(*graph, excluded, notices);
+        if (result.sets.empty()) reportNothing(*graph, excluded, notices);
         for (const EqualizedSet& equalized : result.sets) tellDeadChannels(*graph, equalized, notices);
         result.junctions = junctionsOf(*graph, result.sets);
     }

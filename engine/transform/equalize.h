@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Equalization of a whole graph: which sets, how often, and the high-bias fold after it.
+// Equalization of a whole graph: selects the sets, repeats the scaling, and runs the high-bias fold
+// afterwards.
 
 #include <span>
 #include <string>
@@ -13,26 +14,27 @@
 
 namespace quantloupe {
 
-/// A set, and what became of it.
+/// A set and its equalization result.
 struct EqualizedSet {
     LayerSet set;
-    bool enabled = true;                      ///< false: named in options.off
-    std::vector<std::vector<float>> factors;  ///< one list a junction: the product over all steps
-    /// Layers in a row with nothing but activations between; otherwise the set is one junction of several layers, or
-    /// with pools or sums in it, and high biases cannot be folded over it.
+    bool enabled = true;                      ///< false: listed in options.off
+    std::vector<std::vector<float>> factors;  ///< one list per junction: the product over all steps
+    /// A sequence of layers with nothing but activations between. Otherwise the set is one junction of
+    /// several layers, or has pools or sums in it, and high biases cannot be folded over it.
     bool plain = true;
 };
 
 struct EqualizeResult {
-    GraphPtr graph;  ///< node ids as in the graph given
+    GraphPtr graph;  ///< node ids as in the given graph
     std::vector<EqualizedSet> sets;
-    std::vector<OutputStatistics> statistics;  ///< those given, as scaling and the high-bias fold left them
-    std::vector<Junction> junctions;  ///< each once, however many sets it is in
+    std::vector<OutputStatistics> statistics;  ///< the given ones after scaling and the high-bias fold
+    std::vector<Junction> junctions;  ///< each once, even if it is in several sets
 };
 
-/// Scales the graph's sets `options.steps` times in their order (-1: until their weights come to rest) and, if
-/// `highBias`, folds high biases over the same sets afterwards. `statistics` has one entry a node; layers with
-/// `excluded` (one a node; empty: none) take no part. Throws Error for fewer than -1 steps.
+/// Scales the graph's sets `options.steps` times in order (-1: until the weights converge) and, with
+/// `highBias`, folds high biases over the same sets afterwards. `statistics` has one entry per node; layers
+/// with `excluded` (one flag per node; empty: none) take no part. Throws Error if `options.steps` is below
+/// -1.
 EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& options, bool highBias,
                         std::span<const OutputStatistics> statistics, const std::vector<bool>& excluded,
                         std::vector<std::string>& notices);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Equalization over every junction where it is exact.
 //
-// Junctions: transform/scale_groups.h. Factors: transform/balance_ranges.h; they are computed from ranges alone, so each
-// weight is multiplied once, rounds once, and a layer without an enabled junction keeps its bits. Cost: O(weights)
-// beside the balancing. Weakness: only what evens out weights is sought; that a wider activation quantizes worse is not
-// weighed.
+// Junctions: transform/scale_groups.h. Factors: transform/balance_ranges.h; they are computed from ranges
+// alone, so each weight is multiplied and rounded only once, and a layer without an enabled junction stays
+// bit-identical. Cost: O(weights) in addition to the balancing. Limitation: only the weights are equalized;
+// that a wider activation range increases its quantization error is not considered.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 namespace quantloupe {
 namespace {
 
-/// Heads, then the tails that are no heads, as the configuration names them.
+/// Heads, then the tails that are not heads, in the order of the configuration.
 std::vector<NodeId> membersOf(const ScaleGroup& group) {
     std::vector<NodeId> members = group.heads;
     for (const NodeId id : group.tails)
@@ -35,11 +35,11 @@ class QuantloupeRun {
     ProfileResult run(const std::vector<bool>& excluded) {
         ScaleGroups found = findScaleGroups(m_graph, excluded);
         const std::vector<bool> enabled = switchedOn(found.groups);
-        if (found.groups.empty()) m_notices.push_back(whyNothing(found));
+        if (found.groups.empty()) m_notices.push_back(whyNoGroups(found));
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
-        if (!balance.atRest)
-            m_notices.push_back(fmt::format("equalization was stopped after {} passes before it came to rest", balance.passes));
+        if (!balance.converged)
+            m_notices.push_back(fmt::format("equalization did not converge within {} passes", balance.passes));
         tellDead(found.groups, balance);
         ProfileResult result;
         for (std::size_t g = 0; g < found.groups.size(); ++g) {
@@ -77,14 +77,14 @@ class QuantloupeRun {
             }
             enabled.push_back(on);
         }
-        tellIdleOff(m_options.off, used, m_notices);
+        reportUnusedOff(m_options.off, used, m_notices);
         return enabled;
     }
 
     void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
         for (std::size_t g = 0; g < groups.size(); ++g)
             if (balance.deadChannels[g] > 0)
-                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as others need it",
+                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as the other channels require",
                                                 balance.deadChannels[g], groups[g].channels, namesOf(m_graph, groups[g].heads)));
     }
 
@@ -102,7 +102,7 @@ class QuantloupeRun {
 
     void applyFactors() {
         for (const auto& [index, factors] : m_kept) {
-            const auto& [behind, before] = factors;
+            const auto& [after, before] = factors;
             EditedLayer& layer = m_weights.layer(NodeId(index));
             const WeightChannels channels(layer.layout);
             const std::size_t cells = channels.first() * channels.second();
@@ -112,12 +112,12 @@ class QuantloupeRun {
                 for (std::size_t b = 0; b < channels.second(); ++b) {
                     double factor = 1;
                     if (!before.empty()) factor *= static_cast<double>(before[channels.input(a, b)]);
-                    if (!behind.empty()) factor /= static_cast<double>(behind[channels.output(a, b)]);
+                    if (!after.empty()) factor /= static_cast<double>(after[channels.output(a, b)]);
                     for (std::size_t k = 0; k < kernel; ++k, ++at)
                         *at = static_cast<float>(static_cast<double>(*at) * factor);
                 }
-            for (std::size_t c = 0; !behind.empty() && c < layer.bias.size(); ++c)
-                layer.bias[c] = static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(behind[c]));
+            for (std::size_t c = 0; !after.empty() && c < layer.bias.size(); ++c)
+                layer.bias[c] = static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(after[c]));
         }
     }
 
@@ -125,7 +125,8 @@ class QuantloupeRun {
     const Graph& m_graph;
     const EqualizationOptions& m_options;
     std::vector<std::string>& m_notices;
-    std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;  ///< behind and before, by node
+    /// Factors of outputs and inputs, by node.
+    std::map<std::size_t, std::pair<std::vector<float>, std::vector<float>>> m_kept;
 };
 
 }  // namespace

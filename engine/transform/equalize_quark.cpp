@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equalization as AMD Quark does it.
+// Equalization as in AMD Quark.
 //
-// Terms: a pass applies all patterns in order (transform/quark_patterns.h) and then the first once more; steps counts
-// passes. After each pass, d is the sum over all layers of mean |new - old|: a pass with d at most
-// total_layer_diff_threshold is the last, with any number of steps, and so is the 20th in a row with the same d. A
-// triple is AIMET's, a pair Quark's own (transform/quark_pair.h). Source: Quark 0.11.2, measured; weights come out as
-// Quark's. Cost: passes times O(weights). Weakness: on nearly dead channels rounding keeps d above the threshold for
-// hundreds of passes. What Quark does wrong and this does not: factors of up to 1e16 for dead channels.
+// Terms: a pass applies all patterns in order (transform/quark_patterns.h) and then repeats the first one;
+// steps counts passes. After each pass, d is the sum over all layers of mean |new - old|: a pass with d at
+// most total_layer_diff_threshold is the last, whatever the number of steps, and so is the 20th consecutive
+// pass with the same d. A triple is scaled as in AIMET, a pair as in Quark (transform/quark_pair.h). Source:
+// Quark 0.11.2, determined by measurement; the weights equal Quark's. Cost: passes times O(weights).
+// Limitation: on nearly dead channels, rounding keeps d above the threshold for hundreds of passes. Unlike
+// Quark, this implementation avoids factors of up to 1e16 for dead channels.
 #include <fmt/format.h>
 
 #include <map>
@@ -57,7 +58,7 @@ class QuarkRun {
         }
     }
 
-    /// An entry names layers in a row: each junction between two of them is off, in pairs and triples.
+    /// An entry names consecutive layers: each junction between two of them is off, in pairs and triples.
     void switchOff(std::vector<std::string>& notices) {
         std::vector<bool> used(m_options.off.size(), false);
         const Graph& graph = m_weights.graph();
@@ -69,7 +70,7 @@ class QuarkRun {
                     set.enabled = false;
                     used[i] = true;
                 }
-        tellIdleOff(m_options.off, used, notices);
+        reportUnusedOff(m_options.off, used, notices);
     }
 
     bool enabled(const LayerSet& pattern) {
@@ -96,9 +97,9 @@ class QuarkRun {
         AdaptiveStop stop(m_options.totalLayerDiffThreshold);
         std::vector<std::vector<float>> before;
         for (int pass = 0; m_options.steps < 0 || pass < m_options.steps; ++pass) {
-            if (pass == kMostPasses) {
+            if (pass == kMaxPasses) {
                 notices.push_back(fmt::format("equalization was stopped after {} passes: the weights still change by "
-                                              "more than total_layer_diff_threshold in each",
+                                              "more than total_layer_diff_threshold in each pass",
                                               pass));
                 return;
             }
@@ -109,8 +110,9 @@ class QuarkRun {
         }
     }
 
-    /// Dead channels to which Quark gives extreme factors: their biases would be blown up by as much. Of a depthwise layer
-    /// in a triple both sides count together, since the triple scales both by the range that is next to nothing.
+    /// Dead channels to which Quark gives extreme factors, which would inflate their biases by as much. For a
+    /// depthwise layer in a triple both sides count together, since the triple scales both by the negligible
+    /// range.
     std::vector<std::vector<bool>> extremeChannels() const {
         std::vector<std::vector<bool>> dead;
         for (const EqualizedSet& set : m_junctions)
@@ -159,18 +161,18 @@ class QuarkRun {
                 if (dead[j][c]) own[c] = static_cast<float>(factors[j][c]);
             LayerFactors& head = layers[m_junctions[j].set.layers[0]];
             LayerFactors& tail = layers[m_junctions[j].set.layers[1]];
-            head.behind = tail.before = own;
-            head.restoreBehind = tail.restoreBefore = dead[j];
+            head.after = tail.before = own;
+            head.restoreAfter = tail.restoreBefore = dead[j];
         }
         restoreChannels(m_weights, layers);
-        notices.push_back(fmt::format("{} dead channels are scaled only as far as others need it: Quark itself gives them "
-                                      "factors beyond 1e4, and biases that no quantizer can hold",
+        notices.push_back(fmt::format("{} dead channels are scaled only as far as the other channels require: Quark itself gives them "
+                                      "factors beyond 1e4, and biases that no quantizer can represent",
                                       count));
     }
 
     WeightEditor& m_weights;
     const EqualizationOptions& m_options;
-    std::vector<const LayerSet*> m_patterns;  ///< those that are applied
+    std::vector<const LayerSet*> m_patterns;  ///< the applied ones
     std::vector<EqualizedSet> m_junctions;
     std::map<Edge, std::size_t> m_index;
 };

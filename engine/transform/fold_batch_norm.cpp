@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch-norm folding.
 //
-// In inference a batch norm is one factor and one shift a channel, which the layer before it (or, where
-// nothing is padded, behind it) can hold in its weights and bias: the same function with one node less, and
-// the weights that a quantizer will really see. Terms: host, the layer that takes the batch norm over.
+// In inference, a batch norm is one factor and one shift per channel, which can be folded into the weights
+// and bias of the layer before it (or, without padding, after it): the same function with one fewer node, and
+// the weights that a quantizer will actually see. Terms: host, the layer that the batch norm is folded into.
 // Source: Krishnamoorthi, "Quantizing deep convolutional networks for efficient inference" (2018); the
 // float32 arithmetic is that of ONNX Runtime's own fusion and of AIMET. Cost: O(weights). All folds into the
-// layer before are done first, then those into the layer behind. A Mul, Add, Sub or Div by a constant for each
-// channel that follows a layer is folded the same way: so are batch norms that an exporter wrote as such. Between
-// layer and batch norm values may be arranged anew (transform/channel_path.h), and layers may be joined by a Concat:
-// each gets its part (transform/fold_sources.h). A MatMul has no bias: the shift goes into the Add behind it, or the
-// batch norm's node stays as such an Add. Weaknesses: not through pooling, Pad or sums of branches; not from behind into a
-// layer with padding or groups.
+// layer before are done first, then those into the layer after. A Mul, Add, Sub or Div by a constant per
+// channel after a layer is folded in the same way, which includes batch norms that an exporter wrote in this
+// form. Between layer and batch norm values may be rearranged (transform/channel_path.h), and layers may be
+// joined by a Concat: each gets its part (transform/fold_sources.h). A MatMul has no bias: the shift is added
+// to the Add after it, or the batch norm's node is replaced by such an Add. Limitation: does not fold through
+// pooling, Pad or sums of branches, and not into a following layer with padding or groups.
 #include "transform/fold_batch_norm.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ BatchNorm partOf(const BatchNorm& norm, const FoldSource& source) {
     return {part(norm.gamma), part(norm.beta), part(norm.mean), part(norm.scale)};
 }
 
-/// Each channel's numbers for as many neighbouring features.
+/// Repeats each channel's parameters for `times` adjacent features.
 BatchNorm repeated(const BatchNorm& norm, std::size_t times) {
     const auto repeat = [times](const std::vector<float>& all) {
         std::vector<float> result;
@@ -69,9 +69,9 @@ class Folder {
             if (!isOp(m_source.node(id), "BatchNormalization")) tryAffine(id);
             else if (!tryBefore(id)) left.push_back(id);
         }
-        // From the back, so that of two batch norms in a row the second is gone when the first looks behind
-        // it.
-        for (auto id = left.rbegin(); id != left.rend(); ++id) tryBehind(*id);
+        // In reverse order, so that of two consecutive batch norms the second is already folded when the
+        // first looks for the layer after it.
+        for (auto id = left.rbegin(); id != left.rend(); ++id) tryAfter(*id);
 
         BuiltIds ids;
         m_result.graph = m_builder.build(&ids);
@@ -101,7 +101,7 @@ class Folder {
         note = note.empty() ? "cannot be folded: " + reason : note + "; " + reason;
     }
 
-    /// True if nothing is left to do: folded, or left alone because the person said so.
+    /// Returns true if nothing is left to do: folded, or excluded by the user.
     bool tryBefore(NodeId id) {
         const Node& node = m_source.node(id);
         if (skipped(id, id)) return true;
@@ -113,7 +113,8 @@ class Folder {
         return foldIntoSources(id, node.input(0), 1, norm, true);
     }
 
-    /// Into the layers that make `input`, whose channels are `axis`. Tells why not, if wanted. True: nothing is left to do.
+    /// Folds into the layers that produce `input`, whose channel axis is `axis`. With `tell`, records why it
+    /// cannot. Returns true if nothing is left to do.
     bool foldIntoSources(NodeId id, TensorId input, std::size_t axis, const BatchNorm& norm, bool tell) {
         const FoldSources found = findFoldSources(m_source, m_builder, m_makers, input, axis, norm.channels());
         if (found.sources.empty()) {
@@ -133,8 +134,8 @@ class Folder {
                                                  constantNow(source.host, 2), source.count, hosts[i]);
             if (reason.empty() && source.needsAdd() && !onlyScales(norm)) {
                 if (found.sources.size() > 1)
-                    reason = fmt::format("'{}' is a MatMul without a bias to take its part of the shift", host.name);
-                if (!tell) return false;  // it is that bias
+                    reason = fmt::format("'{}' is a MatMul without a bias for its part of the shift", host.name);
+                if (!tell) return false;  // the node itself is that bias
                 staysAsAdd = true;
             }
             if (reason.empty()) continue;
@@ -144,10 +145,10 @@ class Folder {
         for (std::size_t i = 0; i < hosts.size(); ++i) apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
         const Node& node = m_source.node(id);
         if (staysAsAdd) {
-            const std::size_t behind = m_source.tensor(input).shape->size() - axis - 1;
+            const std::size_t after = m_source.tensor(input).shape->size() - axis - 1;
             std::vector<float> shift;
             for (std::size_t c = 0; c < norm.channels(); ++c) shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
-            becomeAdd(id, node.input(0), node.output(), std::move(shift), behind, found.sources[0].host);
+            becomeAdd(id, node.input(0), node.output(), std::move(shift), after, found.sources[0].host);
             return true;
         }
         TensorInfo& output = m_builder.tensorInfo(node.output());
@@ -159,23 +160,23 @@ class Folder {
         return true;
     }
 
-    /// The part of a batch norm for one layer.
+    /// Applies a batch norm's part to one layer.
     void apply(const FoldSource& source, FoldHost host, const BatchNorm& norm, NodeId id) {
         if (!source.product) {
-            std::vector<float> weight = foldBefore(host, norm);
+            std::vector<float> weight = foldIntoPrevious(host, norm);
             remember(source.host, norm);
             replaceConstants(source.host, std::move(host), std::move(weight), true);
             return;
         }
         if (source.needsAdd()) {
-            std::vector<float> weight = foldBefore(host, norm);
+            std::vector<float> weight = foldIntoPrevious(host, norm);
             replaceConstants(source.host, std::move(host), std::move(weight), false);
             if (source.planar && !norm.gamma.empty()) m_result.statistics[id.index()] = {norm.gamma, norm.beta};
             return;
         }
         host.bias = source.shiftValues;
-        std::vector<float> weight = foldBefore(host, norm);
-        Dims dims(source.positionsBehind + 1, 1);
+        std::vector<float> weight = foldIntoPrevious(host, norm);
+        Dims dims(source.positionsAfter + 1, 1);
         dims[0] = static_cast<std::int64_t>(source.count);
         const std::string name = m_builder.tensorInfo(m_builder.node(source.shift).input(source.shiftInput)).name + "_folded";
         m_builder.node(source.shift).inputs[source.shiftInput] =
@@ -185,7 +186,7 @@ class Folder {
         replaceConstants(source.host, std::move(host), std::move(weight), false);
     }
 
-    /// False: the node does not add one value a feature to the tensor.
+    /// Returns false if the node does not add one value per feature to the tensor.
     bool addToBias(NodeId id, TensorId tensor, const std::vector<float>& shift) {
         if (!id.valid() || !isOp(m_builder.node(id), "Add")) return false;
         const std::size_t input = m_builder.node(id).input(0) == tensor ? 1 : 0;
@@ -201,9 +202,10 @@ class Folder {
         return true;
     }
 
-    /// The node that was a batch norm adds a shift for each channel; `behind`: axes after that of the channels.
-    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t behind, NodeId host) {
-        Dims dims(behind + 1, 1);
+    /// Turns a batch norm's node into an Add of a shift per channel; `after`: number of axes after the
+    /// channel axis.
+    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after, NodeId host) {
+        Dims dims(after + 1, 1);
         dims[0] = static_cast<std::int64_t>(shift.size());
         Node& node = m_builder.node(id);
         const TensorId constant = m_builder.addConstant(m_builder.unusedTensorName(node.name + ".shift"),
@@ -214,7 +216,7 @@ class Folder {
         node.outputs = {to};
         m_makers[to.index()] = id;
         m_result.notes[id.index()] =
-            fmt::format("stays as an Add: its factors went into '{}', which has no bias for its shift", m_source.node(host).name);
+            fmt::format("replaced by an Add: its factors were folded into '{}', which has no bias for its shift", m_source.node(host).name);
         ++m_result.count;
     }
 
@@ -227,7 +229,7 @@ class Folder {
         const auto& shape = m_source.tensor(in).shape;
         const NodeId maker = m_makers[in.index()];
         if (operand == nullptr || !maker.valid()) return;
-        // Channels are axis 1, but for what comes from a MatMul directly; or where the operand says.
+        // The channel axis is 1, except directly after a MatMul, or as the operand's shape indicates.
         std::size_t axis = 1, rank = 0, channels = 0;
         if (isFoldHost(m_builder.node(maker))) {
             const ConstantPtr weight = constantNow(maker, 1);
@@ -248,7 +250,8 @@ class Folder {
         if (readAffine(m_source, node, rank, axis, channels, affine)) foldIntoSources(id, in, axis, affine, false);
     }
 
-    /// As things stand; invalid if there are none or several, or if it is a graph output.
+    /// The only reader in the current graph; invalid if there are none or several, or if the tensor is a
+    /// graph output.
     NodeId onlyReader(TensorId tensor) {
         NodeId reader;
         if (m_builder.tensorInfo(tensor).graphOutput) return reader;
@@ -260,20 +263,20 @@ class Folder {
         return reader;
     }
 
-    void tryBehind(NodeId id) {
+    void tryAfter(NodeId id) {
         const Node& node = m_source.node(id);
         BatchNorm norm;
         readBatchNorm(m_source, node, norm);
         const TensorInfo& output = m_source.tensor(node.output());
-        // Past what arranges values anew, to the layer.
+        // Skip operators that only rearrange values to find the layer.
         TensorId read = node.output();
         const NodeId first = onlyReader(read);
         NodeId host = first;
         std::optional<std::size_t> axis = 1;
         std::size_t positions = 1;
-        while (host.valid() && axis && positions == 1 && arrangesAnew(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
+        while (host.valid() && axis && positions == 1 && rearrangesValues(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
             const Node& between = m_builder.node(host);
-            const auto same = axisBehind(m_source, between, *axis);
+            const auto same = axisAfter(m_source, between, *axis);
             const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
             axis = same;
             read = between.output();
@@ -292,7 +295,7 @@ class Folder {
             return;
         }
         if (!axis || !host.valid() || !isFoldHost(m_builder.node(host)) || !readsAsData(m_builder.node(host), read)) {
-            if (m_result.notes[id.index()].empty()) refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is beside it");
+            if (m_result.notes[id.index()].empty()) refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
             return;
         }
         const Node& hostNode = m_builder.node(host);
@@ -304,18 +307,18 @@ class Folder {
         const auto& shape = m_source.tensor(read).shape;
         const std::size_t wanted = !product ? 1 : shape && !shape->empty() ? shape->size() - 1 : 0;
         if (*axis != wanted || (isConvolution(hostNode) && positions > 1)) {
-            refuse(id, fmt::format("'{}' behind it does not read its channels as such", hostNode.name));
+            refuse(id, fmt::format("'{}' after it does not have the same channel axis", hostNode.name));
             return;
         }
         const BatchNorm spread = repeated(norm, positions);
         FoldHost fold;
-        if (std::string reason = checkHostBehind(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
+        if (std::string reason = checkHostAfter(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
                                                  constantNow(host, 2), spread.channels(), fold);
             !reason.empty()) {
             refuse(id, reason);
             return;
         }
-        std::vector<float> weight = foldBehind(fold, spread);
+        std::vector<float> weight = foldIntoNext(fold, spread);
         std::vector<float> shift = fold.bias;
         m_builder.node(first).inputs[0] = node.input(0);
         replaceConstants(host, std::move(fold), std::move(weight), !product);
@@ -323,7 +326,7 @@ class Folder {
             remove(id, host);
             return;
         }
-        // What the shift became behind the MatMul: a part of the Add there, or an Add of its own.
+        // The shift becomes a part of the Add after the MatMul, or a new Add.
         const TensorId made = hostNode.output();
         if (addToBias(onlyReader(made), made, shift)) {
             remove(id, host);
@@ -336,7 +339,7 @@ class Folder {
         becomeAdd(id, before, made, std::move(shift), 0, host);
     }
 
-    /// The spread of the host's outputs; a second batch norm behind the first transforms it.
+    /// Records the distribution of the host's outputs; a second batch norm after the first transforms it.
     void remember(NodeId host, const BatchNorm& norm) {
         OutputStatistics& statistics = m_result.statistics[host.index()];
         if (!statistics.known() && norm.gamma.empty()) return;
@@ -350,7 +353,8 @@ class Folder {
         }
     }
 
-    /// New tensors, since other layers may share the old ones; a second fold changes the first one's.
+    /// Creates new tensors, since other layers may share the old ones; a second fold modifies those of the
+    /// first.
     void replaceConstants(NodeId host, FoldHost fold, std::vector<float> weight, bool withBias) {
         const bool first = m_hosts.insert(host).second;
         const ConstantPtr newWeight = Constant::fromFloats(fold.layout.dims, std::move(weight));
@@ -386,8 +390,8 @@ class Folder {
     const Graph& m_source;
     GraphBuilder m_builder;
     std::set<std::string, std::less<>> m_skip;
-    std::vector<NodeId> m_makers;  ///< of each tensor of the source, as things stand; invalid: none
-    std::set<NodeId> m_hosts;      ///< with constants of their own already
+    std::vector<NodeId> m_makers;  ///< current producer of each tensor of the source; invalid: none
+    std::set<NodeId> m_hosts;      ///< hosts that already have constants of their own
     FoldResult m_result;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Batch norms become part of the layers beside them.
+// Folds batch norms into adjacent layers.
 
 #include <string>
 #include <vector>
@@ -13,17 +13,19 @@ namespace quantloupe {
 struct FoldResult {
     GraphPtr graph;
     std::size_t count = 0;  ///< nodes folded
-    // One a node of the source:
+    // One entry per node of the source:
     std::vector<NodeId> prepared;              ///< the node in `graph`; invalid for a folded batch norm
-    std::vector<NodeId> foldedInto;            ///< for a folded batch norm: the source node that took it over
-    std::vector<std::string> notes;            ///< for a batch norm that is still there: why
-    std::vector<OutputStatistics> statistics;  ///< for a layer with a batch norm folded in from behind it
+    /// For a folded batch norm: the source node that it was folded into.
+    std::vector<NodeId> foldedInto;
+    std::vector<std::string> notes;            ///< for a batch norm that was not folded: the reason
+    std::vector<OutputStatistics> statistics;  ///< for a layer with a batch norm after it folded in
 };
 
-/// Folds every BatchNormalization that it exactly can: into the Conv, ConvTranspose (one group or depthwise)
-/// or Gemm before it, else into the unpadded Conv (one group) or Gemm behind it; and every Mul, Add, Sub or
-/// Div by a constant for each channel into the layer before it. The layer takes over the name of the folded
-/// node's output. Layers and batch norms in `skip` (names) are left alone. Shares all other constants.
+/// Folds every BatchNormalization for which this is exact: into the Conv, ConvTranspose (one group or
+/// depthwise), Gemm or MatMul before it, else into the unpadded Conv (one group), Gemm or MatMul after it;
+/// and every Mul, Add, Sub or Div by a constant per channel into the layer before it. The layer's output
+/// takes over the name of the folded node's output. Layers and batch norms in `skip` (names) are not changed.
+/// All other constants are shared.
 FoldResult foldBatchNorms(const GraphPtr& source, const std::vector<std::string>& skip);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a batch norm back over what only arranges values anew, over a Concat into all of its branches, and over the Add that is the bias
-// of a MatMul. Cost: O(nodes on the way).
+// Walks from a batch norm upstream through operators that only rearrange values, through a Concat into all of
+// its branches, and through the Add that is the bias of a MatMul. Cost: O(nodes on the path).
 #include "transform/fold_sources.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@ class SourceFinder {
         walk(tensor, axis, 0, channels, {});
         std::set<NodeId> hosts;
         for (const FoldSource& found : m_result.sources)
-            if (!hosts.insert(found.host).second) m_result.reason = "a layer comes into it twice";
+            if (!hosts.insert(found.host).second) m_result.reason = "a layer contributes to it twice";
         if (!m_found || !m_result.reason.empty()) m_result.sources.clear();
         if (!m_found && m_joined.empty()) m_result.reason.clear();
         return std::move(m_result);
@@ -33,44 +33,44 @@ class SourceFinder {
         if (m_result.reason.empty()) m_result.reason = std::move(reason);
     }
 
-    /// Nothing to fold into on this branch.
+    /// There is no layer to fold into on this branch.
     void endWithoutLayer() {
         m_found = false;
-        if (!m_joined.empty()) refuse(fmt::format("not all that '{}' joins comes from layers", m_joined));
+        if (!m_joined.empty()) refuse(fmt::format("not all inputs of '{}' come from layers", m_joined));
     }
 
-    void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource behind) {
+    void walk(TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource after) {
         if (!m_found) return;
         const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
         if (!maker.valid()) return endWithoutLayer();
         const Node& node = m_builder.node(maker);
         const bool host = isFoldHost(node), joins = isOp(node, "Concat"),
-                   arranged = arrangesAnew(m_source, node);
-        const bool adds = !behind.shift.valid() && isBias(node, tensor, axis, count);
+                   arranged = rearrangesValues(m_source, node);
+        const bool adds = !after.shift.valid() && isBias(node, tensor, axis, count);
         if (!host && !joins && !arranged && !adds) return endWithoutLayer();
         const TensorInfo& info = m_source.tensor(tensor);
         if (info.graphOutput) refuse(fmt::format("the output of '{}' is also a graph output", node.name));
         else if (info.consumers.size() != 1) refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
-        if (host) return land(maker, tensor, axis, first, count, std::move(behind));
+        if (host) return land(maker, tensor, axis, first, count, std::move(after));
         if (adds) {
             const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
-            behind.shift = maker;
-            behind.shiftInput = input;
-            behind.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
-            behind.positionsBehind = info.shape->size() - axis - 1;
-            behind.planar = info.shape->size() == 2;
-            return walk(node.input(1 - input), axis, first, count, std::move(behind));
+            after.shift = maker;
+            after.shiftInput = input;
+            after.shiftValues = biasValues(*m_builder.tensorInfo(node.input(input)).constant, count);
+            after.positionsAfter = info.shape->size() - axis - 1;
+            after.planar = info.shape->size() == 2;
+            return walk(node.input(1 - input), axis, first, count, std::move(after));
         }
-        if (joins) return branches(node, axis, first, count, behind);
+        if (joins) return branches(node, axis, first, count, after);
         const auto before = axisBefore(m_source, node, axis);
-        if (!before) return endWithoutLayer();  // the channels are no axis of what comes before
-        walk(node.input(0), *before, first, count, std::move(behind));
+        if (!before) return endWithoutLayer();  // the channels are not an axis of the input
+        walk(node.input(0), *before, first, count, std::move(after));
     }
 
-    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& behind) {
+    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& after) {
         m_joined = node.name;
         const auto& shape = m_source.tensor(node.output()).shape;
-        if (behind.shift.valid() || !shape) return endWithoutLayer();
+        if (after.shift.valid() || !shape) return endWithoutLayer();
         std::int64_t joined = node.attributes.integer("axis", 1);
         if (joined < 0) joined += static_cast<std::int64_t>(shape->size());
         std::size_t at = first;
@@ -85,19 +85,21 @@ class SourceFinder {
             walk(input, axis, at, channels, {});
             at += channels;
         }
-        if (static_cast<std::size_t>(joined) == axis && at != first + count) refuse(fmt::format("'{}' does not join its channels", node.name));
+        if (static_cast<std::size_t>(joined) == axis && at != first + count) refuse(fmt::format("the channels of the inputs of '{}' do not add up", node.name));
     }
 
     void land(NodeId id, TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource found) {
         const Node& node = m_builder.node(id);
         const auto& shape = m_source.tensor(tensor).shape;
         found.product = isOp(node, "MatMul");
-        if (found.product && (!shape || shape->empty())) return refuse(fmt::format("the rank of what '{}' makes is not known", node.name));
+        if (found.product && (!shape || shape->empty())) return refuse(fmt::format("the rank of the output of '{}' is unknown", node.name));
         if (axis != (found.product ? shape->size() - 1 : 1)) {
-            // Of a MatMul, features are last: a batch norm over another axis is another function.
+            // The features of a MatMul are on the last axis; a batch norm over another axis is a different
+            // function.
             return refuse(fmt::format("its channels are not those of '{}'", node.name));
         }
-        if (!found.product && found.shift.valid()) return endWithoutLayer();  // the bias of a layer that could not take it
+        // An Add after a layer that could not fold it.
+        if (!found.product && found.shift.valid()) return endWithoutLayer();
         found.host = id;
         found.first = first;
         found.count = count;
@@ -105,7 +107,7 @@ class SourceFinder {
         m_result.sources.push_back(std::move(found));
     }
 
-    /// An Add of a constant with one value a channel, or one for all.
+    /// Whether the node is an Add of a constant with one value per channel, or one for all.
     bool isBias(const Node& node, TensorId tensor, std::size_t axis, std::size_t count) const {
         if (!isOp(node, "Add") || node.inputs.size() != 2) return false;
         const auto& shape = m_source.tensor(tensor).shape;
@@ -133,7 +135,7 @@ class SourceFinder {
     const std::vector<NodeId>& m_makers;
     FoldSources m_result;
     bool m_found = true;
-    std::string m_joined;  ///< the last Concat on the way
+    std::string m_joined;  ///< the last Concat on the path
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers whose weights could take over what a batch norm does to a tensor.
+// Finds the layers that a batch norm of a tensor can be folded into.
 
 #include <optional>
 #include <string>
@@ -13,30 +13,32 @@ namespace quantloupe {
 
 /// Conv, ConvTranspose, Gemm or MatMul.
 bool isFoldHost(const Node& node);
-/// The layout of such a layer's weight; of a MatMul [in, out], for matrices only.
+/// The layout of such a layer's weight; [in, out] for a MatMul, which must be a matrix.
 std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims);
 
-/// A layer that makes channels first .. first + count of the tensor.
+/// A layer that produces channels first .. first + count of the tensor.
 struct FoldSource {
     NodeId host;
     std::size_t first = 0, count = 0;
-    bool product = false;  ///< a MatMul, whose bias is an Add:
-    NodeId shift;          ///< the Add of a constant for each channel behind it; invalid: there is none
+    bool product = false;  ///< a MatMul, whose bias is a separate Add:
+    NodeId shift;          ///< the Add of a per-channel constant after it; invalid if there is none
     std::size_t shiftInput = 0;
     std::vector<float> shiftValues;   ///< [count]
-    std::size_t positionsBehind = 0;  ///< axes behind that of the channels, where it is added
-    bool planar = false;              ///< the Add's, or else the batch norm's, input is [N, channels]
+    std::size_t positionsAfter = 0;  ///< number of axes after the channel axis where it is added
+    bool planar = false;              ///< the input of the Add, or else of the batch norm, is [N, channels]
     bool needsAdd() const { return product && !shift.valid(); }
 };
 
-/// Either the layers, in order of channels, or why not; neither: no layer makes the tensor.
+/// Either the layers, in order of their channels, or the reason why there are none; both are empty if no
+/// layer produces the tensor.
 struct FoldSources {
     std::vector<FoldSource> sources;
     std::string reason;
 };
 
-/// `builder` holds the graph as it stands, `makers` the node that makes each of `source`'s tensors there. The tensor and all between it and
-/// the layers must have one reader each and be no graph outputs.
+/// `builder` contains the current graph, `makers` the node that produces each of `source`'s tensors there.
+/// The tensor and all tensors between it and the layers must have one reader each and must not be graph
+/// outputs.
 FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers, TensorId tensor,
                             std::size_t axis, std::size_t channels);
 

@@ -2,13 +2,13 @@
 // High-bias fold ("bias absorption").
 //
 // Equalization can leave large biases, which widen the activation's range. If a channel is practically never
-// below c, Relu passes c on unchanged, so c can be taken out of this layer's bias and W c added to the next
-// layer's. Terms: gamma, beta of the batch norm folded into the layer, divided by its equalization factor; c
-// = max(0, beta - 3 |gamma|) before a Relu or PRelu (three standard deviations), c = beta without an
-// activation. Source: Nagel et al. 2019, section 4.1.3; order and conditions are AIMET's. Cost: O(weights of
-// the next layer). Weaknesses: not exact. A value below c is cut at another place, and where the next layer
-// pads, its border pixels get more of W c than they saw before. Strided ConvTranspose layers see only some
-// kernel positions: left out.
+// below c, Relu passes c on unchanged, so c can be subtracted from this layer's bias and W c added to the
+// next layer's. Terms: gamma, beta of the batch norm folded into the layer, divided by its equalization
+// factor; c = max(0, beta - 3 |gamma|) before a Relu or PRelu (three standard deviations), c = beta without
+// an activation. Source: Nagel et al. 2019, section 4.1.3; order and conditions are AIMET's. Cost: O(weights
+// of the next layer). Limitations: not exact. A value below c is clipped at a different point, and if the
+// next layer has padding, its border pixels get more of W c than before. Strided ConvTranspose layers, where
+// an output uses only some kernel positions, are left out.
 #include "transform/high_bias_fold.h"
 
 #include <Eigen/Core>
@@ -31,7 +31,7 @@ std::vector<float> absorbable(const OutputStatistics& statistics, const std::vec
     return c;
 }
 
-/// bias += (W summed over the kernel) * c, rounded to float32 once.
+/// bias += (W summed over the kernel) * c, rounded to float32 only once.
 void absorb(EditedLayer& layer, const std::vector<float>& c) {
     const std::vector<float> sums = kernelSums(layer.weight, layer.layout.dims);
     if (layer.layout.depthwise) {

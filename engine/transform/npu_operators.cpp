@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NPU's own operators, as AMD Quark's SimulateDPU writes them into a model.
-//     means         AveragePool and GlobalAveragePool of square kernels, ReduceMean: a Mul behind them by count * k / 2^n
+//     means         AveragePool and GlobalAveragePool of square kernels, ReduceMean: a Mul after them by
+//                   count * k / 2^n
 //     LeakyRelu     alpha becomes round(256 alpha) / 256
-//     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul behind it by 6 * 2731 / 16384
-// Quark does it after calibration: ranges are measured without them (quantize/calibrated_network.h); the drift of the prepared model
-// against the source shows what they do. A Mul belongs to the layer that it stands behind; one by 1 is left out. Cost: O(nodes).
+//     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul after it by 6 * 2731 / 16384
+// Quark does this after calibration: ranges are measured without these operators
+// (quantize/calibrated_network.h); the drift of the prepared model against the source shows their effect. A Mul
+// belongs to the layer before it; a Mul by 1 is omitted. Cost: O(nodes).
 #include "transform/npu_operators.h"
 
 #include <cmath>
@@ -19,7 +21,7 @@ constexpr double kHardSigmoidFactor = (2731.0 / 16384.0) / (1.0 / 6.0);
 
 bool nearly(float a, double b) { return std::fabs(static_cast<double>(a) - b) < 1e-6; }
 
-/// The extents that the node takes its mean over.
+/// The extents over which the node averages.
 struct Mean {
     std::int64_t height = 1, width = 1;
     bool square = false;
@@ -30,7 +32,7 @@ class NpuWriter {
     NpuWriter(Prepared& prepared, const NpuOperators& options, const std::vector<bool>& skipped)
         : m_prepared(prepared), m_options(options), m_skipped(skipped), m_graph(*prepared.graph), m_builder(m_graph) {}
 
-    /// False if nothing is to be done.
+    /// Returns false if there is nothing to do.
     bool write() {
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             const NodeId id(i);
@@ -47,25 +49,25 @@ class NpuWriter {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
         std::vector<NodeId> sourceOf(built->nodeCount());
-        std::vector<OutputStatistics> spreads(built->nodeCount());
+        std::vector<OutputStatistics> outputStatistics(built->nodeCount());
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) {
             sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
-            spreads[ids.nodes[i].index()] = std::move(m_prepared.spreads[i]);
+            outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
         }
         for (std::size_t i = 0; i < m_hosts.size(); ++i)
             sourceOf[ids.nodes[m_graph.nodeCount() + i].index()] = m_prepared.sourceOf[m_hosts[i].index()];
-        for (LayerFate& fate : m_prepared.fates)
-            if (fate.prepared.valid()) fate.prepared = ids.nodes[fate.prepared.index()];
+        for (LayerMapping& mapping : m_prepared.layerMappings)
+            if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
         for (EqualizationJunction& junction : m_prepared.junctions)
             for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
         m_prepared.graph = std::move(built);
         m_prepared.sourceOf = std::move(sourceOf);
-        m_prepared.spreads = std::move(spreads);
+        m_prepared.outputStatistics = std::move(outputStatistics);
     }
 
   private:
     void tell(NodeId id, const std::string& what) {
-        std::string& note = m_prepared.fates[m_prepared.sourceOf[id.index()].index()].note;
+        std::string& note = m_prepared.layerMappings[m_prepared.sourceOf[id.index()].index()].note;
         note += (note.empty() ? "" : "; ") + what;
         m_changed = true;
     }
@@ -81,7 +83,7 @@ class NpuWriter {
     void sigmoid(NodeId id) {
         const Node& node = m_graph.node(id);
         if (isOp(node, "HardSigmoid")) {
-            // The NPU has this one alone.
+            // The NPU supports only this HardSigmoid.
             if (!nearly(node.attributes.real("alpha", 0.2f), 1.0 / 6) || !nearly(node.attributes.real("beta", 0.5f), 0.5)) return;
         } else {
             Node& changed = m_builder.node(id);
@@ -99,7 +101,7 @@ class NpuWriter {
         const std::optional<Mean> over = pool ? ofKernel(node) : global ? ofInput(node) : ofAxes(node);
         if (!over) {
             m_prepared.notices.push_back(
-                fmt::format("'{}': what it takes the mean of is not known or not square, so the NPU's divisor is not simulated", node.name));
+                fmt::format("'{}': its averaging window is unknown or not square, so the NPU's divisor is not simulated", node.name));
             return;
         }
         const double factor = npuMeanFactor(over->height, over->width, over->square);
@@ -163,7 +165,7 @@ class NpuWriter {
     const std::vector<bool>& m_skipped;
     const Graph& m_graph;
     GraphBuilder m_builder;
-    std::vector<NodeId> m_hosts;  ///< of the nodes that were added, in their order
+    std::vector<NodeId> m_hosts;  ///< hosts of the added nodes, in order of addition
     bool m_changed = false;
 };
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What AMD's NPU computes otherwise than ONNX says, written into the graph.
+// Writes the operators that AMD's NPU computes differently from ONNX into the graph.
 
 #include "transform/prepare.h"
 
 namespace quantloupe {
 
-/// What the NPU's mean over `count` values has to be multiplied by: count * k / 2^n for the k / 2^n that stands in for 1 / count. The
-/// kernels of 3, 5, 6, 7 and 14 in square have k / 2^n of their own; kernels with a side over 255 none (1). A mean over one row of
-/// values (ReduceMean) has `height` 1.
+/// The ratio of the NPU's mean over `count` values to the exact mean: count * k / 2^n, where k / 2^n
+/// approximates 1 / count. Square kernels of 3, 5, 6, 7 and 14 have a k / 2^n of their own; for kernels with
+/// a side over 255 the ratio is 1. A mean over one row of values (ReduceMean) has `height` 1.
 double npuMeanFactor(std::int64_t height, std::int64_t width, bool square);
 
-/// Changes graph, sourceOf, spreads, fates, junctions of `prepared`, and tells in a layer's fate what became of it. Shapes must be
-/// known; where they are not, a notice says so. `skipped`: one entry a source node (empty: none) for layers that are left alone. Any
-/// thread.
+/// Changes graph, sourceOf, outputStatistics, layerMappings and junctions of `prepared`, and describes each
+/// change in the note of the layer's mapping. Shapes must be known; otherwise a notice says so. `skipped`:
+/// one flag per source node (empty: none) for layers that are not changed. Any thread.
 Prepared withNpuOperators(Prepared prepared, const NpuOperators& options, const std::vector<bool>& skipped);
 
 }  // namespace quantloupe

@@ -6,10 +6,10 @@
 
 namespace quantloupe {
 
-/// Gives every layer that reads a float32 constant of several values together with another layer (or that is
-/// also a graph output) a tensor of its own, so that it can be scaled and quantized by itself. The values are
-/// shared in memory until something changes them. The first reader keeps the tensor; the others read NAME_1,
-/// NAME_2... Node ids stay as they are. Any thread.
+/// Gives every layer a tensor of its own in place of a float32 constant with several values that it shares
+/// with another layer or that is also a graph output, so that it can be scaled and quantized separately. The
+/// values stay shared in memory until they are changed. The first reader keeps the tensor; the others read
+/// NAME_1, NAME_2... Node ids do not change. Any thread.
 GraphPtr withOwnConstants(const GraphPtr& source);
 
 }  // namespace quantloupe

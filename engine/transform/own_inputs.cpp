@@ -40,24 +40,24 @@ Prepared withOwnInputs(Prepared prepared) {
     BuiltIds ids;
     GraphPtr built = builder.build(&ids);
     std::vector<NodeId> sourceOf(built->nodeCount());
-    std::vector<OutputStatistics> spreads(built->nodeCount());
+    std::vector<OutputStatistics> outputStatistics(built->nodeCount());
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
         const std::size_t now = ids.nodes[i].index();
         sourceOf[now] = prepared.sourceOf[i];
-        spreads[now] = std::move(prepared.spreads[i]);
+        outputStatistics[now] = std::move(prepared.outputStatistics[i]);
     }
     for (std::size_t i = 0; i < readers.size(); ++i) {
         const NodeId identity = ids.nodes[graph.nodeCount() + i];
         sourceOf[identity.index()] = prepared.sourceOf[readers[i].index()];
         prepared.ownInputs.push_back(identity);
     }
-    for (LayerFate& fate : prepared.fates)
-        if (fate.prepared.valid()) fate.prepared = ids.nodes[fate.prepared.index()];
+    for (LayerMapping& mapping : prepared.layerMappings)
+        if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
     for (EqualizationJunction& junction : prepared.junctions)
         for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
     prepared.graph = std::move(built);
     prepared.sourceOf = std::move(sourceOf);
-    prepared.spreads = std::move(spreads);
+    prepared.outputStatistics = std::move(outputStatistics);
     prepared.placement = Placement::WeightedInputs;
     prepared.version = VersionBuilder().add(prepared.version).add(prepared.placement).finish();
     return prepared;

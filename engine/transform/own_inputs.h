@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// For placement weighted_inputs: a tensor can be read quantized by one layer and in float by another.
+// For placement weighted_inputs: one layer can read a tensor quantized and another in float.
 
 #include "transform/prepare.h"
 
 namespace quantloupe {
 
-/// Puts an Identity in front of every Conv, ConvTranspose, Gemm and MatMul with a constant weight and of every AveragePool, so
-/// that each has an input tensor of its own to quantize. `graph`, `sourceOf`, `spreads`, `fates`, `junctions`, `ownInputs` and
-/// `version` change; `transformed` does not. An Identity counts as part of the source layer that it stands before. Any thread.
+/// Inserts an Identity before every Conv, ConvTranspose, Gemm and MatMul with a constant weight and before
+/// every AveragePool, so that each has its own input tensor to quantize. Changes `graph`, `sourceOf`,
+/// `outputStatistics`, `layerMappings`, `junctions`, `ownInputs` and `version`, but not `transformed`. An
+/// Identity belongs to the source layer that it precedes. Any thread.
 Prepared withOwnInputs(Prepared prepared);
 
 }  // namespace quantloupe

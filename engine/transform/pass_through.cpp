@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// f(s x) = s f(x) for s > 0, channel by channel: Relu and its kin (the kink is at 0), pooling and means over positions
-// (every channel for itself), padding with zeros or with the channel's own values. Cost: O(inputs).
-// Weakness: operators made of several nodes (a sigmoid times its input, say) are judged node by node.
+// f(s x) = s f(x) for s > 0, channel by channel: Relu and similar activations (with the kink at 0), pooling
+// and means over positions (per channel), padding with zeros or with the channel's own values. Cost:
+// O(inputs). Limitation: operators composed of several nodes (such as a sigmoid times its input) are judged
+// node by node.
 #include "transform/pass_through.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 namespace quantloupe {
 namespace {
 
-/// An attribute, or from some opset on an input.
+/// Reads a list from an attribute or, from some opset on, from an input.
 std::optional<std::vector<std::int64_t>> listOf(const Graph& graph, const Node& node, const char* attribute,
                                                 std::size_t input) {
     if (node.attributes.has(attribute)) return node.attributes.integers(attribute);
@@ -37,14 +38,14 @@ std::string whyPadStops(const Graph& graph, const Node& node) {
         double value = static_cast<double>(node.attributes.real("value", 0));
         if (node.input(2).valid()) {
             const Constant* constant = graph.constantOf(node.input(2));
-            if (constant == nullptr || constant->size() != 1) return "pads with a value computed while running";
+            if (constant == nullptr || constant->size() != 1) return "pads with a value computed at run time";
             value = constant->scalar();
         }
         if (value != 0) return fmt::format("pads with {:g}, which is not scaled", value);
     }
     const auto pads = listOf(graph, node, "pads", 1);
-    if (!pads) return "its pads are computed while running";
-    if (node.input(3).valid()) return "pads chosen axes";
+    if (!pads) return "its pads are computed at run time";
+    if (node.input(3).valid()) return "pads only some axes";
     const std::size_t rank = pads->size() / 2;
     for (const std::size_t axis : {std::size_t(0), std::size_t(1)})
         if (axis < rank && ((*pads)[axis] != 0 || (*pads)[rank + axis] != 0)) return "pads channels";
@@ -53,7 +54,7 @@ std::string whyPadStops(const Graph& graph, const Node& node) {
 
 std::string whyReductionStops(const Graph& graph, const Node& node) {
     const auto axes = listOf(graph, node, "axes", 1);
-    if (!axes) return "its axes are computed while running";
+    if (!axes) return "its axes are computed at run time";
     if (axes->empty()) return "reduces over the channels";
     const auto rank = rankOf(graph, node.input(0));
     for (const std::int64_t axis : *axes) {
@@ -64,13 +65,13 @@ std::string whyReductionStops(const Graph& graph, const Node& node) {
 }
 
 std::string whyClipStops(const Graph& graph, const Node& node) {
-    // Without an upper bound and from 0 on it is Relu.
+    // With a lower bound of 0 and no upper bound it is a Relu.
     double low = static_cast<double>(node.attributes.real("min", -INFINITY));
     double high = static_cast<double>(node.attributes.real("max", INFINITY));
     for (const auto& [input, bound] : {std::pair(std::size_t(1), &low), {std::size_t(2), &high}}) {
         if (!node.input(input).valid()) continue;
         const Constant* constant = graph.constantOf(node.input(input));
-        if (constant == nullptr || constant->size() != 1) return "its bounds are computed while running";
+        if (constant == nullptr || constant->size() != 1) return "its bounds are computed at run time";
         *bound = constant->scalar();
     }
     if ((low == 0 || low < -3e38) && high > 3e38) return {};
@@ -82,24 +83,24 @@ std::string whyClipStops(const Graph& graph, const Node& node) {
 std::string whyScaleStops(const Graph& graph, const Node& node) {
     static constexpr std::array kPlain = {"Relu",        "LeakyRelu",         "Identity",      "MaxPool",
                                           "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Dropout"};
-    if (!node.domain.empty()) return fmt::format("{} of '{}' is not known", node.op, node.domain);
+    if (!node.domain.empty()) return fmt::format("is an unknown operator ({} of '{}')", node.op, node.domain);
     for (std::size_t i = 1; i < node.outputs.size(); ++i)
         if (node.outputs[i].valid() && !graph.tensor(node.outputs[i]).consumers.empty())
             return "has a second output";
     if (std::find(kPlain.begin(), kPlain.end(), node.op) != kPlain.end()) return {};
     if (isOp(node, "PRelu"))
-        return graph.constantOf(node.input(1)) == nullptr ? "its slopes are computed while running" : std::string();
+        return graph.constantOf(node.input(1)) == nullptr ? "its slopes are computed at run time" : std::string();
     if (isOp(node, "Pad")) return whyPadStops(graph, node);
     if (isOp(node, "ReduceMean") || isOp(node, "ReduceSum") || isOp(node, "ReduceMax") || isOp(node, "ReduceMin"))
         return whyReductionStops(graph, node);
     if (isOp(node, "Clip")) return whyClipStops(graph, node);
-    return fmt::format("is a {}, over which a factor does not pass", node.op);
+    return fmt::format("is a {}, which a factor cannot pass", node.op);
 }
 
 bool isIdentity(const Graph& graph, const Node& node) {
     if (isOp(node, "Identity")) return true;
     if (!isOp(node, "Dropout")) return false;
-    if (const TensorId mode = node.input(2); mode.valid()) {  // it may be told to train
+    if (const TensorId mode = node.input(2); mode.valid()) {  // it may be in training mode
         const Constant* training = graph.constantOf(mode);
         if (training == nullptr || training->size() != 1 || training->scalar() != 0) return false;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fold moved constants, simplify, then in AIMET's order: fold all batch norms, replace Clips, scale all sets, then fold high biases over the
-// same sets; then give every layer constants of its own; last the NPU's own operators. Cost: O(nodes + weights); constants that nothing changed are shared with the source.
+// Folds moved constants and simplifies; then in AIMET's order: folds all batch norms, replaces Clips, scales
+// all sets, then folds high biases over the same sets; then gives every layer its own constants; finally
+// inserts the NPU's own operators. Cost: O(nodes + weights); unchanged constants are shared with the source.
 #include "transform/prepare.h"
 
 #include "base/error.h"
@@ -54,10 +55,10 @@ class Preparation {
         m_result.version = versionOf(*source, options, m_excluded);
         m_result.source = source;
         m_result.graph = source;
-        m_result.fates.resize(source->nodeCount());
+        m_result.layerMappings.resize(source->nodeCount());
         m_statistics.resize(source->nodeCount());
         for (std::size_t i = 0; i < source->nodeCount(); ++i) {
-            m_result.fates[i].prepared = NodeId(i);
+            m_result.layerMappings[i].prepared = NodeId(i);
             m_result.sourceOf.emplace_back(i);
         }
     }
@@ -68,7 +69,7 @@ class Preparation {
                 fmt::format("the model is quantized already ({} quantization operators): it is evaluated as it is, and no transform is "
                             "applied; to tune it, open the float model that it was made from",
                             count));
-            m_result.spreads = std::move(m_statistics);
+            m_result.outputStatistics = std::move(m_statistics);
             m_result.transformed = m_result.graph;
             return std::move(m_result);
         }
@@ -84,25 +85,25 @@ class Preparation {
             equalizeSets();
         } else if (m_options.highBiasFold) {
             m_result.notices.emplace_back(
-                "high_bias_fold does nothing while equalization is off: it works on its sets");
+                "high_bias_fold does nothing while equalization is off: it needs the equalization sets");
         }
-        // Only now: equalization refuses weights that layers share, as AIMET leaves them alone. Ids stay as they are.
+        // Not earlier: equalization rejects weights that layers share, as AIMET does. Ids do not change.
         m_result.graph = withOwnConstants(m_result.graph);
-        m_result.spreads = std::move(m_statistics);
+        m_result.outputStatistics = std::move(m_statistics);
         if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
         m_result.transformed = m_result.graph;
         return std::move(m_result);
     }
 
   private:
-    /// `next` was made from m_result.graph.
+    /// `next` was computed from m_result.graph.
     void take(SimplifyResult next) {
         const std::vector<NodeId> before = std::move(m_result.sourceOf);
         m_result.sourceOf.assign(next.graph->nodeCount(), NodeId());
         m_statistics.assign(next.graph->nodeCount(), {});
         for (std::size_t i = 0; i < next.simplified.size(); ++i) {
             const NodeId source = before[i];
-            m_result.fates[source.index()] = {next.simplified[i], {}, std::move(next.notes[i])};
+            m_result.layerMappings[source.index()] = {next.simplified[i], {}, std::move(next.notes[i])};
             if (next.simplified[i].valid()) m_result.sourceOf[next.simplified[i].index()] = source;
         }
         m_result.graph = std::move(next.graph);
@@ -115,18 +116,18 @@ class Preparation {
         m_result.foldedBatchNorms = folded.count;
         m_result.sourceOf.assign(folded.graph->nodeCount(), NodeId());
         m_statistics.assign(folded.graph->nodeCount(), {});
-        for (std::size_t i = 0; i < m_result.fates.size(); ++i) {
-            LayerFate& fate = m_result.fates[i];
-            if (!fate.prepared.valid()) continue;
-            const std::size_t was = fate.prepared.index();
+        for (std::size_t i = 0; i < m_result.layerMappings.size(); ++i) {
+            LayerMapping& mapping = m_result.layerMappings[i];
+            if (!mapping.prepared.valid()) continue;
+            const std::size_t was = mapping.prepared.index();
             const NodeId host = folded.foldedInto[was];
-            fate = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
-            if (!fate.note.empty())
+            mapping = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
+            if (!mapping.note.empty())
                 m_result.notices.push_back(
-                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, fate.note));
-            if (!fate.prepared.valid()) continue;
-            m_result.sourceOf[fate.prepared.index()] = NodeId(i);
-            m_statistics[fate.prepared.index()] = std::move(folded.statistics[was]);
+                    fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, mapping.note));
+            if (!mapping.prepared.valid()) continue;
+            m_result.sourceOf[mapping.prepared.index()] = NodeId(i);
+            m_statistics[mapping.prepared.index()] = std::move(folded.statistics[was]);
         }
     }
 
@@ -138,36 +139,36 @@ class Preparation {
             if (!could.empty())
                 m_result.notices.push_back(
                     fmt::format("equalization stops at {} Clip(0, 6) between convolutions; "
-                                "replace_relu6 \"between\" makes them Relu",
+                                "replace_relu6 \"between\" replaces them by Relu",
                                 could.size()));
         }
         if (m_options.replaceRelu6 == ReplaceRelu6::None) return;
         const auto clips = findRelu6(*m_result.graph, m_options.replaceRelu6);
         for (std::size_t i = 0; i < m_result.graph->nodeCount(); ++i) noteKeptClip(NodeId(i));
-        for (const NodeId id : clips) fateOf(id).note = "Clip(0, 6) became Relu";
+        for (const NodeId id : clips) mappingOf(id).note = "Clip(0, 6) became Relu";
         m_result.replacedClips = clips.size();
         const std::size_t kept = clipsThatAimetLeaves(*m_result.graph, clips);
         if (kept > 0 && m_options.equalization.profile == EqualizationProfile::Aimet)
             m_result.notices.push_back(
                 fmt::format("{} of {} Clip(0, 6) that became Relu have their bounds as initializers, as "
-                            "onnxsim leaves them: AIMET itself recognizes "
-                            "Constant nodes only, keeps these Clips, and equalizes fewer layers",
+                            "onnxsim writes them: AIMET itself recognizes "
+                            "only Constant nodes, keeps these Clips, and equalizes fewer layers",
                             kept, clips.size()));
         m_result.graph = replaceByRelu(m_result.graph, clips);
     }
 
-    /// Overwritten for those that are replaced.
+    /// Notes of replaced Clips are overwritten later.
     void noteKeptClip(NodeId id) {
         const Node& node = m_result.graph->node(id);
         if (!isOp(node, "Clip")) return;
         const auto bounds = clipBounds(*m_result.graph, node);
         if (!bounds) {
-            fateOf(id).note = "stays a Clip: its bounds are not both given as constants";
+            mappingOf(id).note = "stays a Clip: its bounds are not both given as constants";
         } else if (bounds->low != 0 || bounds->high != 6) {
-            fateOf(id).note =
+            mappingOf(id).note =
                 fmt::format("stays a Clip: its bounds are {:g} and {:g}", bounds->low, bounds->high);
         } else {
-            fateOf(id).note = "stays a Clip: not between two convolutions";
+            mappingOf(id).note = "stays a Clip: not between two convolutions";
         }
     }
 
@@ -194,13 +195,13 @@ class Preparation {
         m_result.junctions = std::move(equalized.junctions);
     }
 
-    LayerFate& fateOf(NodeId prepared) { return m_result.fates[m_result.sourceOf[prepared.index()].index()]; }
+    LayerMapping& mappingOf(NodeId prepared) { return m_result.layerMappings[m_result.sourceOf[prepared.index()].index()]; }
 
     const TransformOptions& m_options;
     const SimplifyResult* m_constants;
     Prepared m_result;
-    std::vector<bool> m_excluded;                ///< one a source node; empty: none
-    std::vector<OutputStatistics> m_statistics;  ///< one a node of m_result.graph
+    std::vector<bool> m_excluded;                ///< one flag per source node; empty: none
+    std::vector<OutputStatistics> m_statistics;  ///< one per node of m_result.graph
 };
 
 }  // namespace

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quark's scaling of a pair.
 //
-// Terms: r0, r1 are the largest |w| of a shared channel in head and tail; s = r1 / sqrt(r0 r1), 1 where the root is 0
-// or r0 + r1 is below the threshold. Appending the bias: r0 counts |bias| / shrink as one more weight, so that a channel
-// with a large bias is not blown up. shrink is 2 to 20, from how large biases are beside weights: ratio = |b| / |w| over
-// all weights of the head, with zeros replaced by the channel's smallest magnitude and magnitudes below 1e-7 by it; a
-// channel of zeros counts without its bias. Source: Quark 0.11.2, whose float32 operations and their order this keeps
-// (measured: to the bit). Cost: O(weights of both), with the median of the ratios where biases count. Weakness: shrink
-// jumps with median and mean.
+// Terms: r0, r1 are the largest |w| of a shared channel in head and tail; s = r1 / sqrt(r0 r1), 1 if the root
+// is 0 or r0 + r1 is below the threshold. With the bias appended, r0 includes |bias| / shrink as one more
+// weight, so that a large bias is not inflated. shrink is 2 to 20, depending on how large
+// biases are compared with weights: ratio = |b| / |w| over all weights of the head, with zeros replaced by
+// the channel's smallest magnitude and magnitudes below 1e-7 by 1e-7; a channel of zeros counts without its
+// bias. Source: Quark 0.11.2, whose float32 operations and their order are reproduced (verified bit for bit).
+// Cost: O(weights of both), with the median of the ratios if biases count. Limitation: shrink is a
+// discontinuous function of median and mean.
 #include "transform/quark_pair.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr float kSmallestWeight = 1e-7f;
 
-/// One row an output channel.
+/// One row per output channel.
 std::vector<std::vector<float>> rowsOf(const EditedLayer& layer) {
     const Dims& dims = layer.layout.dims;
     std::size_t outer = 1, inner = 1;
@@ -36,7 +37,7 @@ std::vector<std::vector<float>> rowsOf(const EditedLayer& layer) {
     return rows;
 }
 
-/// Magnitudes as the ratios want them; false for a channel of zeros.
+/// Prepares magnitudes for the ratios; returns false for a channel of zeros.
 bool fillMagnitudes(std::vector<float>& row) {
     float smallest = INFINITY;
     for (float& w : row) {
@@ -96,7 +97,7 @@ std::vector<float> scaleQuarkPair(EditedLayer& head, EditedLayer& tail, const Qu
     for (std::size_t c = 0; c < s.size(); ++c) {
         const float root = std::sqrt(r0[c] * r1[c]);
         s[c] = root == 0 || r0[c] + r1[c] < threshold ? 1.0f : r1[c] / root;
-        // Weights that are no numbers, and factors without a reciprocal, leave the channel alone.
+        // NaN weights, and factors without a reciprocal, leave the channel unchanged.
         if (!(s[c] > 0) || !std::isfinite(s[c]) || !std::isfinite(1.0f / s[c])) s[c] = 1.0f;
         inverse[c] = 1.0f / s[c];
     }

@@ -9,15 +9,16 @@
 namespace quantloupe {
 
 struct QuarkPairOptions {
-    bool appendBias = false;      ///< the head's bias counts in its ranges
-    double weightThreshold = 0.5; ///< channels whose two ranges add up to less stay as they are
+    bool appendBias = false;      ///< the head's ranges include its bias
+    double weightThreshold = 0.5; ///< channels whose two ranges sum to less are not scaled
 };
 
-/// Scales once, on the weights as they are now. Returns what the head's output channels and bias were multiplied
-/// with and the tail's input channels divided by.
+/// Scales once, starting from the current weights. Returns the factors by which the head's output channels
+/// and bias were multiplied and the tail's input channels divided.
 std::vector<float> scaleQuarkPair(EditedLayer& head, EditedLayer& tail, const QuarkPairOptions& options);
 
-/// The head's ranges: the largest |w| of each output channel, or of it and its bias divided by the shrink factor.
+/// The head's ranges: the largest |w| of each output channel; with the bias, the larger of it and |bias| /
+/// shrink factor.
 std::vector<float> quarkHeadRanges(const EditedLayer& head, bool appendBias);
 
 }  // namespace quantloupe

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pattern finder of Quark's profile.
 //
-// Terms: head and tail are the layers before and behind a junction. A pair is Conv or Gemm, any Relu, LeakyRelu, Pad
-// and ReduceMean, Conv or Gemm, where a Conv has one group or is depthwise; a triple is Conv, depthwise Conv, Conv with
-// nothing but Relu between. Pairs and triples over the same layers are both applied: for each head in graph order its
-// pair, then its triple. Source: Quark 0.11.2, measured (docs/equalization.md). Cost: O(nodes). What Quark does wrong
-// and this does not: it scales a tensor that is also a graph output; it fails on weights that two layers share; it
-// passes a Pad or ReduceMean that mixes channels. What it leaves out and this does not: a Conv whose group attribute is
-// missing, which means 1.
+// Terms: head and tail are the layers before and after a junction. A pair is Conv or Gemm, any Relu,
+// LeakyRelu, Pad and ReduceMean, Conv or Gemm, where a Conv has one group or is depthwise; a triple is Conv,
+// depthwise Conv, Conv with nothing but Relu between. Pairs and triples over the same layers are both
+// applied: for each head in graph order its pair, then its triple. Source: Quark 0.11.2, determined by
+// measurement (docs/equalization.md). Cost: O(nodes). Unlike Quark, this does not equalize over a tensor that
+// is also a graph output, over weights that two layers share (Quark fails), or over a Pad or ReduceMean that
+// mixes channels; and it includes a Conv without a group attribute (which means 1).
 #include "transform/quark_patterns.h"
 
 #include <fmt/format.h>
@@ -57,7 +57,7 @@ class PatternFinder {
 
     bool passes(const Node& node, bool reluOnly) const {
         if (isOp(node, "Relu") || isIdentity(m_graph, node))
-            return true;  // Quark's simplifier removes Identity and Dropout before
+            return true;  // Quark's simplifier removes Identity and Dropout beforehand
         if (reluOnly) return false;
         return (isOp(node, "LeakyRelu") || isOp(node, "Pad") || isOp(node, "ReduceMean")) &&
                whyScaleStops(m_graph, node).empty();
@@ -66,7 +66,7 @@ class PatternFinder {
     Link follow(NodeId head, bool reluOnly) {
         Link link;
         TensorId tensor = m_graph.node(head).output();
-        TensorId output;  // passed, and also a graph output
+        TensorId output;  // a tensor on the way that is also a graph output
         while (tensor.valid()) {
             const TensorInfo& info = m_graph.tensor(tensor);
             if (info.graphOutput) output = tensor;
@@ -101,7 +101,7 @@ class PatternFinder {
 
     void refuseOutput(const std::vector<NodeId>& layers, TensorId output) {
         m_notices.push_back(fmt::format(
-            "{} are not equalized: '{}' between them is a graph output (Quark itself scales it and so changes that output)",
+            "{} are not equalized: '{}' between them is a graph output (Quark itself scales it, which changes that output)",
             namesOf(m_graph, layers), m_graph.tensor(output).name));
     }
 
@@ -117,7 +117,7 @@ class PatternFinder {
         for (std::size_t i = 0; i < set.layers.size(); ++i) {
             const auto layout = layoutOf(m_graph, set.layers[i]);
             const Constant* bias = m_graph.constantOf(m_graph.node(set.layers[i]).input(2));
-            // Only what is scaled must have a value a channel.
+            // The last layer's bias is not scaled, so it may have any shape.
             const bool biasFits = i + 1 == set.layers.size() || bias == nullptr || bias->size() == layout->outputs();
             const bool channelsFit = i == 0 || layoutOf(m_graph, set.layers[i - 1])->outputs() == layout->inputs();
             if (biasFits && channelsFit) continue;

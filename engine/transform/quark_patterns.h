@@ -9,8 +9,9 @@
 
 namespace quantloupe {
 
-/// Pairs and triples in the order of one of Quark's passes, without the first one's repetition at the end. Layers with
-/// `excluded` (one a node; empty: none) take no part. Appends to `notices` what Quark would do and must not.
+/// Returns pairs and triples in the order of one of Quark's passes, without repeating the first one at the
+/// end. Layers with `excluded` (one flag per node; empty: none) take no part. Appends to `notices` where
+/// Quark would scale incorrectly.
 std::vector<LayerSet> findQuarkPatterns(const Graph& graph, const std::vector<bool>& excluded,
                                         std::vector<std::string>& notices);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip(0, 6) to Relu. Cost: O(nodes).
+// Replaces Clip(0, 6) by Relu. Cost: O(nodes).
 //
 // Clip(0, 6) is not positively homogeneous, so equalization stops there; MobileNetV2 has two sets with its
-// Clips and nineteen with Relu. Both bounds are checked, wherever the opset keeps them. Weakness: not exact
-// where a pre-activation exceeds 6; the drift of the prepared model against the source shows it.
+// Clips and nineteen with Relu. Both bounds are checked, wherever the opset stores them. Limitation: not
+// exact if a pre-activation exceeds 6; the drift of the prepared model against the source shows this.
 #include "transform/replace_relu6.h"
 
 #include <algorithm>

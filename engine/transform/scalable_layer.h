@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What all forms of equalization ask of a layer before they touch its weights.
+// Requirements that all forms of equalization have on a layer.
 
 #include <optional>
 #include <string>
@@ -12,14 +12,14 @@
 namespace quantloupe {
 
 bool isFloatConstant(const Graph& graph, TensorId id);
-/// The tensor is the node's data, and none of its parameters.
+/// Whether the tensor is the node's data input and not one of its parameters.
 bool readsAsData(const Node& node, TensorId tensor);
-/// The layout of a layer with a constant weight, also of a MatMul [in, out]; nothing for other nodes.
+/// The layout of a layer with a constant weight, including a MatMul [in, out]; empty for other nodes.
 std::optional<WeightLayout> layoutOf(const Graph& graph, NodeId id);
-/// Weight or bias of the layer, if something else reads it, too; invalid if neither is shared.
+/// The weight or bias of the layer that another node reads as well; invalid if neither is shared.
 TensorId sharedConstant(const Graph& graph, NodeId id);
 
-/// "'a', 'b'".
+/// Formats names as "'a', 'b'".
 std::string namesOf(const Graph& graph, const std::vector<NodeId>& nodes);
 
 }  // namespace quantloupe

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The junction finder of Quantloupe's own profile.
+// Finds the junctions of Quantloupe's own profile.
 //
-// If channel c of every layer that makes a tensor is divided by f[c] and channel c of every layer that reads it is
-// multiplied by f[c], the function stays. Tensors on both sides of an operator that a factor passes (pass_through.h),
-// and all operands and the sum of an Add, have one vector of factors: they are a group. Terms: heads, tails: the layers
-// that make and that read the group's tensors; shift: a constant added to one. A group is a junction if nothing else
-// makes or reads its tensors, and none is the graph's. Source: PPQ's multi-branch equalization, extended to any sharing.
-// Cost: O(nodes) with union-find. Weakness: Concat, Split and transposed channels end a group; so does an Add that
-// broadcasts, or whose shapes are not known.
+// If channel c of every layer that produces a tensor is divided by f[c] and channel c of every layer that
+// reads it is multiplied by f[c], the function does not change. Tensors on both sides of an operator that a
+// factor passes (pass_through.h), and all operands and the sum of an Add, share one vector of factors: they
+// are a group. Terms: heads and tails: the layers that produce and that read the group's tensors; shift: a
+// constant added to one. A group is a junction if no other node produces or reads its tensors and none is a
+// graph input or output. Source: PPQ's multi-branch equalization, extended to any kind of sharing. Cost:
+// O(nodes) with union-find. Limitation: Concat, Split and transposed channels end a group, as does an Add
+// that broadcasts or has unknown shapes.
 #include "transform/scale_groups.h"
 
 #include <fmt/format.h>
@@ -77,7 +78,7 @@ class GroupFinder {
         known = axis;
     }
 
-    /// Why the layer cannot take part; empty if it can or is no layer.
+    /// Returns why the layer cannot take part; empty if it can or is not a layer.
     std::string whyNoLayer(NodeId id) const {
         const Node& node = m_graph.node(id);
         if (!m_excluded.empty() && m_excluded[id.index()]) return fmt::format("'{}' stays in float", node.name);
@@ -87,7 +88,7 @@ class GroupFinder {
             if (!isFloatConstant(m_graph, node.input(2)))
                 return fmt::format("the bias of '{}' is not a float32 constant", node.name);
             if (static_cast<std::size_t>(m_graph.constantOf(node.input(2))->size()) != outputCount(*layoutOf(m_graph, id)))
-                return fmt::format("the bias of '{}' has not one value a channel", node.name);
+                return fmt::format("the bias of '{}' does not have one value per channel", node.name);
         }
         if (node.attributes.integer("transA", 0) != 0) return fmt::format("'{}' transposes its input", node.name);
         if (const TensorId shared = sharedConstant(m_graph, id); shared.valid())
@@ -96,7 +97,7 @@ class GroupFinder {
         return {};
     }
 
-    /// The axis of the channels; -1 if it is not known.
+    /// The channel axis; -1 if it is unknown.
     std::int64_t channelAxis(const Node& node, TensorId tensor) const {
         if (!isOp(node, "MatMul")) return 1;
         const auto& shape = m_graph.tensor(tensor).shape;
@@ -144,7 +145,7 @@ class GroupFinder {
         const Node& node = m_graph.node(id);
         std::string reason = whyNoLayer(id);
         const std::int64_t in = channelAxis(node, node.input(0)), out = channelAxis(node, node.output());
-        if (reason.empty() && (in < 0 || out < 0)) reason = fmt::format("the rank of what '{}' reads is not known", node.name);
+        if (reason.empty() && (in < 0 || out < 0)) reason = fmt::format("the rank of the input of '{}' is unknown", node.name);
         if (!reason.empty()) {
             blockAll(node, reason);
         } else {
@@ -166,7 +167,7 @@ class GroupFinder {
         const auto& a = m_graph.tensor(node.input(0)).shape;
         const auto& b = m_graph.tensor(node.input(1)).shape;
         if (!a || !b || *a != *b || std::any_of(a->begin() + (a->empty() ? 0 : 1), a->end(), [](const Dim& d) { return !d.known(); })) {
-            blockAll(node, fmt::format("'{}' broadcasts, or its shapes are not known", node.name));
+            blockAll(node, fmt::format("'{}' broadcasts, or its shapes are unknown", node.name));
             return;
         }
         unite(node.input(0), node.output());
@@ -184,7 +185,8 @@ class GroupFinder {
         return std::all_of(from->begin() + 2, from->end(), [](const Dim& d) { return d.value == 1; });
     }
 
-    /// The constant has one value a channel of the group's tensors, or one for all positions and channels.
+    /// Whether the constant has one value per channel of the group's tensors, or one for all positions and
+    /// channels.
     bool shiftFits(NodeId id, std::size_t input, std::size_t channels, std::int64_t axis) const {
         const Node& node = m_graph.node(id);
         const TensorId tensor = node.input(input);
@@ -228,10 +230,10 @@ class GroupFinder {
         for (const NodeId id : m_stops) {
             const Node& node = m_graph.node(id);
             if (!node.input(0).valid() || !node.output().valid()) continue;
-            const auto before = groups.find(root(node.input(0))), behind = groups.find(root(node.output()));
-            if (before == groups.end() || behind == groups.end() || before->second.heads.empty() || behind->second.tails.empty()) continue;
+            const auto before = groups.find(root(node.input(0))), after = groups.find(root(node.output()));
+            if (before == groups.end() || after == groups.end() || before->second.heads.empty() || after->second.tails.empty()) continue;
             result.refusals.push_back(fmt::format("{} before {}: '{}' {}", namesOf(m_graph, before->second.heads),
-                                                  namesOf(m_graph, behind->second.tails), node.name, whyScaleStops(m_graph, node)));
+                                                  namesOf(m_graph, after->second.tails), node.name, whyScaleStops(m_graph, node)));
         }
         std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         for (auto& [head, group] : ordered) result.groups.push_back(std::move(group));
@@ -247,7 +249,7 @@ class GroupFinder {
             if (inputCount(*layoutOf(m_graph, id)) != group.channels) return "their numbers of channels do not match";
         for (const auto& [node, input] : group.shifts)
             if (!shiftFits(node, input, group.channels, m_axis[at]))
-                return fmt::format("'{}' adds a constant without one value a channel, or one that others read",
+                return fmt::format("'{}' adds a constant that does not have one value per channel or has other readers",
                                    m_graph.node(node).name);
         return {};
     }
@@ -255,7 +257,7 @@ class GroupFinder {
     const Graph& m_graph;
     const std::vector<bool>& m_excluded;
     std::vector<std::size_t> m_parent;
-    // Of each group's root:
+    // Per group, stored at its root:
     std::vector<std::string> m_blocked;
     std::vector<std::int64_t> m_axis;
     std::vector<bool> m_plain, m_activation;
@@ -269,10 +271,10 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
     return GroupFinder(graph, excluded).find();
 }
 
-std::string whyNothing(const ScaleGroups& found) {
+std::string whyNoGroups(const ScaleGroups& found) {
     constexpr std::size_t kTold = 3;
-    if (found.refusals.empty()) return "nothing can be equalized: no two layers with constant weights follow on each other";
-    std::string text = "nothing can be equalized; what is in the way:";
+    if (found.refusals.empty()) return "nothing can be equalized: no two consecutive layers have constant weights";
+    std::string text = "nothing can be equalized; reasons:";
     for (std::size_t i = 0; i < std::min(kTold, found.refusals.size()); ++i) text += (i == 0 ? " " : "; ") + found.refusals[i];
     return text;
 }

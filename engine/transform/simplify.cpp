@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplification: what exporters leave behind hides constants from the quantizer (a weight behind a Transpose) and pairs from
-// equalization (an Identity between two layers). Constants that are only moved are computed in every model (foldMovedConstants). Order: constants, then operators that do nothing, then dead code; one pass of
-// each is enough, since neither of the later ones makes new constants but a passed-on one, which is taken along. Cost: O(nodes)
-// and one run of the constant part. Weaknesses: shapes are left to the executor, which folds them once the batch is known; a
-// constant beyond kMostBytes stays computed.
+// Simplification: leftovers of exporters hide constants from the quantizer (a weight that passes through a
+// Transpose) and pairs from equalization (an Identity between two layers). Moved constants are precomputed in
+// every model (foldMovedConstants). Order: constants, then operators without effect, then dead code. One pass
+// of each is enough: the later ones produce no new constants except one that is passed on, which is handled.
+// Cost: O(nodes) and one run of the constant part. Limitations: shapes are left to the executor, which folds
+// them once the batch size is known; a constant of more than kMostBytes stays computed.
 #include "transform/simplify.h"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 enum class Scope {
-    MovedConstants,  ///< only constants that are moved (model/moved_constants.h)
+    MovedConstants,  ///< only moved constants (model/moved_constants.h)
     Everything,
 };
 
@@ -75,13 +76,13 @@ class Simplifier {
                            [&](TensorId out) { return out.valid() && m_source->tensor(out).graphOutput; });
     }
 
-    /// Nodes that depend on constants only, without those that the executor refused to compute.
+    /// Nodes that depend only on constants, except those that the executor refused to compute.
     std::vector<NodeId> foldableNodes(const std::set<NodeId>& refused) const {
         std::vector<bool> constant(m_source->tensorCount(), false);
         std::vector<NodeId> foldable;
         for (std::size_t i = 0; i < m_source->nodeCount(); ++i) {
             const Node& node = m_source->node(NodeId(i));
-            // A graph output needs a node that makes it.
+            // A graph output needs a node that produces it.
             if (refused.contains(NodeId(i)) || !dependsOnConstantsOnly(node, constant) || isGraphOutput(node)) continue;
             foldable.push_back(NodeId(i));
             for (const TensorId out : node.outputs)
@@ -90,7 +91,7 @@ class Simplifier {
         return foldable;
     }
 
-    /// Outputs of folded nodes that are read by a node that stays.
+    /// Outputs of folded nodes that remaining nodes read.
     std::vector<TensorId> outputsNeeded(const std::vector<NodeId>& folded) const {
         std::vector<TensorId> needed;
         const std::set<NodeId> gone(folded.begin(), folded.end());
@@ -108,7 +109,7 @@ class Simplifier {
         if (folded.empty()) return;
         std::shared_ptr<const Program> program = constantProgram(outputsNeeded(folded));
         if (!program) {
-            // One node that the executor cannot compute must not keep the others from being folded.
+            // A node that the executor cannot compute must not prevent folding the others.
             for (const NodeId id : folded)
                 if (!constantProgram(m_source->node(id).outputs)) refused.insert(id);
             folded = foldableNodes(refused);
@@ -122,10 +123,10 @@ class Simplifier {
         Workspace workspace(program);
         workspace.run();
         for (const TensorId tensor : needed) m_builder.setConstant(tensor, valueOf(workspace, tensor));
-        for (const NodeId id : folded) remove(id, "computed beforehand: all that it reads is constant");
+        for (const NodeId id : folded) remove(id, "precomputed: all its inputs are constant");
     }
 
-    /// Null if the executor cannot compute one of the tensors.
+    /// Returns null if the executor cannot compute one of the tensors.
     std::shared_ptr<const Program> constantProgram(std::vector<TensorId> tensors) const {
         std::erase_if(tensors, [](TensorId tensor) { return !tensor.valid(); });
         try {
@@ -146,7 +147,7 @@ class Simplifier {
 
     const Constant* constantNow(TensorId id) { return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr; }
 
-    /// Whether the node's first output is always its first input.
+    /// Whether the node's first output always equals its first input.
     bool doesNothing(const Node& node) {
         if (!node.domain.empty() || !node.input(0).valid() || !node.output().valid()) return false;
         if (node.op == "Identity") return true;
@@ -184,7 +185,8 @@ class Simplifier {
         if (!made.graphOutput) {
             m_builder.replaceUses(out, in);
         } else {
-            // The graph output keeps its name, so the tensor before takes it over, if it has no name to keep of its own.
+            // The graph output keeps its name: its input tensor is renamed to it, unless that must keep its
+            // own name.
             if (!read.producer.valid() || m_builder.removed(read.producer) || read.graphOutput || read.graphInput) return;
             m_builder.replaceUses(in, out);
             auto& outputs = m_builder.node(read.producer).outputs;
@@ -204,7 +206,7 @@ class Simplifier {
             const bool alive = std::any_of(node.outputs.begin(), node.outputs.end(),
                                            [&](TensorId out) { return out.valid() && needed[out.index()]; });
             if (!alive) {
-                remove(id, "removed: no output of the network needs it");
+                remove(id, "removed: no graph output needs it");
                 continue;
             }
             for (const TensorId in : node.inputs)

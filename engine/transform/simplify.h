@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The same function with fewer nodes.
+// Simplification: fewer nodes for the same function.
 
 #include <string>
 #include <vector>
@@ -10,20 +10,21 @@
 namespace quantloupe {
 
 struct SimplifyResult {
-    GraphPtr graph;  ///< the source itself if there was nothing to do
+    GraphPtr graph;  ///< the source itself if nothing changed
     std::size_t count = 0;  ///< nodes removed
-    // One a node of the source:
+    // One entry per node of the source:
     std::vector<NodeId> simplified;  ///< the node in `graph`; invalid for a removed one
-    std::vector<std::string> notes;  ///< for a removed one: why
+    std::vector<std::string> notes;  ///< for a removed node: the reason
 };
 
-/// Computes what depends on constants alone, removes operators that pass their input on (Identity, Dropout in inference, a Cast to
-/// the type that is there, a Concat of one tensor, a Pad of nothing) and what no graph output needs. Names of graph inputs and
-/// outputs stay. Any thread.
+/// Precomputes everything that depends only on constants, and removes operators without effect (Identity,
+/// Dropout in inference mode, a Cast to the same type, a Concat of one tensor, a Pad of size 0) and operators
+/// that no graph output needs. Keeps the names of graph inputs and outputs. Any thread.
 SimplifyResult simplify(const GraphPtr& source);
 
-/// Computes only constants that are moved on their way to a layer: through Identity, Transpose, Cast, Reshape, Squeeze, Unsqueeze and
-/// Flatten. It is done to every model, so that a weight that PyTorch's exporter transposes at run time is a constant. Any thread.
+/// Precomputes only constants that reach a layer through Identity, Transpose, Cast, Reshape, Squeeze,
+/// Unsqueeze and Flatten. Applied to every model, so that a weight that PyTorch's exporter transposes at run
+/// time is a constant. Any thread.
 SimplifyResult foldMovedConstants(const GraphPtr& source);
 
 }  // namespace quantloupe

@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-/// Which input and output channel the weights at [first, second, ...] of the first two axes belong to.
+/// The input and output channel of the weights at [first, second, ...] of the first two axes.
 class WeightChannels {
   public:
     explicit WeightChannels(const WeightLayout& layout)
@@ -23,7 +23,7 @@ class WeightChannels {
     std::size_t input(std::size_t first, std::size_t second) const { return m_outputFirst ? other(first, second) : first; }
     /// Whether the first axis runs over outputs.
     bool outputFirst() const { return m_outputFirst; }
-    /// A row's channels of the second axis begin here.
+    /// The channel of the second axis with which row `first` starts, counted over all groups.
     std::size_t otherStart(std::size_t first) const { return first / m_perGroup * m_second; }
 
   private:

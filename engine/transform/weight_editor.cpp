@@ -34,7 +34,7 @@ GraphPtr WeightEditor::build() const {
             builder.setConstant(
                 node.input(2), Constant::fromFloats(m_graph->constantOf(node.input(2))->dims(), edited.bias));
     }
-    // The graph is sorted already, and the sort is stable: the ids come out as they went in.
+    // The graph is already sorted and the sort is stable, so the ids do not change.
     return builder.build();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Working copies of the weights and biases of a graph's convolutions, and the graph that has them.
+// Editable copies of the weights and biases of a graph's layers, from which a new graph is built.
 
 #include <map>
 #include <vector>
@@ -13,7 +13,7 @@ namespace quantloupe {
 struct EditedLayer {
     WeightLayout layout;
     std::vector<float> weight;
-    std::vector<float> bias;  ///< empty: the layer has none
+    std::vector<float> bias;  ///< empty if the layer has none
 };
 
 class WeightEditor {
@@ -21,14 +21,15 @@ class WeightEditor {
     explicit WeightEditor(GraphPtr graph) : m_graph(std::move(graph)) {}
 
     const Graph& graph() const { return *m_graph; }
-    /// The layer's copy, made on first use. Its weight and bias must be float32 constants that no other node
-    /// reads (findEqualizationSets gives no others). Stays valid while other layers are asked for.
+    /// The layer's copy, created on first use. Its weight and bias must be float32 constants that no other
+    /// node reads (findEqualizationSets returns only such layers). The reference stays valid when other
+    /// layers are accessed.
     EditedLayer& layer(NodeId id);
-    /// A new value for a constant that is no layer's weight or bias.
+    /// Sets a new value for a constant that is not a layer's weight or bias.
     void setConstant(TensorId id, ConstantPtr value) { m_constants[id] = std::move(value); }
-    /// All layers asked for so far, by node.
+    /// All layers accessed so far, by node.
     const std::map<NodeId, EditedLayer>& layers() const { return m_layers; }
-    /// The graph with the edited constants under their old names; node ids stay as they are.
+    /// Returns the graph with the edited constants under their old names; node ids do not change.
     GraphPtr build() const;
 
   private:

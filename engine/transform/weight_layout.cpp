@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// The extents before, at and behind an axis.
+/// The extents before, at and after an axis.
 struct Extents {
     std::size_t outer = 1, channels = 1, inner = 1;
 };
@@ -53,7 +53,7 @@ void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std
     const Extents extents = extentsAround(dims, axis);
     float* at = weight.data();
     for (std::size_t o = 0; o < extents.outer; ++o) {
-        if (extents.inner == 1) {  // neighbours belong to different channels: another loop is the one to vectorize
+        if (extents.inner == 1) {  // adjacent values belong to different channels: vectorize over channels
             for (std::size_t c = 0; c < extents.channels; ++c) at[c] *= factors[c];
             at += extents.channels;
             continue;
@@ -64,7 +64,8 @@ void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std
 }
 
 std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis) {
-    // Without its sign a float's bits are ordered as its values are, NaN above all: whole numbers compare faster.
+    // Without the sign bit, the bits of a float order like its value, with NaN the largest: integers compare
+    // faster.
     const auto bits = [](float value) { return std::bit_cast<std::int32_t>(value) & 0x7fffffff; };
     const Extents extents = extentsAround(dims, axis);
     std::vector<std::int32_t> largest(extents.channels, 0);
@@ -89,7 +90,7 @@ std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, 
 
 namespace {
 
-/// Of axis 1 of a grouped layer's weight, whose axis 0 tells the group: [groups * dims[1]].
+/// For axis 1 of a grouped layer's weight, whose axis 0 determines the group: [groups * dims[1]].
 std::vector<float> maxAbsInGroups(std::span<const float> weight, const WeightLayout& layout) {
     const auto groups = static_cast<std::size_t>(layout.groups);
     const auto perGroup = static_cast<std::size_t>(layout.dims[1]);

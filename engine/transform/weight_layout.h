@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which axis of a layer's weight holds what, and the few loops over such an axis that the transforms share.
+// The meaning of the axes of a layer's weight, and loops over such an axis that the transforms share.
 
 #include <cstdint>
 #include <optional>
@@ -17,10 +17,10 @@ namespace quantloupe {
 struct WeightLayout {
     Dims dims;
     std::int64_t groups = 1;
-    /// One input and one output channel a group; both axes are 0 then.
+    /// One input and one output channel per group; both axes are 0 in this case.
     bool depthwise = false;
     std::size_t outputAxis = 0;
-    /// Counts all input channels only if groups is 1 or the layer is depthwise.
+    /// Covers all input channels only if groups is 1 or the layer is depthwise.
     std::size_t inputAxis = 1;
 
     std::int64_t outputs() const { return dims[outputAxis]; }
@@ -29,18 +29,18 @@ struct WeightLayout {
 
 /// Conv or ConvTranspose of ai.onnx.
 bool isConvolution(const Node& node);
-/// ai.onnx operator of this name.
+/// Whether the node is the ai.onnx operator `op`.
 bool isOp(const Node& node, std::string_view op);
 
-/// The layout of a Conv, ConvTranspose or Gemm whose weight has these extents; nothing for other operators or
-/// extents that such a layer cannot have.
+/// The layout of a Conv, ConvTranspose or Gemm whose weight has these extents; empty for other operators or
+/// for extents that such a layer cannot have.
 std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims);
 
 /// w[..., c, ...] *= factors[c] along the axis.
 void scaleAlong(std::span<float> weight, const Dims& dims, std::size_t axis, std::span<const float> factors);
-/// The largest |w| of each channel along the axis; not a number where a weight is none.
+/// The largest |w| of each channel along the axis; NaN if a weight is NaN.
 std::vector<float> maxAbsAlong(std::span<const float> weight, const Dims& dims, std::size_t axis);
-/// The largest |w| of each output or input channel; all channels of all groups count.
+/// The largest |w| of each output or input channel, over all groups.
 std::vector<float> outputRanges(std::span<const float> weight, const WeightLayout& layout);
 std::vector<float> inputRanges(std::span<const float> weight, const WeightLayout& layout);
 /// Sums over the kernel positions: [dims[0] * dims[1]]. Adds in float32, innermost axis first, as NumPy does.

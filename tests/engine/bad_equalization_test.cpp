@@ -24,7 +24,7 @@ GraphPtr withValues(const GraphPtr& source, const char* name, std::vector<float>
 
 QString everythingSaid(const Prepared& p) {
     QString text = lines(p.notices);
-    for (const LayerFate& fate : p.fates) text += "\n" + QString::fromStdString(fate.note);
+    for (const LayerMapping& mapping : p.layerMappings) text += "\n" + QString::fromStdString(mapping.note);
     return text;
 }
 
@@ -88,13 +88,13 @@ class BadEqualizationTest : public QObject {
         QTest::newRow("batch norm with too many numbers")
             << "(float[1,1,4,4] x) => (float[1,2,4,4] y) <float[2,1,1,1] w1 = {4, 1}, float[3] g = {1, 2, 3}> "
                "{ a = Conv(x, w1)\n y = BatchNormalization(a, g, g, g, g) }"
-            << "" << QList<float>{} << "has 2 channels and it has 3";
+            << "" << QList<float>{} << "has 2 channels, but it has 3";
         QTest::newRow("nothing to equalize") << "(float[1,1,4,4] x) => (float[1,1,4,4] y) { y = Relu(x) }" << "" << QList<float>{}
-                                             << "nothing can be equalized: no two layers";
+                                             << "nothing can be equalized: no two consecutive layers";
         QTest::newRow("something in the way")
             << "(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,2,4,4] a) <float[2,1,1,1] w1 = {4, 1}, float[1,2,1,1] w2 = {1, 4}> "
                "{ a = Conv(x, w1)\n y = Conv(a, w2) }"
-            << "" << QList<float>{} << "what is in the way: 'Conv_0' before 'Conv_1': 'a' is a graph output";
+            << "" << QList<float>{} << "reasons: 'Conv_0' before 'Conv_1': 'a' is a graph output";
     }
     void networks() {
         QFETCH(QString, body);

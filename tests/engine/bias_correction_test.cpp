@@ -74,14 +74,14 @@ class BiasCorrectionTest : public QObject {
         const auto& factors = p.junctions.at(0).factors;
         QCOMPARE(list(factors, 5), QString("1.4142 1"));
         for (std::size_t c = 0; c < 2; ++c) {
-            QCOMPARE(p.spreads[0].beta[c] * factors[c], c == 0 ? 1.0f : -1.0f);
-            QCOMPARE(p.spreads[0].gamma[c] * factors[c], c == 0 ? 2.0f : -0.5f);
+            QCOMPARE(p.outputStatistics[0].beta[c] * factors[c], c == 0 ? 1.0f : -1.0f);
+            QCOMPARE(p.outputStatistics[0].gamma[c] * factors[c], c == 0 ? 2.0f : -0.5f);
         }
         options.highBiasFold = true;
         const auto folded = prepare(graph(QString(kNormed).replace("g = {2,", "g = {0.25,")), options);
         // 1 - 3 * 0.25 of channel 0 went into the next bias.
-        QCOMPARE(folded.spreads[0].beta[0] * folded.junctions[0].factors[0], 0.75f);
-        QCOMPARE(folded.spreads[0].beta[1] * folded.junctions[0].factors[1], -1.0f);
+        QCOMPARE(folded.outputStatistics[0].beta[0] * folded.junctions[0].factors[0], 0.75f);
+        QCOMPARE(folded.outputStatistics[0].beta[1] * folded.junctions[0].factors[1], -1.0f);
     }
 
     void byHand() {

@@ -209,12 +209,12 @@ class EqualizeEverywhereTest : public QObject {
         const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,1] w1 = {4}, float[1,1,1,1] w2 = {1}> "
                                      "{ a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2) }"), everywhere());
         QCOMPARE(QString::fromStdString(p.notices.at(0)),
-                 QString("nothing can be equalized; what is in the way: 'Conv_0' before 'Conv_2': 'Sigmoid_1' is a Sigmoid, over which a "
-                         "factor does not pass"));
+                 QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_2': 'Sigmoid_1' is a Sigmoid, which a "
+                         "factor cannot pass"));
         const auto output = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] a) <float[1,1,1,1] w1 = {4}, "
                                           "float[1,1,1,1] w2 = {1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"), everywhere());
         QCOMPARE(QString::fromStdString(output.notices.at(0)),
-                 QString("nothing can be equalized; what is in the way: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
+                 QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
     }
 
     /// Dead in the head: the bias is not blown up. The tail's column only shrinks to the largest of the others.

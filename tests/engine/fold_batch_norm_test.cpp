@@ -38,7 +38,7 @@ QString ops(const Graph& g) {
 }
 
 QString noteOf(const Prepared& p, const char* node) {
-    return QString::fromStdString(p.fates[p.source->findNode(node)->index()].note);
+    return QString::fromStdString(p.layerMappings[p.source->findNode(node)->index()].note);
 }
 
 }  // namespace
@@ -78,9 +78,9 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(p.graph->tensor(conv.output()).name, std::string("b"));  // the batch norm's output
         QCOMPARE(p.graph->tensor(conv.input(2)).name, std::string("Conv_0.bias"));
         // Where each source layer went, and back.
-        QCOMPARE(p.fates[1].prepared.valid(), false);
-        QCOMPARE(p.fates[1].foldedInto, NodeId(0));
-        QCOMPARE(p.fates[2].prepared, NodeId(1));
+        QCOMPARE(p.layerMappings[1].prepared.valid(), false);
+        QCOMPARE(p.layerMappings[1].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[2].prepared, NodeId(1));
         QCOMPARE(p.sourceOf[1], NodeId(2));
     }
 
@@ -154,7 +154,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Relu Conv"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 1), QString("2 4 -9 -12"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 2), QString("207"));
-        QCOMPARE(p.fates[1].foldedInto, NodeId(2));
+        QCOMPARE(p.layerMappings[1].foldedInto, NodeId(2));
     }
 
     void forwardIntoGemm() {
@@ -176,7 +176,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Conv"));
         QCOMPARE(constantText(*p.graph, "Conv_0", 1), QString("20 63"));
         QCOMPARE(constantText(*p.graph, "Conv_0", 2), QString("24 -52"));
-        QCOMPARE(p.fates[2].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[2].foldedInto, NodeId(0));
     }
 
     void sharedWeightIsClonedForTheFoldedLayer() {
@@ -207,12 +207,12 @@ class FoldBatchNormTest : public QObject {
                                       << "the output of 'Conv_0' is also a graph output";
         QTest::newRow("padded conv behind")
             << head + conv + "{ a = Relu(x)\n b = " + norm + "\n y = Conv<pads = [1,1,0,0]>(b, w) }"
-            << "the Conv 'Conv_2' behind it is padded";
+            << "the Conv 'Conv_2' after it is padded";
         QTest::newRow("auto_pad") << head + conv + "{ a = Relu(x)\n b = " + norm +
                                          "\n y = Conv<auto_pad = \"SAME_UPPER\">(b, w) }"
-                                  << "the Conv 'Conv_2' behind it is padded";
+                                  << "the Conv 'Conv_2' after it is padded";
         QTest::newRow("alone") << head + conv + "{ a = Relu(x)\n b = " + norm + "\n y = Relu(b) }"
-                               << "no Conv, ConvTranspose, Gemm or MatMul is beside it";
+                               << "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
         QTest::newRow("training")
             << head + conv +
                    "{ a = Conv(x, w)\n y = BatchNormalization<training_mode = 1>(a, g, be, mu, va) }"
@@ -227,14 +227,14 @@ class FoldBatchNormTest : public QObject {
                                       norm + " }"
                                << "the Gemm 'Gemm_0' has alpha, beta or transA set";
         QTest::newRow("pooled before it") << head + conv + "{ c = Conv(x, w)\n a = MaxPool<kernel_shape = [1,1]>(c)\n n = " + norm + "\n y = Relu(n) }"
-                                          << "no Conv, ConvTranspose, Gemm or MatMul is beside it";
+                                          << "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it";
         QTest::newRow("channels flattened with positions")
             << "(float[1,1,1,2] x) => (float[1,2] y) <float[1,1,1,1] w = {5}, %1> { c = Conv(x, w)\n a = Flatten(c)\n y = " + norm + " }"
             << "its channels are not those of 'Conv_0'";
         QTest::newRow("a branch without a layer")
             << "(float[1,1,4,4] x) => (float[1,2,4,4] y) <float[1,1,1,1] w = {5}, %1> { c = Conv(x, w)\n a = Concat<axis = 1>(c, x)\n y = " +
                    norm + " }"
-            << "not all that 'Concat_1' joins comes from layers";
+            << "not all inputs of 'Concat_1' come from layers";
         QTest::newRow("a branch with two readers")
             << "(float[1,1,4,4] x) => (float[1,2,4,4] y) <float[1,1,1,1] w = {5}, float[1,1,1,1] v = {5}, %1> { c = Conv(x, w)\n d = Conv(x, v)\n "
                "a = Concat<axis = 1>(c, d)\n n = " + norm + "\n y = Add(n, c) }"
@@ -249,7 +249,7 @@ class FoldBatchNormTest : public QObject {
         QTest::newRow("MatMuls joined")
             << "(float[1,2] x) => (float[1,2] y) <float[2,1] w = {5, 7}, float[2,1] v = {1, 2}, %1> { c = MatMul(x, w)\n d = MatMul(x, v)\n "
                "a = Concat<axis = 1>(c, d)\n y = " + norm + " }"
-            << "'MatMul_0' is a MatMul without a bias to take its part of the shift";
+            << "'MatMul_0' is a MatMul without a bias for its part of the shift";
         QTest::newRow("negative variance") << "(float[N,2,4,4] x) => (float[N,2,4,4] y) <float[2,2,1,1] w = "
                                               "{5, 7, 1, 1}, float[2] n = {-1, 1}, %1> "
                                               "{ a = Conv(x, w)\n y = BatchNormalization(a, g, be, mu, n) }"
@@ -356,7 +356,7 @@ class FoldBatchNormTest : public QObject {
         for (std::size_t i = 0; i < input.size(); ++i) input[i] = 0.75f * static_cast<float>(i) - 1.25f;
         const double off = test::deviation(test::run(p.graph, input), test::run(source, input));
         QVERIFY2(off < 2e-6, qPrintable(QString::number(off)));
-        for (std::size_t i = 0; i < p.fates.size(); ++i) QVERIFY(p.fates[i].prepared.valid() != p.fates[i].foldedInto.valid());
+        for (std::size_t i = 0; i < p.layerMappings.size(); ++i) QVERIFY(p.layerMappings[i].prepared.valid() != p.layerMappings[i].foldedInto.valid());
         QVERIFY(p.foldedBatchNorms > 0);
     }
 

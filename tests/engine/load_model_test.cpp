@@ -110,7 +110,7 @@ class LoadModelTest : public QObject {
         QTest::addColumn<QString>("says");
         QTest::newRow("beside the model") << "weights.bin" << "no error";
         QTest::newRow("missing") << "nothing.bin" << "is missing";
-        QTest::newRow("absolute") << "/etc/passwd" << "only files beside the model";
+        QTest::newRow("absolute") << "/etc/passwd" << "only files in the model's folder";
         QTest::newRow("above") << "../outside.bin" << "outside the model's folder";
         QTest::newRow("through a link") << "link/outside.bin" << "outside the model's folder";
     }

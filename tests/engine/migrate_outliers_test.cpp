@@ -54,8 +54,8 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(list(p.migrations[0].factors), QString("2 0.5"));
         QCOMPARE(p.migrations[0].producer, NodeId(0));
         QCOMPARE(p.migrations[0].readers, std::vector<NodeId>{NodeId(1)});
-        QCOMPARE(QString::fromStdString(p.fates[1].note), QString("outliers of its input went into its weight (factors 0.5 to 2)"));
-        QCOMPARE(QString::fromStdString(p.fates[0].note), QString("divided by the factors of 'MatMul_1'"));
+        QCOMPARE(QString::fromStdString(p.layerMappings[1].note), QString("outliers of its input went into its weight (factors 0.5 to 2)"));
+        QCOMPARE(QString::fromStdString(p.layerMappings[0].note), QString("divided by the factors of 'MatMul_1'"));
         QVERIFY(p.notices.empty());
         QCOMPARE(p.transformed, p.graph);
         // The source stays as it was.
@@ -108,7 +108,7 @@ class MigrateOutliersTest : public QObject {
         const double off = deviation(run(p.graph, input), run(source.graph, input));
         QVERIFY2(off < 1e-6, qPrintable(QString::number(off)));
         for (std::size_t i = 0; i < p.sourceOf.size(); ++i) QVERIFY(p.sourceOf[i].valid());
-        for (std::size_t i = 0; i < p.fates.size(); ++i) QCOMPARE(p.sourceOf[p.fates[i].prepared.index()], NodeId(i));
+        for (std::size_t i = 0; i < p.layerMappings.size(); ++i) QCOMPARE(p.sourceOf[p.layerMappings[i].prepared.index()], NodeId(i));
     }
 
     /// A Mul that stands before a layer is a part of it, and what it reads is not quantized before.

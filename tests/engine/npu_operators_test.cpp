@@ -50,8 +50,8 @@ class NpuOperatorsTest : public QObject {
         QCOMPARE(constantOf(*p.graph, NodeId(1), 1), std::vector<float>{0.984375f});
         QCOMPARE(p.sourceOf[1], NodeId(0));
         QCOMPARE(p.sourceOf[2], NodeId(1));
-        QCOMPARE(p.fates[1].prepared, NodeId(2));
-        QVERIFY(p.fates[0].note.find("0.984375 times") != std::string::npos);
+        QCOMPARE(p.layerMappings[1].prepared, NodeId(2));
+        QVERIFY(p.layerMappings[0].note.find("0.984375 times") != std::string::npos);
         QCOMPARE(test::run(p.graph, {1, 1, 4, 4}, std::vector<float>(16, 2.0f)), std::vector<float>(4, 1.96875f));
         QCOMPARE(ops(*npu(source, {}).graph), QString("AveragePool Relu"));
 

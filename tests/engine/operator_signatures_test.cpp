@@ -91,7 +91,7 @@ class OperatorSignaturesTest : public QObject {
         refused("it has 2 inputs, but Relu takes at most 1", "Relu", {"x", "x"}, 1);
         refused("its input 0 is missing", "Add", {"", "x"}, 1);
         refused("needs at least one", "Concat", {}, 1, {integer("axis", 0)});
-        refused("it has 2 outputs, but Relu makes at most 1", "Relu", {"x"}, 2);
+        refused("it has 2 outputs, but Relu has at most 1", "Relu", {"x"}, 2);
         refused("'strides' is 0", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), integers("strides", {0, 1})});
         refused("'blocksize' is 4294967296", "DepthToSpace", {"x"}, 1, {integer("blocksize", std::int64_t{1} << 32)});
         refused("'auto_pad' is 'BOGUS'", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), text("auto_pad", "BOGUS")});

@@ -76,7 +76,7 @@ class OwnConstantsTest : public QObject {
         const Prepared prepared = prepare(source, {});
         QCOMPARE(ops(*prepared.graph), QString("Gemm Gemm MatMul"));
         QCOMPARE(run(prepared.graph, {1, 2}, {0.5f, -2}), run(source, {1, 2}, {0.5f, -2}));
-        QCOMPARE(prepared.fates[2].note, std::string("computed beforehand: all that it reads is constant"));
+        QCOMPARE(prepared.layerMappings[2].note, std::string("precomputed: all its inputs are constant"));
     }
 
     void movedConstants_data() {

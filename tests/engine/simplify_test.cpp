@@ -81,7 +81,7 @@ class SimplifyTest : public QObject {
         const SimplifyResult result = simplify(graph(
             "(float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { t = Transpose<perm = [1, 0]>(w)\n y = MatMul(x, t) }"));
         QCOMPARE(list(constantOf(*result.graph, NodeId(0), 1)), QString("1 3 5 2 4 6"));
-        QCOMPARE(noteOf(result, 0), QString("computed beforehand: all that it reads is constant"));
+        QCOMPARE(noteOf(result, 0), QString("precomputed: all its inputs are constant"));
     }
 
     void trainingDropoutStays() {
@@ -91,7 +91,7 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*simplify(graph(QString(kBody).arg("0"))).graph), QString("Relu"));
     }
 
-    /// Hidden behind a Cast to what is there, a batch norm is folded only after simplification; the fates tell of the source's nodes.
+    /// A batch norm after a redundant Cast is folded only after simplification; the layer mappings refer to source nodes.
     void prepareTracesNames() {
         const GraphPtr source = graph(
             "(float[N,1,2,2] x) => (float[N,1,2,2] y) <float[1,1,1,1] w = {5}, float[1] g = {4}, float[1] be = {10}, float[1] mu = {1}, "
@@ -103,10 +103,10 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*p.graph), QString("Conv Relu"));
         QCOMPARE(p.removedNodes, std::size_t(1));
         QCOMPARE(p.foldedBatchNorms, std::size_t(1));
-        QCOMPARE(p.fates[2].foldedInto, NodeId(0));
-        QCOMPARE(p.fates[1].prepared.valid(), false);
-        QCOMPARE(QString::fromStdString(p.fates[1].note), QString("removed: this Cast passes its input on unchanged"));
-        QCOMPARE(p.fates[3].prepared, NodeId(1));
+        QCOMPARE(p.layerMappings[2].foldedInto, NodeId(0));
+        QCOMPARE(p.layerMappings[1].prepared.valid(), false);
+        QCOMPARE(QString::fromStdString(p.layerMappings[1].note), QString("removed: this Cast passes its input on unchanged"));
+        QCOMPARE(p.layerMappings[3].prepared, NodeId(1));
         QCOMPARE(p.sourceOf[1], NodeId(3));
     }
 };

@@ -127,7 +127,7 @@ class TransformTest : public QObject {
         const Node& node = p.graph->node(*p.graph->findNode("Clip_2"));
         QCOMPARE(QString::fromStdString(node.op), becomesRelu ? "Relu" : "Clip");
         QCOMPARE(p.replacedClips, std::size_t(becomesRelu));
-        const QString note = QString::fromStdString(p.fates[2].note);
+        const QString note = QString::fromStdString(p.layerMappings[2].note);
         QCOMPARE(note == "Clip(0, 6) became Relu", becomesRelu);
         if (becomesRelu) {
             QCOMPARE(node.inputs.size(), std::size_t(1));
@@ -195,7 +195,7 @@ class TransformTest : public QObject {
         QVERIFY_EXCEPTION_THROWN(prepare(graph(kPair), options), Error);
         options.equalization.off = {{"Conv_0"}};
         QCOMPARE(lines(prepare(graph(kPair), options).notices),
-                 QString("equalization.off names 'Conv_0', which are no set of this graph"));
+                 QString("equalization.off names 'Conv_0', which are not a set of this graph"));
     }
 
     void deadChannels() {
@@ -285,11 +285,11 @@ class TransformTest : public QObject {
         QTEST(found[2], "pairs");
         QTEST(found[3], "triples");
         for (std::size_t i = 0; i < p.sourceOf.size(); ++i) {
-            QCOMPARE(p.fates[p.sourceOf[i].index()].prepared, NodeId(i));
+            QCOMPARE(p.layerMappings[p.sourceOf[i].index()].prepared, NodeId(i));
             QCOMPARE(p.graph->node(NodeId(i)).name, source->node(p.sourceOf[i]).name);
         }
-        for (std::size_t i = 0; i < p.fates.size(); ++i)
-            QVERIFY(p.fates[i].prepared.valid() != p.fates[i].foldedInto.valid());
+        for (std::size_t i = 0; i < p.layerMappings.size(); ++i)
+            QVERIFY(p.layerMappings[i].prepared.valid() != p.layerMappings[i].foldedInto.valid());
     }
 
     void againstAimet_data() {

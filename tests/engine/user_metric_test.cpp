@@ -109,7 +109,7 @@ class UserMetricTest : public QObject {
         QTest::newRow("a comma") << "echo 0,5" << "its last line must be a number; it is '0,5'";
         QTest::newRow("nan") << "echo nan" << "it printed 'nan', which cannot be compared";
         QTest::newRow("huge") << "echo 1e999" << "it printed '1e999', which is out of range";
-        QTest::newRow("chatter") << "yes" << "it was stopped: it writes more than a megabyte";
+        QTest::newRow("chatter") << "yes" << "it was stopped: it wrote more than a megabyte";
     }
     void refusals() {
         QFETCH(QString, body);
@@ -125,7 +125,7 @@ class UserMetricTest : public QObject {
                      qPrintable(error));
         };
         check(m_folder.filePath("missing").toStdString(), "no such file");
-        check(m_folder.path().toStdString(), "not a file that can be run");
+        check(m_folder.path().toStdString(), "not a regular file");
         check(script("echo 1", "no first line\n"), "#!/usr/bin/env");
         const fs::path plain = script("echo 1");
         fs::permissions(plain, fs::perms::owner_read);

@@ -64,9 +64,9 @@ class WeightedInputsTest : public QObject {
         QCOMPARE(ops(*p.transformed), QString("Conv Relu Conv Conv Add Add AveragePool"));
         QCOMPARE(p.ownInputs.size(), std::size_t(4));
         for (const NodeId id : p.ownInputs) QCOMPARE(p.graph->node(id).op, std::string("Identity"));
-        for (std::size_t i = 0; i < p.fates.size(); ++i) {
-            QCOMPARE(p.graph->node(p.fates[i].prepared).name, p.source->node(NodeId(i)).name);
-            QCOMPARE(p.sourceOf[p.fates[i].prepared.index()], NodeId(i));
+        for (std::size_t i = 0; i < p.layerMappings.size(); ++i) {
+            QCOMPARE(p.graph->node(p.layerMappings[i].prepared).name, p.source->node(NodeId(i)).name);
+            QCOMPARE(p.sourceOf[p.layerMappings[i].prepared.index()], NodeId(i));
         }
         const auto layers = layerStates(p, planned.plan.units, resolveSkips(*p.source, weightedInputs()));
         QCOMPARE(layers[4].state, LayerState::Float);

@@ -323,7 +323,7 @@ class AnalysisTest : public QObject {
         const NodeId node = *graph.findNode(name);
         const Constant& before = *graph.constantOf(graph.node(node).input(1));
         const Constant& after =
-            *prepared->graph->constantOf(prepared->graph->node(prepared->fates[node.index()].prepared).input(1));
+            *prepared->graph->constantOf(prepared->graph->node(prepared->layerMappings[node.index()].prepared).input(1));
         QCOMPARE(*details.channels[306].weightBefore, channelRanges(before, 0)[306]);
         QCOMPARE(*details.channels[306].weightAfter, channelRanges(after, 0)[306]);
         QVERIFY(*details.channels[306].weightBefore != *details.channels[306].weightAfter);  // a batch norm was folded

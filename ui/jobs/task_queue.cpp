@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <QEvent>
 
-#include "base/handed_over.h"
+#include "base/tsan_annotations.h"
 
 namespace quantloupe::ui {
 
@@ -14,12 +14,12 @@ void TaskQueue::post(std::function<void()> task) {
         m_tasks.push_back(std::move(task));
     }
     auto* wake = new QEvent(QEvent::User);
-    handOver(this);
+    annotateRelease(this);
     QCoreApplication::postEvent(this, wake);
 }
 
 bool TaskQueue::event(QEvent* event) {
-    takeOver(this);
+    annotateAcquire(this);
     if (event->type() != QEvent::User) return QObject::event(event);
     std::function<void()> task;
     {
@@ -29,7 +29,7 @@ bool TaskQueue::event(QEvent* event) {
     }
     task();
     task = nullptr;
-    handOver(this);
+    annotateRelease(this);
     return true;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/worker_thread.h"
 
-#include "base/handed_over.h"
+#include "base/tsan_annotations.h"
 
 namespace quantloupe::ui {
 
@@ -18,7 +18,7 @@ void WorkerThread::stop() {
     if (!m_tasks) return;
     m_thread.quit();
     m_thread.wait();
-    takeOver(m_tasks.get());
+    annotateAcquire(m_tasks.get());
     m_tasks.reset();  // its thread has ended; with it goes what was still queued
 }
 

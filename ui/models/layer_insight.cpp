@@ -48,7 +48,7 @@ LayerInsight look(Session& session, const QuantizationConfig& config, NodeId nod
     const auto prepared = session.prepare(config);
     findPartners(*prepared, node, insight);
     insight.before = weightOf(*prepared->source, node);
-    insight.after = weightOf(*prepared->graph, prepared->fates[node.index()].prepared);
+    insight.after = weightOf(*prepared->graph, prepared->layerMappings[node.index()].prepared);
     try {
         insight.details = layerDetails(session, config, session.graph().node(node).name, 64, cancel);
     } catch (const Cancelled&) {

@@ -2,7 +2,7 @@
 // Moments from batch norms.
 //
 // A batch norm leaves channel c with mean beta[c] and standard deviation |gamma[c]| over the training data; folded, those
-// are its layer's outputs, as far as equalization and the high-bias fold left them (Prepared::spreads). From there they are
+// are its layer's outputs, as far as equalization and the high-bias fold left them (Prepared::outputStatistics). From there they are
 // followed: through Relu and Clip as those of a clipped Gaussian, added at an Add of independent operands, kept by means
 // over positions. Terms: phi, Phi are density and distribution of the standard Gaussian. Source: Nagel et al. 2019,
 // appendix C. Cost: O(channels). Weaknesses: real pre-activations are no Gaussians; operands of a residual Add are not
@@ -89,7 +89,7 @@ std::vector<ChannelMoments> momentsFromBatchNorms(const Prepared& prepared) {
         const Node& node = graph.node(NodeId(i));
         if (!node.output().valid()) continue;
         ChannelMoments& out = moments[node.output().index()];
-        const OutputStatistics& spread = prepared.spreads[i];
+        const OutputStatistics& spread = prepared.outputStatistics[i];
         if (!spread.known()) {
             out = behind(graph, node, moments);
             continue;

@@ -141,7 +141,7 @@ class Migration {
     }
 
     void addNote(NodeId source, const std::string& note) {
-        std::string& told = m_prepared.fates[source.index()].note;
+        std::string& told = m_prepared.layerMappings[source.index()].note;
         told += (told.empty() ? "" : "; ") + note;
     }
 
@@ -228,21 +228,21 @@ class Migration {
         BuiltIds ids;
         GraphPtr built = m_builder.build(&ids);
         std::vector<NodeId> sourceOf(built->nodeCount());
-        std::vector<OutputStatistics> spreads(built->nodeCount());
+        std::vector<OutputStatistics> outputStatistics(built->nodeCount());
         for (std::size_t i = 0; i < m_graph->nodeCount(); ++i) {
             sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
-            spreads[ids.nodes[i].index()] = std::move(m_prepared.spreads[i]);
+            outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
         }
         // A Mul counts as part of the layer that it stands before.
         for (std::size_t i = 0; i < m_addedFor.size(); ++i)
             sourceOf[ids.nodes[m_graph->nodeCount() + i].index()] = m_prepared.sourceOf[m_addedFor[i].index()];
-        for (LayerFate& fate : m_prepared.fates)
-            if (fate.prepared.valid()) fate.prepared = ids.nodes[fate.prepared.index()];
+        for (LayerMapping& mapping : m_prepared.layerMappings)
+            if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
         for (EqualizationJunction& junction : m_prepared.junctions)
             for (TensorId& tensor : junction.tensors) tensor = ids.tensors[tensor.index()];
         m_prepared.graph = m_prepared.transformed = std::move(built);
         m_prepared.sourceOf = std::move(sourceOf);
-        m_prepared.spreads = std::move(spreads);
+        m_prepared.outputStatistics = std::move(outputStatistics);
     }
 
     Prepared m_prepared;
