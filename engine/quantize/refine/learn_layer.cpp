@@ -64,7 +64,7 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
     return codes;
 }
 
-std::vector<double> lackingMeans(const LearnTask& task, std::span<const float> rounded) {
+std::vector<double> biasCorrections(const LearnTask& task, std::span<const float> rounded) {
     std::vector<double> lacking(task.shape.groups() * task.shape.outputs(), 0.0);
     for (std::size_t g = 0; g < task.shape.groups(); ++g)
         for (std::size_t o = 0; o < task.shape.outputs(); ++o)

@@ -104,7 +104,7 @@ class LayerRefiner {
             learned = withCodes(nearest, found.codes);
         }
         if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) {
-            const auto lacking = lackingMeans(task, (learned ? *learned : nearest).dequantized->floats());
+            const auto lacking = biasCorrections(task, (learned ? *learned : nearest).dequantized->floats());
             const auto bias = graph().constantOf(unit.bias)->floats();
             for (std::size_t o = 0; o < bias.size(); ++o)
                 found.bias.push_back(static_cast<float>(static_cast<double>(bias[o]) + lacking[o]));
