@@ -75,7 +75,7 @@ PredictedEffect EffectPredictor::predict(std::span<const double> features) const
     effect.median = line(features);
 
     std::vector<double> residuals;
-    for (const Foretold& past : m_foretold) residuals.push_back(past.residual);
+    for (const PastPrediction& past : m_pastPredictions) residuals.push_back(past.residual);
     std::sort(residuals.begin(), residuals.end());
     const auto n = static_cast<double>(residuals.size());
     const double size = sizeOf(effect.median);
@@ -96,8 +96,8 @@ void EffectPredictor::observe(std::span<const double> features, double change) {
         const double expected = line(features), size = sizeOf(expected);
         const bool bounded = std::isfinite(foretold.low) && std::isfinite(foretold.high);
         const bool covered = foretold.low <= change && change <= foretold.high;
-        m_foretold.push_back({foretold.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
-        if (m_foretold.size() > kWindow) m_foretold.pop_front();
+        m_pastPredictions.push_back({foretold.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
+        if (m_pastPredictions.size() > kWindow) m_pastPredictions.pop_front();
         if (bounded)
             m_outside = std::clamp(m_outside + kSteering * (kOutside - (covered ? 0 : 1)), kFewestOutside, kMostOutside);
     }
@@ -111,7 +111,7 @@ void EffectPredictor::observe(std::span<const double> features, double change) {
 
 std::optional<double> EffectPredictor::rankCorrelation() const {
     std::vector<double> medians, changes;
-    for (const Foretold& past : m_foretold) {
+    for (const PastPrediction& past : m_pastPredictions) {
         medians.push_back(past.median);
         changes.push_back(past.change);
     }
@@ -120,7 +120,7 @@ std::optional<double> EffectPredictor::rankCorrelation() const {
 
 std::optional<double> EffectPredictor::coverage() const {
     std::size_t bounded = 0, covered = 0;
-    for (const Foretold& past : m_foretold) {
+    for (const PastPrediction& past : m_pastPredictions) {
         if (past.bounded) ++bounded;
         if (past.bounded && past.covered) ++covered;
     }
@@ -129,8 +129,8 @@ std::optional<double> EffectPredictor::coverage() const {
 }
 
 bool EffectPredictor::trusted() const {
-    const auto bounded = std::count_if(m_foretold.begin(), m_foretold.end(), [](const Foretold& f) { return f.bounded; });
-    if (m_foretold.size() < kFewest || static_cast<std::size_t>(bounded) < kFewest / 2) return false;
+    const auto bounded = std::count_if(m_pastPredictions.begin(), m_pastPredictions.end(), [](const PastPrediction& f) { return f.bounded; });
+    if (m_pastPredictions.size() < kFewest || static_cast<std::size_t>(bounded) < kFewest / 2) return false;
     const double error = std::sqrt(kOutside * (1 - kOutside) / static_cast<double>(bounded));
     return rankCorrelation().value_or(0) >= kTrustedCorrelation &&
            coverage().value_or(0) >= std::max(kLeastCoverage, 1 - kOutside - 2 * error);

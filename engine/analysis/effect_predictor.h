@@ -57,7 +57,7 @@ class EffectPredictor {
     bool trusted() const;
 
   private:
-    struct Foretold {
+    struct PastPrediction {
         double median, change;
         double residual;  ///< divided by the size of the edit
         bool bounded;  ///< the interval was finite to both sides
@@ -72,7 +72,7 @@ class EffectPredictor {
     std::vector<double> m_product;  // sum of x y
     double m_absoluteChanges = 0;
     double m_outside;  // a: the share of residuals to leave outside, steered
-    std::deque<Foretold> m_foretold;
+    std::deque<PastPrediction> m_pastPredictions;
 };
 
 }  // namespace quantloupe

@@ -28,7 +28,7 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     // result.
     m_exact = config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
     m_base = first ? m_session.evaluate(config, Depth::Accuracy, {}, m_cancel)
-                   : m_session.waypoint(config, Depth::Accuracy, m_cancel);
+                   : m_session.evaluateForSearch(config, Depth::Accuracy, m_cancel);
     ++m_evaluations;
     record({}, *m_base);
     if (first) m_notices = m_base->notices;
@@ -131,7 +131,7 @@ TuneNumbers TuneMeasurements::measureAndKeep(const TuneSet& set) {
     checkLimits();
     ++m_evaluations;
     const bool known = m_known.contains(set);
-    const EvaluationPtr evaluation = m_session.waypoint(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
+    const EvaluationPtr evaluation = m_session.evaluateForSearch(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
     return known ? m_known.at(set) : record(set, *evaluation);
 }
 

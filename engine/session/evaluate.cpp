@@ -41,7 +41,7 @@ class EvaluationRun {
 
     std::optional<ExpectedEffect> forecast() {
         states();
-        return m_session.effects.expect(m_session.measured, m_state);
+        return m_session.effectModel.expect(m_session.measured, m_state);
     }
 
     EvaluationPtr run(Depth depth) {
@@ -134,7 +134,7 @@ class EvaluationRun {
         m_state.context = contextOf(m_result.config);
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
-        if (m_learn) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
+        if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
         m_result.seconds.transform = watch.seconds();
     }
 
@@ -320,7 +320,7 @@ class EvaluationRun {
         if (!m_result.rough) {
             m_state.measure(*m_result.quantized);
             if (m_learn) {
-                m_session.effects.observe(m_session.measured, m_state);
+                m_session.effectModel.observe(m_session.measured, m_state);
                 m_session.measured = m_state;
             }
         }
@@ -408,8 +408,8 @@ class EvaluationRun {
             if (!layerOf(u).local) local.push_back(u);
             if (!layerOf(u).cumulative) cumulative.push_back(u);
         }
-        m_session.work.alone += local.size();
-        m_session.work.inNetwork += cumulative.size();
+        m_session.work.local += local.size();
+        m_session.work.cumulative += cumulative.size();
         if (!local.empty() || !cumulative.empty()) {
             const UnitDifferences measured =
                 measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
@@ -455,7 +455,7 @@ EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
     m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
+EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asWaypoint();

@@ -51,7 +51,7 @@ struct LayerResult {
     std::string reason;  ///< why the layer is in this state; mostly empty for quantized layers
     std::string host;    ///< Folded, Fused: the layer that it was folded or fused into
     bool quantizable = false;  ///< Quantized or Skipped
-    // Skipped layers are measured as if they were quantized:
+    // If the layer is skipped, weight and local are measured as if it were quantized.
     std::optional<TensorDifference> weight;      ///< only the weight quantized; needs no data
     std::optional<TensorDifference> local;       ///< float input, only this unit quantized
     std::optional<TensorDifference> cumulative;  ///< whole quantized network against whole float network

@@ -118,7 +118,7 @@ void Session::Impl::clear() {
     RecycledMemory::trim();
     shapes.clear();
     sourceShapes = {};
-    effects.clear();
+    effectModel.clear();
     measured = {};
     sweeps.clear();
     thresholdBases.clear();

@@ -50,7 +50,7 @@ EvaluationPtr measured(Session::Impl& session, Basis basis, const QuantizationCo
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
         const MeasuredState before = session.measured;
-        session.owner.study(wanted, 0, {}, control.cancel);
+        session.owner.measureInBackground(wanted, 0, {}, control.cancel);
         session.measured = before;
         result = session.owner.experiment(wanted, Depth::Accuracy, control.cancel);
     } else {

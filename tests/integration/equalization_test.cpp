@@ -274,10 +274,10 @@ class EqualizationTest : public QObject {
         }
         qInfo("%zu of %zu units lie behind the junction; measured again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
               "tensors computed",
-              behindUnits, units, warm.alone, warm.inNetwork, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
+              behindUnits, units, warm.local, warm.cumulative, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
         QVERIFY(behindUnits > 0 && behindUnits < units / 3);
-        QVERIFY(warm.alone > 0 && warm.alone <= behindUnits);
-        QVERIFY(warm.inNetwork > 0 && warm.inNetwork <= behindUnits);
+        QVERIFY(warm.local > 0 && warm.local <= behindUnits);
+        QVERIFY(warm.cumulative > 0 && warm.cumulative <= behindUnits);
         QVERIFY(warm.calibrated > 0 && warm.calibrated <= behindUnits);
         QVERIFY(warm.computed < cold.computed / 3);
 

@@ -306,7 +306,7 @@ class TuneTest : public QObject {
         options.maxDrop = 0.02;
         QVERIFY(tune(*session, coarse(), options).steps > 0);
         QVERIFY(session->internal().measured.quantized == before.quantized);
-        QCOMPARE(session->internal().effects.observations(before.context), std::size_t(0));
+        QCOMPARE(session->internal().effectModel.observations(before.context), std::size_t(0));
     }
 
     void thresholdRulesStandStill() {
