@@ -101,7 +101,7 @@ Image decodeJpeg(const std::uint8_t* data, std::size_t size) {
     Decoder decoder;
     if (!readHeader(decoder, data, size)) failDecoding(decoder);
     if (decoder.state.jpeg_color_space == JCS_CMYK || decoder.state.jpeg_color_space == JCS_YCCK)
-        failInput("this is a CMYK JPEG, made for print: convert it to RGB");
+        failInput("this is a CMYK JPEG: convert it to RGB");
     Image image = allocateRgb(decoder.state.image_width, decoder.state.image_height, size);
     if (!readPixels(decoder, image.pixels.data(), static_cast<std::size_t>(image.width) * 3))
         failDecoding(decoder);

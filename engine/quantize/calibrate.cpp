@@ -106,8 +106,8 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 float poison = 0;
                 if (!samples[s].empty()) minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
                 if (std::isnan(poison))
-                    failInput("the tensor '{}' ({}) holds NaN or infinity for the sample '{}'; such a model cannot be calibrated: "
-                              "look at that sample, or leave it out",
+                    failInput("the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot be calibrated: "
+                              "check that sample, or leave it out",
                               prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
                               batches.dataset().sampleName(chunk * batches.batch() + s));
                 ranges[t].push_back(range);

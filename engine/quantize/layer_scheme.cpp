@@ -24,7 +24,7 @@ void check(const TensorCalibration& calibration) {
         const double step = p.searchStep.value_or(0.01);
         // Decimal numbers are not binary ones: 1.3 - 0.7 is less than 0.6 and must still hold a step of 0.6.
         if (step > end - start + 1e-9)
-            failInput("calibration: search_step {} is larger than search_range [{}, {}] is wide; choose a smaller step", step, start, end);
+            failInput("calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a smaller step", step, start, end);
     }
     if (calibration.method == CalibrationMethod::Entropy && p.quantizedBins.value_or(128) > p.bins.value_or(128))
         failInput("calibration: num_quantized_bins {} is more than num_bins {}; choose fewer", p.quantizedBins.value_or(128),

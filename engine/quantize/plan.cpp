@@ -244,7 +244,7 @@ class PlanResolver {
                                                  all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
         }
         if (approximate > 0)
-            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were found on histograms, not on every single value",
+            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were computed from histograms instead of all values",
                                                  approximate));
     }
 

@@ -93,7 +93,7 @@ class QdqWriter {
         try {
             quantloupe::raiseOpset(m_builder, m_graph, m_types.opset);
         } catch (Error& error) {
-            error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{}{} came with opset {}", m_graph.opset(),
+            error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}", m_graph.opset(),
                                          m_types.reason.empty() ? "" : " ", m_types.reason, m_types.opset));
             throw;
         }

@@ -86,7 +86,7 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
     for (auto& channel : channels) channel.reserve(walk.outer * walk.inner);
     walk.forEach([&](std::size_t i, std::size_t c) {
         if (!std::isfinite(values[i]))
-            failInput("the weight holds NaN or infinity and cannot be quantized; keep the layer in float");
+            failInput("the weight contains NaN or infinity and cannot be quantized; keep the layer in float");
         channels[c].push_back(values[i]);
     });
     for (const auto& channel : channels) {

@@ -58,7 +58,7 @@ class UnitFinder {
             return;
         }
         if (!node.domain.empty()) {
-            reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
+            reason = "the operator " + node.domain + "." + node.op + " cannot be quantized";
             return;
         }
         if (isFactor(id)) {
@@ -74,12 +74,12 @@ class UnitFinder {
         else if (normalizes(node.op)) reason = normalization(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) reason = activation(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
-            reason = "an activation that does not directly follow a quantized layer stays in float";
+            reason = "an activation stays in float unless it directly follows a quantized layer";
         else if (node.op == "BatchNormalization")
-            reason = "a batch normalization that is not folded stays in float";
+            reason = "a batch normalization stays in float unless it is folded";
         else
             reason = node.op + " is not a quantizable type";
-        if (reason.empty() && !unit.output.valid()) reason = "nothing reads its first output";
+        if (reason.empty() && !unit.output.valid()) reason = "its first output is not used";
         if (!reason.empty()) return;
         if (m_graph.tensor(unit.output).type != DataType::Float32 &&
             m_graph.tensor(unit.output).type != DataType::Undefined) {

@@ -122,7 +122,7 @@ class EvaluationRun {
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
-            m_result.notices.emplace_back("nothing is quantized: every layer is skipped or cannot be quantized; each layer's reason says why");
+            m_result.notices.emplace_back("no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown with the layer");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         noteIdleSettings();
         m_result.version = VersionBuilder()
@@ -285,7 +285,7 @@ class EvaluationRun {
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
         if (const int asked = m_result.config.calibration.samples; session.calibrationSamples < static_cast<std::size_t>(asked))
-            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were asked for, but there are no more",
+            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were requested, but there are no more",
                                                    session.calibrationSamples, asked));
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
@@ -348,11 +348,11 @@ class EvaluationRun {
         const TransformOptions& transforms = m_result.config.transforms;
         std::vector<std::string> causes;
         if (m_prepared->replacedClips > 0)
-            causes.push_back(fmt::format("a Clip(0, 6) is a Relu only where nothing exceeds 6 ({} were replaced)", m_prepared->replacedClips));
+            causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)", m_prepared->replacedClips));
         if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
-            causes.emplace_back("the high-bias fold is exact only where activations stay above what it moves");
-        if (causes.empty()) causes.emplace_back("those in use are exact but for rounding, so do not trust them on this model");
-        m_result.notices.push_back(fmt::format("the transforms alone move the float network's outputs to {:.1f} dB SQNR (largest difference "
+            causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
+        if (causes.empty()) causes.emplace_back("these transforms should be exact up to rounding, so do not trust them on this model");
+        m_result.notices.push_back(fmt::format("the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
                                                "{:.3g}): {}",
                                                *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
     }

@@ -49,7 +49,7 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
             if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
                 unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
                                      desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
-                                     desc.samples.isMixed()    ? ", which several samples enter"
+                                     desc.samples.isMixed()    ? ", which depends on several samples"
                                      : desc.samples.perSample() ? ""
                                                                 : ", the same for all samples");
                 continue;
@@ -60,7 +60,7 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
             outputs.rowWidth += outputs.widths.back();
         }
         if (outputs.descs.empty())
-            fail(ErrorKind::Unsupported, "no output can be compared, only those of float32 that depend on the samples: {}", unfit);
+            fail(ErrorKind::Unsupported, "no output can be compared because only float32 outputs that depend on the sample can: {}", unfit);
         outputs.values.resize(outputs.rowWidth * batches.samples());
     }
     runChunks({bound}, batches, begin, end, control,

@@ -20,7 +20,7 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     const Graph& graph = *prepared.source;
     const std::string& name = graph.node(source).name;
     const LayerFate& fate = prepared.fates[source.index()];
-    if (!fate.prepared.valid() && !fate.foldedInto.valid()) failInput("layer '{}' is not there any more: {}", name, fate.note);
+    if (!fate.prepared.valid() && !fate.foldedInto.valid()) failInput("layer '{}' no longer exists: {}", name, fate.note);
     if (!fate.prepared.valid())
         failInput("layer '{}' is folded into '{}'; ask for that one", name, graph.node(fate.foldedInto).name);
     const auto index = plan.units.unitOf[fate.prepared.index()];

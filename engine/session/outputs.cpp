@@ -99,7 +99,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     if (!impl.part.whole()) {
         const SampleBatches single(impl.evaluationData, *impl.model.graph, 1);
         if (single.batch() != 1)
-            fail(ErrorKind::Unsupported, "the outputs depend on the data of each image, but the model fixes a batch of {}", single.batch());
+            fail(ErrorKind::Unsupported, "the outputs depend on the data of each image, but the model has a fixed batch size of {}", single.batch());
         return outputsBySample(specFor(single), single, impl.order, cancel);
     }
     ProgramSpec spec = specFor(batches);

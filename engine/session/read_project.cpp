@@ -144,7 +144,7 @@ void readModel(ObjectReader reader, Project& project, const fs::path& file) {
         const std::string key = fmt::format("model.layers[{}]", project.layers.size());
         bool texts = layer.is_array() && layer.size() == 4;
         for (std::size_t i = 0; texts && i < 4; ++i) texts = layer[i].is_string();
-        if (!texts) failInput("{}: must be a list of four texts: name, operator and two hashes", key);
+        if (!texts) failInput("{}: must be a list of four strings: name, operator and two hashes", key);
         project.layers.push_back({layer[0].get<std::string>(), layer[1].get<std::string>(),
                                   hashOf(key, layer[2].get<std::string>()), hashOf(key, layer[3].get<std::string>())});
     }
@@ -152,10 +152,10 @@ void readModel(ObjectReader reader, Project& project, const fs::path& file) {
 }
 
 void checkFormat(const Json* format) {
-    if (format == nullptr) failInput("this is no Quantloupe project: it has no key '{}'", kProjectMark);
+    if (format == nullptr) failInput("this is not a Quantloupe project: it has no key '{}'", kProjectMark);
     if (*format == kProjectFormat) return;
     if (!format->is_number())
-        failInput("{}: must be the format's number, {}, not {}", kProjectMark, kProjectFormat, describeValue(*format));
+        failInput("{}: must be the format version, {}, not {}", kProjectMark, kProjectFormat, describeValue(*format));
     fail(ErrorKind::Unsupported,
          "{}: the project has format {}, and this version of Quantloupe reads format {}; use the version that wrote it",
          kProjectMark, describeValue(*format), kProjectFormat);
@@ -165,7 +165,7 @@ void checkFormat(const Json* format) {
 
 Project projectFromJson(std::string_view text, const fs::path& file) {
     const Json json = parseStrictJson(text);
-    if (!json.is_object()) failInput("this is no Quantloupe project: it must be a JSON object");
+    if (!json.is_object()) failInput("this is not a Quantloupe project: it must be a JSON object");
     ObjectReader reader(json, "", kNoOtherKeys);
     checkFormat(reader.find(kProjectMark));
     Project project;
@@ -183,7 +183,7 @@ Project projectFromJson(std::string_view text, const fs::path& file) {
         const std::string key = fmt::format("history[{}]", project.history.size());
         project.history.push_back(readMeasured(ObjectReader(entry, key, kNoOtherKeys)));
         if (!versions.insert(project.history.back().version).second)
-            failInput("{}.version: this version is there twice; remove one", key);
+            failInput("{}.version: duplicate version; remove one", key);
     }
     reader.text("baseline", project.baseline);
     if (!project.baseline.empty() && !versions.contains(project.baseline))

@@ -64,7 +64,7 @@ const Statistics& Session::Impl::statistics(const Prepared& quantized, const Uni
 Prepared Session::Impl::migrate(Prepared made, const QuantizationConfig& config, const RunControl& control) {
     if (quantizationOperators(*model.graph) > 0) return made;
     if (!calibrationData) {
-        made.notices.emplace_back("no outliers are migrated yet: how wide channels are needs calibration data");
+        made.notices.emplace_back("no outliers are migrated yet: measuring the channel ranges needs calibration data");
         return made;
     }
     openCalibration(config);

@@ -72,7 +72,7 @@ QuantizationConfig withThresholdsMeasured(Session::Impl& session, const Quantiza
         const Basis basis = basisOf(rule.metric);
         if (needsSamples(rule.metric) && !session.evaluationData) {
             if (notices != nullptr)
-                notices->push_back(fmt::format("skip rule {} ({}) covers nothing: its metric needs data", r + 1, describe(rule)));
+                notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data", r + 1, describe(rule)));
             continue;
         }
         rule.layers = layersBeyond(rule, measured(session, basis, config, control)->layers);

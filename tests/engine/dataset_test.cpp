@@ -127,7 +127,7 @@ class DatasetTest : public QObject {
         QVERIFY2(openError().contains("both images"), qPrintable(openError()));
         writePixel("deep/class/1.png");
         fs::remove(m_root / "1.png");
-        QVERIFY2(openError().contains("'deep' holds folders"), qPrintable(openError()));
+        QVERIFY2(openError().contains("'deep' contains folders"), qPrintable(openError()));
     }
 
     void imagesThatDoNotDecode() {
@@ -329,7 +329,7 @@ class DatasetTest : public QObject {
         QCOMPARE(openDataset(assets / "data" / "cifar10" / "calibration", inputs, preprocess)->size(),
                  std::size_t(256));
         const QString error = errorOf([&] { openDataset(assets / "data" / "cifar10", inputs, preprocess); });
-        QVERIFY2(error.contains("'val' holds folders"), qPrintable(error));
+        QVERIFY2(error.contains("'val' contains folders"), qPrintable(error));
     }
 
     void preprocessFile() {
@@ -359,7 +359,7 @@ class DatasetTest : public QObject {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("wanted");
         QTest::newRow("unknown") << R"({"crop": [1, 1]})"
-                                 << "'crop' is not known";
+                                 << "unknown key 'crop'";
         QTest::newRow("twice") << R"({"scale": 1, "scale": 2})"
                                << "duplicate key 'scale'";
         QTest::newRow("colour") << R"({"color": "HSV"})"
@@ -383,7 +383,7 @@ class DatasetTest : public QObject {
         QTest::newRow("channels of grey") << R"({"color": "GRAY", "std": [1, 1, 1]})"
                                           << "'std' has 3";
         QTest::newRow("zero") << R"({"std": [1, 0, 1]})"
-                              << "'std' must not hold 0";
+                              << "'std' must not contain 0";
         QTest::newRow("text in a list") << R"({"mean": [0, "x", 0]})"
                                         << "'mean'";
         QTest::newRow("list") << "[]"

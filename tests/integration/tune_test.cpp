@@ -366,7 +366,7 @@ class TuneTest : public QObject {
         Session bare(network(1, true));
         try {
             tune(bare, coarse(), {});
-            QFAIL("there is no data");
+            QFAIL("there is no evaluation data");
         } catch (const Error& error) {
             QVERIFY(error.message().find("needs data") != std::string::npos);
         }

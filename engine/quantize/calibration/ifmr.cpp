@@ -75,7 +75,7 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
     const int offset = scheme.symmetric ? 0 : -static_cast<int>(std::nearbyint(low / best)) - half;
     result.quantizer = amctQuantizer({best, offset}, scheme);
     if (result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
-        result.notice = fmt::format("IFMR's best bound is at the edge of the search range ({:.2f} of the percentile's value); widen "
+        result.notice = fmt::format("the best bound of IFMR is at the edge of the search range ({:.2f} of the percentile's value); widen "
                                     "search_range",
                                     start + result.index * step);
     return result;

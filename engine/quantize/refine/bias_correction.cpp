@@ -20,14 +20,14 @@ std::string whyBiasStays(const Graph& graph, const Unit& unit) {
     const Node& node = graph.node(unit.layer);
     if (!unit.bias.valid()) return "has no bias";
     const auto layout = layoutOf(graph, unit.layer);
-    if (!layout) return "has a weight of an unexpected shape";
+    if (!layout) return "has a weight with an unexpected shape";
     const auto strides = node.attributes.integers("strides");
     if (node.op == "ConvTranspose" && std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
         return "is a transposed convolution with strides";
     const Constant* bias = graph.constantOf(unit.bias);
     if (bias == nullptr || static_cast<std::size_t>(bias->size()) != outputCount(*layout) ||
         graph.tensor(unit.bias).consumers.size() != 1)
-        return "has a bias that is not its own, one value a channel";
+        return "does not have its own bias with one value per channel";
     return {};
 }
 

@@ -78,7 +78,7 @@ class Migration {
             if (const std::string reason = migrate(site); !reason.empty())
                 m_left.push_back(fmt::format("'{}' of {}: {}", m_graph->tensor(tensor).name, namesOf(*m_graph, site.readers), reason));
         }
-        if (tensors.empty()) m_prepared.notices.emplace_back("nothing to migrate: no Gemm or MatMul with a constant matrix of its own");
+        if (tensors.empty()) m_prepared.notices.emplace_back("no outliers to migrate: no Gemm or MatMul has its own constant matrix");
         if (!m_left.empty()) tell();
         if (!m_prepared.migrations.empty()) rebuild();
         m_prepared.version = VersionBuilder().add(m_prepared.version).add(m_prepared.graph->version()).add(m_strength).finish();
@@ -95,7 +95,7 @@ class Migration {
         for (const NodeId reader : site.readers) {
             const auto layout = layoutOf(*m_graph, reader);
             const auto ranges = inputRanges(m_graph->constantOf(m_graph->node(reader).input(1))->floats(), *layout);
-            if (ranges.size() != channels) return "its number of channels is not that of the weight";
+            if (ranges.size() != channels) return "its number of channels differs from that of the weight";
             for (std::size_t c = 0; c < channels; ++c) weights[c] = std::isnan(ranges[c]) ? ranges[c] : std::max(weights[c], ranges[c]);
         }
         std::vector<float> factors(channels, 1.0f);
@@ -109,7 +109,7 @@ class Migration {
         MigratedInput done;
         NodeId producer = m_graph->tensor(site.tensor).producer;
         if (!site.onlyReaders || !producer.valid() || !divideProducer(producer, factors)) {
-            if (quantizedBefore(site)) return "it is quantized where it is made or for others that read it, before a factor could act";
+            if (quantizedBefore(site)) return "it is already quantized for its producer or other readers, before a factor could be applied";
             divideBefore(site, factors);
             producer = {};
         }
@@ -118,7 +118,7 @@ class Migration {
             done.readers.push_back(m_prepared.sourceOf[reader.index()]);
         }
         const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
-        const std::string note = fmt::format("outliers of its input went into its weight (factors {:.3g} to {:.3g})",
+        const std::string note = fmt::format("outliers of its input were migrated into its weight (factors {:.3g} to {:.3g})",
                                              static_cast<double>(*low), static_cast<double>(*high));
         for (const NodeId reader : done.readers) addNote(reader, note);
         if (producer.valid()) {
@@ -218,7 +218,7 @@ class Migration {
     }
 
     void tell() {
-        std::string text = fmt::format("migration leaves out {} input{}: ", m_left.size(), m_left.size() == 1 ? "" : "s");
+        std::string text = fmt::format("outlier migration leaves out {} input{}:  ", m_left.size(), m_left.size() == 1 ? "" : "s");
         for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i) text += (i == 0 ? "" : "; ") + m_left[i];
         if (m_left.size() > kToldReasons) text += "; and others";
         m_prepared.notices.push_back(std::move(text));

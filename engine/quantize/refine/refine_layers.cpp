@@ -50,7 +50,7 @@ class LayerRefiner {
         const ChannelMoments& moments = m_told[unit.inputs[0].index()];
         if (moments.known()) told.bias = biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
         if (told.bias.empty())
-            m_uncorrected.push_back(fmt::format("no batch norm tells the means of what '{}' reads", graph().node(unit.layer).name));
+            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm", graph().node(unit.layer).name));
         use(u, told);
     }
 
@@ -89,7 +89,7 @@ class LayerRefiner {
         auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)), *m_context.samples, quiet);
         LayerRefinement found;
         if (!samples) {
-            const std::string why = fmt::format("'{}' is no Conv, Gemm or MatMul over samples", name);
+            const std::string why = fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", name);
             if (learns()) m_unlearned.push_back(why);
             if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) m_uncorrected.push_back(why);
             return found;
