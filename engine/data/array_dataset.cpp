@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of numpy's as a dataset: a row is a sample. They are held in memory as they are in the file.
+// numpy arrays as a dataset: each row is a sample. They are kept in memory as they are in the file.
 
 #include <limits>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG by libjpeg. It reports errors through a callback that must not return, so both phases (header, pixels)
-// run under setjmp in functions that own nothing; what needs a destructor lives in the caller. Truncated or
-// damaged image data is only a warning to libjpeg, which then fills up with grey. To us it is an error.
+// run under setjmp in functions that own nothing; objects with destructors are owned by the caller. For
+// libjpeg, truncated or damaged image data is only a warning, and it fills the rest with gray. Here it is an
+// error.
 
 #include <jerror.h>
 #include <jpeglib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header is the text of a Python dictionary, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), },
-// so this holds a reader for that little of Python.
+// so this contains a parser for that subset of Python.
 
 #include <charconv>
 #include <cstring>

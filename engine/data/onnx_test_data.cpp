@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's test data: folders test_data_set_0, test_data_set_1, ... with a TensorProto a file.
+// ONNX test data: folders test_data_set_0, test_data_set_1, ... with one TensorProto per file.
 
 #include <onnx/onnx_pb.h>
 

@@ -2,13 +2,11 @@
 // Layered drawing after Sugiyama, Tagawa and Toda (1981), with fixed numbers of passes.
 //   - Ranks are given. An edge that passes rows gets a *bend* in each; boxes and bends are the *items* of a
 //   row.
-//   - Order in the rows: barycentre sweeps down and up; the order with the fewest crossings is kept.
-//   - Places: sweeps in which every item wants to be at the mean of its neighbours in the row before. The
-//   nearest
-//     places that keep order and distance are found exactly, row by row (isotonic regression, pool adjacent
-//     violators). Bends weigh much more than boxes: long edges are straight.
-// Cost: a pass is O(items log items). Weakness: more crossings than dot leaves, and no exchange of
-// neighbours.
+//   - Order in the rows: barycenter sweeps down and up; the order with the fewest crossings is kept.
+//   - Coordinates: sweeps in which the target of every item is the mean of its neighbors in the previous row.
+//     The nearest coordinates that keep order and distance are computed exactly, row by row (isotonic
+//     regression, pool adjacent violators). Bends weigh much more than boxes, so long edges are straight.
+// Cost: O(items log items) per pass. Weakness: more crossings than dot, and neighbors are not exchanged.
 #include "picture/layered_layout.h"
 
 #include <algorithm>

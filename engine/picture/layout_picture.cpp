@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected parts (strips) are laid out one by one, and stand beside each other: the tallest first, small
-// ones on top of each other in columns.
+// Connected parts (strips) are laid out one by one and placed next to each other: the tallest first, small
+// ones stacked in columns.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

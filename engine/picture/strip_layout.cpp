@@ -1,15 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
-// dot on a whole network is quadratic at best and does not end at worst: a mask that feeds 24 layers, or a
-// network that concatenates all earlier features, has ten thousands of bends. So:
-//   1. edges that pass more than 30 rows (10 if that is what makes the pieces small) are taken out and drawn
-//   in
-//      lanes at the sides (side_lanes.h), except where they alone hold the strip together;
+// SPDX-License-Identifier: Apache-2.0 On a whole network, dot is quadratic at best and does not terminate at
+// worst: a mask that feeds 24 layers, or a network that concatenates all earlier features, has tens of
+// thousands of bends. Therefore:
+//   1. edges that pass more than 30 rows (10 if only that makes the pieces small) are taken out and drawn in
+//      lanes at the sides (side_lanes.h), unless the strip is only connected by them;
 //   2. the rest is cut at its waists;
-//   3. each piece goes through dot once (equal pieces are recognized), or through layeredLayout() when it is
-//   large
-//      or when dot has had its share of the time;
-//   4. pieces are stacked so that the waist that two of them share comes to lie on itself.
-// Cost: linear but for dot, which gets at most some 0.5 s (estimated from sizes, so that results do not
+//   3. each distinct piece is laid out once, with dot, or with layeredLayout() if it is large or dot has used up
+//      its time;
+//   4. pieces are stacked so that the waists that they share coincide.
+// Cost: linear except for dot, which gets at most about 0.5 s (estimated from sizes, so that results do not
 // depend on the machine's load).
 #include "picture/strip_layout.h"
 

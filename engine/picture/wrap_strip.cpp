@@ -1,13 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0
-// A network is a strip some 50 times as high as it is wide: fitted to a window nothing can be told apart. So the strip is
-// cut into columns that are read one after the other, like those of a newspaper.
+// SPDX-License-Identifier: Apache-2.0 The drawing of a network is about 50 times as high as wide, so nothing
+// is recognizable if it is scaled to fit a window. Therefore the strip is cut into columns that are read one
+// after the other, like those of a newspaper.
 //
-// The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide as 1.6 times
-// their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows, of those near the wanted height where the
-// fewest lines cross (a waist: one). A line that is cut leaves its column at the bottom, rises in a lane between the
-// columns and enters the next at the top; each has a lane of its own, so lanes do not touch.
+// The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide
+// as 1.6 times their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows near the desired
+// height where the fewest lines cross (only one at a waist). A line that is cut leaves its column at the
+// bottom, rises in a lane between the columns and enters the next one at the top. Each line has its own lane,
+// so lanes do not touch.
 //
-// Cost: O(rows + points of lines * columns passed). Weakness: a cut through many long edges makes a wide bundle of lanes.
+// Cost: O(rows + points of lines * columns passed). Weakness: a cut through many long edges results in many
+// lanes.
 #include "picture/wrap_strip.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Only what every viewer draws alike: rectangles, paths, texts; arrow heads as paths, not markers.
+// SPDX-License-Identifier: Apache-2.0 Uses only elements that every viewer draws identically: rectangles,
+// paths, texts. Arrow heads are paths, not markers.
 #include <fmt/format.h>
 
 #include <algorithm>

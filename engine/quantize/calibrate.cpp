@@ -71,7 +71,7 @@ std::shared_ptr<const Program> observing(const Prepared& prepared, const std::ve
     return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
-/// Runs all chunks, some at a time, and tells progress over all of them.
+/// Runs all chunks, some at a time, and reports the total progress.
 void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches,
                  const RunControl& control,
                  const std::function<void(std::size_t, std::vector<Workspace>&)>& use,

@@ -47,7 +47,7 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 
 namespace {
 
-/// Rounds all values with the scales and zero points that are set, and tells what was lost.
+/// Rounds all values with the given scales and zero points, and records whether all codes vanished.
 void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk, TieRounding rounding) {
     const std::span<const float> values = constant.floats();
     quantizer.codes.resize(values.size());

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Session::evaluate: the stages of one configuration, each taken from the cache where its version is known, with a
-// snapshot after each.
+// SPDX-License-Identifier: Apache-2.0 Session::evaluate: runs the stages of one configuration, using cached
+// results if their versions match, and publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
 
@@ -175,7 +174,7 @@ class EvaluationRun {
             .finish();
     }
 
-    /// What the person said of single layers and cannot have an effect.
+    /// Adds notices about settings of single layers that have no effect.
     void noteIdleSettings() {
         const Graph& source = *m_session.model.graph;
         const auto note = [&](const std::string& name, const char* wish) {
@@ -195,7 +194,7 @@ class EvaluationRun {
             if (settings.quantize == true) note(name, "quantizing");
     }
 
-    /// Labels that the network cannot give.
+    /// Adds a notice about labels that exceed the number of classes.
     void noteLabels() {
         const Dataset& data = *m_session.evaluationData;
         if (!data.hasLabels() || !m_floating->task || m_floating->descs[0].dims.size() != 2) return;
@@ -223,7 +222,7 @@ class EvaluationRun {
         return outputs;
     }
 
-    /// Runs what is missing of the samples below `chunks`.
+    /// Runs the missing chunks below `chunks`.
     /// `partial(samples)` is called on the way, with how many are done.
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage, double& seconds,
                 const std::function<void(std::size_t)>& partial = {}) {
@@ -357,7 +356,8 @@ class EvaluationRun {
                                                *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
     }
 
-    /// Of what the unit makes in the float network, which says what it reads and computes, and of its quantizers.
+    /// Returns the version of a local metric: of the unit's output in the float network, which depends on its
+    /// inputs and computation, and of its quantizers.
     Version localVersion(std::size_t unit) const {
         return VersionBuilder()
             .add(m_alone[unit])
@@ -383,7 +383,8 @@ class EvaluationRun {
         return m_result.layers[m_prepared->sourceOf[m_units.units[unit].layer.index()].index()];
     }
 
-    /// What the session remembers of the layers: after a skip, all local metrics and the cumulative ones before it.
+    /// Fills in cached layer metrics: after a skip, these are all local metrics and the cumulative ones
+    /// before it.
     void fillKnownMetrics() {
         if (const auto* sweep = m_session.sweeps.find(m_plan->version))
             for (const auto& [node, effect] : *sweep) m_result.layers[node.index()].leaveOneOut = effect.change;

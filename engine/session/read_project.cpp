@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The project's JSON, read. Strict, as the configuration is: what is not understood is refused by name.
+// SPDX-License-Identifier: Apache-2.0 Reads the project's JSON. Like the configuration, it is strict: unknown
+// keys and invalid values are errors that name them.
 
 #include <charconv>
 #include <limits>

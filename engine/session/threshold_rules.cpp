@@ -31,7 +31,7 @@ Basis basisOf(SkipMetric metric) {
 
 bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off; }
 
-/// What the metrics of a basis are measured on.
+/// Returns the configuration on which the metrics of a basis are measured.
 QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
     if (basis == Basis::Network || basis == Basis::LeaveOneOut) {
         std::erase_if(config.rules, isThreshold);

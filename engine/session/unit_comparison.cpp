@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// A pass holds so much at least, or one unit.
+/// Minimum memory of a pass, unless it has only one unit.
 constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20;
 
 ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {

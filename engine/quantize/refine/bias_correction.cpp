@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bias correction from the means of channels.
+// Bias correction from channel means.
 //
 // Rounding changes a weight by dW, and so the mean of output channel o by the sum over input channels i of
-// (dW[o, i] summed over the kernel) E[x_i], which is the same for every image: it is taken from the bias. Source: Nagel et al.,
-// "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019), section 4.2. Cost: O(weights). Weaknesses: zeros
-// of padding are not counted, so borders are corrected too much; E[x] is that of the float network, not of the quantized one
-// before the layer (refine_layers.h measures both where there is data). Transposed convolutions with strides, whose outputs see
-// only some of the kernel's positions, are left out.
+// (dW[o, i] summed over the kernel) E[x_i]. This is the same for every image, so it is subtracted from the
+// bias. Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction"
+// (2019), section 4.2. Cost: O(weights). Weaknesses: zero padding is not taken into account, so borders are
+// corrected too much; E[x] is measured in the float network, not in the quantized one (refine_layers.h
+// measures both if there is data). Transposed convolutions with strides are left out because each of their
+// outputs depends only on some positions of the kernel.
 #include "quantize/refine/bias_correction.h"
 
 #include <algorithm>

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Each chunk writes rows of its own, and each task of the products a block of columns of its own, so that neither the order of
-// the chunks nor the number of threads enters a sum.
+// SPDX-License-Identifier: Apache-2.0 Each chunk writes its own rows, and each task of the products its own
+// block of columns, so that the sums depend neither on the order of the chunks nor on the number of threads.
 #include "quantize/refine/layer_samples.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ namespace {
 constexpr std::size_t kMostValues = std::size_t{1} << 24;
 constexpr std::size_t kColumnsATask = 64;
 
-/// Which rows are taken: `each` positions of every one of `samples` samples.
+/// Selects the rows: `each` positions from every one of `samples` samples.
 struct RowChoice {
     std::size_t all, samples, positions, each;
 
@@ -25,7 +24,8 @@ struct RowChoice {
     std::size_t rows() const { return samples * each; }
     bool takes(std::size_t sample) const { return sample * samples / all != (sample + 1) * samples / all; }
     std::size_t firstRow(std::size_t sample) const { return sample * samples / all * each; }
-    /// Each sample begins elsewhere, so that no position is left out where only some are taken.
+    /// Each sample starts at a different position, so that all positions are covered even if only some are
+    /// taken per sample.
     std::size_t position(std::size_t sample, std::size_t j) const {
         return (sample * 7919 + j * positions / each) % positions;
     }
@@ -69,7 +69,7 @@ std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, co
 
 namespace {
 
-/// Column means of a group's rows; taken out of them if wanted.
+/// Returns the column means of a group's rows, and subtracts them from the rows if `takeOut` is set.
 std::vector<double> means(float* values, std::size_t rows, std::size_t columns, bool takeOut) {
     std::vector<double> mean(columns, 0.0);
     for (std::size_t r = 0; r < rows; ++r)

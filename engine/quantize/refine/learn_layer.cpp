@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Rows of a group are learned together, some at a time: blocks of a fixed size, so that the threads do not enter the result.
+// SPDX-License-Identifier: Apache-2.0 Rows of a group are learned together in blocks of a fixed size, so that
+// the result does not depend on the threads.
 #include "quantize/refine/learn_layer.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kRowsATask = 32;
-/// Of the mean second moment, added to each: holds codes near their weights where samples say nothing.
+/// Fraction of the mean second moment that is added to the diagonal: keeps codes near their weights where the
+/// samples carry no information.
 constexpr float kDamping = 0.01f;
 
 /// Index of the scale of each output channel.

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// One layer after the other, in graph order: the error that the layers before it make is part of what a layer makes good for
-// ("asymmetric reconstruction" in the AdaRound paper). What was found enters the network that the next layers read from.
+// SPDX-License-Identifier: Apache-2.0 Layers are refined one after the other in graph order. Each layer also
+// compensates for the errors of the layers before it ("asymmetric reconstruction" in the AdaRound paper), and
+// its result is used in the network that provides the inputs of the next layers.
 #include "quantize/refine/refine_layers.h"
 
 #include <fmt/format.h>
