@@ -155,7 +155,7 @@ void addPerChannel(const ChannelLayout& layout, const float* reference, const fl
             }
         return;
     }
-    // Channels are neighbours: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
+    // Channels are neighbors: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
     constexpr std::size_t kTileElements = 2048;
     const std::size_t tile = std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
     const std::size_t blocks = layout.channels / kLanes;

@@ -111,11 +111,11 @@ std::size_t countCrossings(const Items& items) {
     return sum;
 }
 
-/// Sorts a row by the mean place of the neighbours in the row before; items without any stay where they are.
-void sortRow(Items& items, std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbours,
+/// Sorts a row by the mean place of the neighbors in the row before; items without any stay where they are.
+void sortRow(Items& items, std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbors,
              std::vector<double>& key) {
     for (const Index item : row) {
-        const auto& links = neighbours[item];
+        const auto& links = neighbors[item];
         double sum = 0;
         for (const Link& link : links) sum += items.place[link.item];
         key[item] =
@@ -182,7 +182,7 @@ class Placement {
         return m_boxWidth + kBoxGap;
     }
 
-    void placeRow(const std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbours) {
+    void placeRow(const std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbors) {
         struct Block {
             double sum, weight;
             std::size_t count;
@@ -193,7 +193,7 @@ class Placement {
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (i > 0) offset[i] = offset[i - 1] + distance(row[i - 1], row[i]);
             double sum = 0, weight = 0;
-            for (const Link& link : neighbours[row[i]]) {
+            for (const Link& link : neighbors[row[i]]) {
                 sum += link.weight * m_x[link.item];
                 weight += link.weight;
             }

@@ -106,7 +106,7 @@ std::vector<NamedStrip> splitIntoStrips(const Picture& picture) {
 
 Rect extentOf(const PieceLayout& layout, const LayoutOptions& options) {
     double left = 1e300, right = -1e300, top = 1e300, bottom = -1e300;
-    for (const Point& c : layout.centres) {
+    for (const Point& c : layout.centers) {
         left = std::min(left, c.x - options.nodeWidth / 2);
         right = std::max(right, c.x + options.nodeWidth / 2);
         top = std::min(top, c.y - options.nodeHeight / 2);
@@ -156,7 +156,7 @@ void putIntoPicture(const NamedStrip& strip, const Point& place, const LayoutOpt
                     Picture& picture) {
     const Point shift{place.x - strip.extent.x, place.y - strip.extent.y};
     for (std::size_t i = 0; i < strip.nodes.size(); ++i) {
-        const Point& c = strip.layout.centres[i];
+        const Point& c = strip.layout.centers[i];
         picture.nodes[strip.nodes[i]].box = {c.x + shift.x - options.nodeWidth / 2,
                                              c.y + shift.y - options.nodeHeight / 2, options.nodeWidth,
                                              options.nodeHeight};

@@ -33,7 +33,7 @@ struct Piece {
 
 /// Centers of the boxes and one polyline per edge. y grows downwards from the top of the first row.
 struct PieceLayout {
-    std::vector<Point> centres;
+    std::vector<Point> centers;
     std::vector<std::vector<Point>> lines;
 };
 

@@ -49,7 +49,7 @@ class Sets {
 
 }  // namespace
 
-/// A strip's pieces. Neighbours share a node: the last of one is the first of the next.
+/// A strip's pieces. Neighbors share a node: the last of one is the first of the next.
 struct StripLayouter::Cut {
     struct Part {
         Piece piece;
@@ -146,25 +146,25 @@ const PieceLayout& StripLayouter::pieceLayout(const Piece& piece, const CancelTo
         m_dotCost += cost;
         if (auto byDot = dotLayout(piece, m_width, m_height)) layout = std::move(*byDot);
     }
-    if (layout.centres.empty()) layout = layeredLayout(piece, m_width, m_height, cancel);
+    if (layout.centers.empty()) layout = layeredLayout(piece, m_width, m_height, cancel);
     return m_seen.emplace(std::move(key), std::move(layout)).first->second;
 }
 
 PieceLayout StripLayouter::layout(const Strip& strip, const CancelToken& cancel) {
     const Cut pieces = bestCut(strip);
     PieceLayout result;
-    result.centres.resize(strip.ranks.size());
+    result.centers.resize(strip.ranks.size());
     result.lines.resize(strip.edges.size());
     for (const Cut::Part& part : pieces.parts) {
         cancel.check();
         const PieceLayout& laid = pieceLayout(part.piece, cancel);
         Point shift;
         if (part.first > 0) {
-            const Point& shared = result.centres[part.first];
-            shift = {shared.x - laid.centres.front().x, shared.y - laid.centres.front().y};
+            const Point& shared = result.centers[part.first];
+            shift = {shared.x - laid.centers.front().x, shared.y - laid.centers.front().y};
         }
-        for (std::size_t i = 0; i < laid.centres.size(); ++i)
-            result.centres[part.first + i] = {laid.centres[i].x + shift.x, laid.centres[i].y + shift.y};
+        for (std::size_t i = 0; i < laid.centers.size(); ++i)
+            result.centers[part.first + i] = {laid.centers[i].x + shift.x, laid.centers[i].y + shift.y};
         for (std::size_t e = 0; e < laid.lines.size(); ++e) {
             std::vector<Point>& line = result.lines[part.stripEdges[e]];
             line = laid.lines[e];

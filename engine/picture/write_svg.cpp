@@ -18,7 +18,7 @@ constexpr double kSmallestText = 7;
 constexpr double kTitleLine = 16;
 constexpr double kTextLine = 13;
 constexpr double kPadding = 8;  ///< above and below the text
-constexpr double kLeft = 14;    ///< of the text, beside the coloured bar
+constexpr double kLeft = 14;    ///< of the text, beside the colored bar
 constexpr double kRight = 10;
 constexpr double kArrow = 6;
 constexpr double kLegendWidth = 330, kLegendHeight = 26;
@@ -137,7 +137,7 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
-/// What the colours mean, in a row below the graph.
+/// What the colors mean, in a row below the graph.
 void drawLegend(std::string& svg, double top) {
     const auto colorsOf = [](LayerState state) {
         LayerResult layer;
@@ -160,7 +160,7 @@ void drawLegend(std::string& svg, double top) {
 }
 
 struct GroupSummary {
-    const LayerResult* lead = nullptr;  ///< whose colour the box gets: of a skipped layer if there is one
+    const LayerResult* lead = nullptr;  ///< whose color the box gets: of a skipped layer if there is one
     std::size_t quantized = 0, inFloat = 0;
 };
 

@@ -25,8 +25,8 @@ std::vector<double> largestOf(std::size_t scales, std::size_t values, auto value
 
 void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scales) {
     const bool signedCodes = layer.weight.quantMin < 0;
-    const bool centred = std::ranges::all_of(layer.weight.zeroPoints, [](std::int32_t z) { return z == 0; });
-    if (!layer.quantizedBias || layer.bias == nullptr || !signedCodes || !centred || layer.weight.bits <= 4) return;
+    const bool centered = std::ranges::all_of(layer.weight.zeroPoints, [](std::int32_t z) { return z == 0; });
+    if (!layer.quantizedBias || layer.bias == nullptr || !signedCodes || !centered || layer.weight.bits <= 4) return;
     constexpr double kCodes = 4294967294.0, kMargin = 1.0001;
     const std::span<const float> bias = layer.bias->floats();
     const auto largest = largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); });

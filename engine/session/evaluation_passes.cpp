@@ -104,10 +104,10 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     // Classes: the first output, if a sample's is a vector.
     const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
     if (!classifies) return accuracy;
-    const bool labelled = dataset.hasLabels();
+    const bool labeled = dataset.hasLabels();
     std::size_t top1 = 0, top5 = 0, agreeing = 0;
     for (std::size_t s = 0; s < samples; ++s) {
-        const std::optional<int> label = labelled ? dataset.label(s) : std::nullopt;
+        const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
         const SampleVerdict verdict = judge(outputs.row(s), outputs.widths[0], label);
         const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
         if (label && verdict.predicted == *label) ++top1;
@@ -117,7 +117,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     const auto rate = [&](std::size_t hits) { return static_cast<double>(hits) / static_cast<double>(samples); };
     if (samples == 0) return accuracy;
     accuracy.agreement = rate(agreeing);
-    if (labelled) {
+    if (labeled) {
         accuracy.top1 = rate(top1);
         accuracy.top1Interval = wilsonInterval(top1, samples);
         accuracy.top5 = rate(top5);

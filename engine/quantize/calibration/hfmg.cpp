@@ -55,8 +55,8 @@ double lossOf(const std::vector<std::uint64_t>& counts, const BinWindow& window,
         double integral = 0, at = begin;
         for (double target = first; target <= last; ++target) {
             const double to = target == last ? end : (target + 1) * width;
-            const double centre = (target + 0.5) * width;
-            integral += squareIntegral(at - centre, to - centre);
+            const double center = (target + 0.5) * width;
+            integral += squareIntegral(at - center, to - center);
             at = to;
         }
         loss += static_cast<double>(counts[i]) * integral;

@@ -21,9 +21,9 @@ double errorOnCentres(const Histogram& histogram, const TensorQuantizer& quantiz
     double sum = 0;
     for (std::size_t i = 0; i < histogram.bins(); ++i) {
         if (histogram.counts()[i] == 0) continue;
-        const auto centre = static_cast<float>((static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
-        const float code = std::clamp(std::nearbyint(centre / quantizer.scale), low, high);
-        const double error = static_cast<double>(centre) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
+        const auto center = static_cast<float>((static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
+        const float code = std::clamp(std::nearbyint(center / quantizer.scale), low, high);
+        const double error = static_cast<double>(center) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
         sum += static_cast<double>(histogram.counts()[i]) * error * error;
     }
     return sum;

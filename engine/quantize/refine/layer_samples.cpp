@@ -83,14 +83,14 @@ std::vector<double> means(float* values, std::size_t rows, std::size_t columns, 
 
 }  // namespace
 
-std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centred, bool products, const RunControl& control) {
+std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool products, const RunControl& control) {
     const std::size_t groups = samples.shape.groups(), columns = samples.shape.columns(), rows = samples.rows;
     std::vector<GroupMoments> moments(groups);
     control.workers.run(
         groups,
         [&](std::size_t g, std::size_t) {
-            moments[g].meanQuantized = means(samples.quantized.data() + g * rows * columns, rows, columns, centred);
-            moments[g].meanExact = means(samples.exact.data() + g * rows * columns, rows, columns, centred);
+            moments[g].meanQuantized = means(samples.quantized.data() + g * rows * columns, rows, columns, centered);
+            moments[g].meanExact = means(samples.exact.data() + g * rows * columns, rows, columns, centered);
             if (!products) return;
             moments[g].second.resize(columns * columns);
             moments[g].cross.resize(columns * columns);
