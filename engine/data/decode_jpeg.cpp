@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kMostScans = 500;  // real progressive files have about ten; hostile ones cost seconds a scan
 
-/// libjpeg's state and what our callbacks need of it.
+/// libjpeg's state and the data of our callbacks.
 struct Decoder {
     jpeg_decompress_struct state{};
     jpeg_error_mgr errors{};

@@ -73,7 +73,7 @@ std::string nameOf(Enum value, const std::array<Choice<Enum>, N>& choices) {
     return {};
 }
 
-/// The double whose shortest text is that of the float: 0.4914 and not 0.49140000343322754.
+/// Returns the double with the same shortest text as the float: 0.4914 and not 0.49140000343322754.
 double readable(float value) { return std::stod(fmt::format("{}", value)); }
 
 Json readable(const std::vector<float>& values) {

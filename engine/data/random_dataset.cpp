@@ -99,7 +99,8 @@ RandomInput inputOf(const Graph& graph, TensorId id) {
                  tensor.name, dataTypeName(input.type));
     }
     if (const std::int64_t rows = rowsIndexedBy(graph, id); rows > 0) {
-        const int bits = 8 * static_cast<int>(elementSize(input.type)) - 1;  // what a signed type can hold, too
+        // also representable in a signed type
+        const int bits = 8 * static_cast<int>(elementSize(input.type)) - 1;
         input.low = 0;
         input.count = bits < 62 ? std::min(rows, std::int64_t{1} << bits) : rows;
     }

@@ -19,7 +19,7 @@ namespace {
 constexpr double kMargin = 16;
 constexpr double kStripGap = 48;
 
-/// A strip with what its numbers mean in the picture.
+/// A strip and the mapping of its indices to those of the picture.
 struct NamedStrip {
     Strip strip;
     std::vector<std::size_t> nodes;
@@ -162,7 +162,7 @@ void putIntoPicture(const NamedStrip& strip, const Point& place, const LayoutOpt
                                              options.nodeHeight};
     }
     for (std::size_t e = 0; e < strip.edges.size(); ++e) {
-        // Several tensors between the same two boxes run beside each other.
+        // Several tensors between the same two boxes are drawn in parallel.
         const auto copies = static_cast<double>(strip.edges[e].size());
         const double step = std::min(8.0, (options.nodeWidth / 2) / copies);
         for (std::size_t k = 0; k < strip.edges[e].size(); ++k) {

@@ -40,7 +40,7 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
 }
 
 /// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on the samples.
-/// `storage` holds copies where a sample's values are not in one piece.
+/// `storage` receives copies if the values of a sample are not contiguous.
 std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values, const SampleBatches& batches,
                                               std::size_t chunk, std::vector<float>& storage) {
     if (desc.count() == 0) return {};

@@ -22,7 +22,8 @@ void check(const TensorCalibration& calibration) {
     if (ifmr || calibration.method == CalibrationMethod::Mse) {
         const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
         const double step = p.searchStep.value_or(0.01);
-        // Decimal numbers are not binary ones: 1.3 - 0.7 is less than 0.6 and must still hold a step of 0.6.
+        // Decimal fractions are not exact in binary: 1.3 - 0.7 is less than 0.6, but must still allow a step
+        // of 0.6.
         if (step > end - start + 1e-9)
             failInput("calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a smaller step", step, start, end);
     }

@@ -19,7 +19,8 @@ namespace {
 
 /// Snapshots on the way to the full accuracy come no faster than this.
 constexpr double kPublishSeconds = 0.1;
-/// Float rounding leaves more; what is less, in dB against the source's outputs, transforms have changed.
+/// Float rounding alone gives a higher SQNR in dB against the source's outputs; below it, transforms have
+/// changed the function.
 constexpr double kRoundingSqnr = 60;
 
 class EvaluationRun {
@@ -142,7 +143,7 @@ class EvaluationRun {
         if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
     }
 
-    /// Without samples, for what shape inference did not find out.
+    /// Without samples, for shapes that shape inference did not determine.
     void assumeCosts() {
         if (std::ranges::all_of(m_result.layers, [](const LayerResult& layer) { return layer.macsReason.empty(); })) return;
         if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);

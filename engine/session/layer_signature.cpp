@@ -49,7 +49,7 @@ std::vector<Version> mixNeighbours(const Graph& graph, const std::vector<Version
         }
         for (const TensorId output : node.outputs) {
             if (!output.valid()) continue;
-            std::vector<Version> readers;  // in no order: that of the file says nothing
+            std::vector<Version> readers;  // unordered because the order in the file is irrelevant
             for (const NodeId reader : graph.tensor(output).consumers) readers.push_back(hashes[reader.index()]);
             std::ranges::sort(readers);
             builder.add(readers.size());

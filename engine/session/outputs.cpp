@@ -29,7 +29,7 @@ namespace {
 /// The values of all samples of one graph output.
 class OutputArray {
   public:
-    /// `two`: the same for a batch of two, which tells the dimension that the samples of a batch of one are in; may be null.
+    /// `two`: the same for a batch of two, which shows the sample dimension of a batch of one; may be null.
     OutputArray(const TensorDesc& desc, const TensorDesc* two, std::size_t samples) : m_type(desc.type), m_dims(desc.dims) {
         m_perSample = desc.samples.perSample();
         if (!m_perSample) {

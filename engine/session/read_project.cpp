@@ -61,7 +61,7 @@ std::size_t count(ObjectReader& reader, std::string_view key) {
     return static_cast<std::size_t>(number);
 }
 
-/// null stands for infinite.
+/// null means infinite.
 std::optional<double> number(ObjectReader& reader, std::string_view key) {
     const Json* value = reader.find(key);
     if (value == nullptr) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<double> number(ObjectReader& reader, std::string_view key) {
     return value->get<double>();
 }
 
-/// Larger than an int can hold; 0 for null.
+/// May exceed the range of int; 0 for null.
 std::uint64_t amount(ObjectReader& reader, std::string_view key) {
     constexpr double kMost = 9007199254740992.0;  // 2^53: a double is exact up to here
     const std::optional<double> value = number(reader, key);

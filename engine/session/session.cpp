@@ -34,7 +34,7 @@ Version versionOf(const QuantizationConfig& config, const std::vector<bool>& ski
     return builder.finish();
 }
 
-/// The samples of the first, rough number come first, spread over the whole order; then the others.
+/// Returns the rough samples, spread evenly over the data, followed by the others.
 std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
     std::vector<std::size_t> order = spreadEvenly(size, rough);
     std::vector<bool> taken(size, false);
@@ -94,7 +94,7 @@ void Session::Impl::chooseBatch() {
                 chosen = wanted;
             }
         } catch (const Error&) {
-            // Shapes that hold for one sample only, such as a batch of 1 written into a Reshape.
+            // Shapes that are only valid for one sample, such as a batch size of 1 in a Reshape.
         }
     }
     part = evaluatedPart(*graph, *program);

@@ -120,7 +120,7 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
         });
 }
 
-/// What a pass holds for a unit and one chunk: its tensors in the float network and, cumulative, in the
+/// Memory of a pass for a unit and one chunk: its tensors in the float network and, cumulative, in the
 /// quantized one.
 std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
     const auto& known = wanted.options.shapes.dims;

@@ -18,7 +18,8 @@
 namespace quantloupe {
 namespace {
 
-/// Zeros become 1e-4, and the others give that off in equal parts. False if all are zero.
+/// Replaces zeros with 1e-4 and subtracts the sum evenly from the other values. Returns false if all are
+/// zero.
 bool smooth(const std::vector<std::int64_t>& counts, std::vector<float>& smoothed) {
     constexpr float kLittle = 1e-4f;
     const auto zeros = std::count(counts.begin(), counts.end(), 0);

@@ -39,7 +39,7 @@ ChannelMoments added(const ChannelMoments& a, const ChannelMoments& b) {
     return sum;
 }
 
-/// One position a channel: [N, C, 1, 1] and [N, C] hold the same.
+/// One position per channel: [N, C, 1, 1] and [N, C] contain the same values.
 bool dropsPositions(const Graph& graph, const Node& node, std::size_t channels) {
     const auto& to = graph.tensor(node.output()).shape;
     return to && to->size() == 2 && (*to)[1].value == static_cast<std::int64_t>(channels);

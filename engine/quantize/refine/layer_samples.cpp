@@ -10,7 +10,7 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 24;
-constexpr std::size_t kColumnsATask = 64;
+constexpr std::size_t kColumnsPerTask = 64;
 
 /// Selects the rows: `each` positions from every one of `samples` samples.
 struct RowChoice {
@@ -97,12 +97,12 @@ std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool p
         },
         control.cancel);
     if (!products) return moments;
-    const std::size_t blocks = (columns + kColumnsATask - 1) / kColumnsATask;
+    const std::size_t blocks = (columns + kColumnsPerTask - 1) / kColumnsPerTask;
     control.workers.run(
         groups * blocks,
         [&](std::size_t task, std::size_t) {
-            const std::size_t g = task / blocks, begin = task % blocks * kColumnsATask;
-            const std::size_t count = std::min(kColumnsATask, columns - begin);
+            const std::size_t g = task / blocks, begin = task % blocks * kColumnsPerTask;
+            const std::size_t count = std::min(kColumnsPerTask, columns - begin);
             const float* quantized = samples.quantized.data() + g * rows * columns;
             const float* exact = samples.exact.data() + g * rows * columns;
             float* results[2] = {moments[g].second.data() + begin * columns, moments[g].cross.data() + begin * columns};

@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kRowsATask = 32;
+constexpr std::size_t kRowsPerTask = 32;
 /// Fraction of the mean second moment that is added to the diagonal: keeps codes near their weights where the
 /// samples carry no information.
 constexpr float kDamping = 0.01f;
@@ -54,12 +54,12 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
         for (std::size_t k = 0; k < columns; ++k) damped[g][k * columns + k] += damping[g];
     }
     std::vector<std::int32_t> codes(task.weight.size());
-    const std::size_t blocks = (task.shape.outputs() + kRowsATask - 1) / kRowsATask;
+    const std::size_t blocks = (task.shape.outputs() + kRowsPerTask - 1) / kRowsPerTask;
     control.workers.run(
         groups * blocks,
         [&](std::size_t t, std::size_t) {
-            const std::size_t g = t / blocks, begin = t % blocks * kRowsATask;
-            learnBlock(task, g, begin, std::min(kRowsATask, task.shape.outputs() - begin), damped[g], damping[g], codes);
+            const std::size_t g = t / blocks, begin = t % blocks * kRowsPerTask;
+            learnBlock(task, g, begin, std::min(kRowsPerTask, task.shape.outputs() - begin), damped[g], damping[g], codes);
         },
         control.cancel);
     return codes;

@@ -94,7 +94,7 @@ class LayerRefiner {
             if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) m_uncorrected.push_back(why);
             return found;
         }
-        // A bias that takes up the means leaves the codes only what goes beyond them.
+        // If the bias corrects the means, the codes only have to compensate for deviations from them.
         const auto moments = momentsOf(*samples, corrects, learns(), quiet);
         const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
         const LearnTask task{samples->shape, graph().constantOf(unit.weight)->floats(), nearest, moments};
