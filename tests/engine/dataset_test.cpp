@@ -176,7 +176,7 @@ class DatasetTest : public QObject {
         };
         says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "takes 1 channels in the layout NCHW");
         says(spec({n, {8, ""}, {8, ""}, {3, ""}}), "check its 'layout'");
-        says(spec({n, {640, ""}}), "no image");
+        says(spec({n, {640, ""}}), "not an image");
         says(spec({n, {3, ""}, {8, ""}, {8, ""}}, DataType::Int64), "int64");
         says({kPixelInput[0], kPixelInput[0]}, "this one has 2");
         says({}, "no inputs");
@@ -230,7 +230,7 @@ class DatasetTest : public QObject {
         says({{"x", Constant::fromFloats({4}, {0, 1, 2, 3})}}, {x}, "N×2");
         says({{"x", Constant::fromFloats({0, 2}, {})}}, {x}, "empty");
         says({{"x", two}, {"ids", Constant::fromFloats({2}, {0, 1})}}, {x, ids}, "save it as int64");
-        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids}, "disagree");
+        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids}, "different numbers of samples");
         says({{"x", two}, {"labels", Constant::fromInt64s({3}, {0, 1, 2})}}, {x}, "labels");
         says({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, {x}, "integers");
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");
@@ -260,7 +260,7 @@ class DatasetTest : public QObject {
         QVERIFY2(openError("", inputs).contains("test_data_set_1/input_1.pb"),
                  qPrintable(openError("", inputs)));
         writeTensor("test_data_set_1/input_1.pb", {3, 1}, {8, 9, 10});
-        QVERIFY(openError("", inputs).contains("disagree"));
+        QVERIFY(openError("", inputs).contains("different numbers of samples"));
     }
 
     void versionsFollowTheContent() {

@@ -145,7 +145,7 @@ class DegenerateDataTest : public QObject {
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
         QVERIFY(loop.notices(config).contains("calibrated on 2 samples: 10 were requested, but there are no more"));
         config.calibration.samples = 2;
-        QVERIFY(!loop.notices(config).contains("asked"));
+        QVERIFY(!loop.notices(config).contains("requested"));
     }
 
     void emptyCalibrationDataIsRefused() {
