@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Minimum and maximum of each channel: of a weight at once, of an activation streamed.
+// Minimum and maximum of each channel of a weight, or of a streamed activation.
 
 #include <limits>
 #include <span>
@@ -20,11 +20,11 @@ struct ChannelRange {
     bool operator==(const ChannelRange&) const = default;
 };
 
-/// Widens `ranges` (layout.channels items) by the values. NaN is passed over, infinities count.
+/// Widens `ranges` (layout.channels items) to include the values. NaN is ignored, infinities are not.
 void addRanges(const ChannelLayout& layout, const float* values, std::span<ChannelRange> ranges);
 
-/// Of a float32 constant along `axis` (from the end if negative). Throws Error for other types and for an axis that it
-/// does not have.
+/// Returns the ranges of a float32 constant along `axis` (from the end if negative). Throws Error for other
+/// types and for an invalid axis.
 std::vector<ChannelRange> channelRanges(const Constant& constant, int axis);
 
 }  // namespace quantloupe

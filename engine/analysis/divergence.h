@@ -5,15 +5,16 @@
 // every element raised to at least e = FLT_EPSILON, and divided by the sum; then sum P ln(P / Q) over the elements,
 // P from the tensor under test, Q from the reference. Below e it counts as 0.
 //
-// Note what this measures: elements are taken as a distribution over *places*, values as weights. Scaling or shifting a
-// tensor changes nothing.
+// Note what this measures: the tensor is treated as a distribution over *positions*, with values as weights.
+// Scaling or shifting a tensor does not change the result.
 //
-// Streaming: the definition needs the minimum and maximum before the first element, and the Analyzer compares the dumps
-// of one inference. So a sample (one image's tensor) is the piece here: its divergence is exact, in two passes over
-// memory that is at hand,
+// Streaming: the definition needs the minimum and maximum before the first element, and the Analyzer compares
+// the dumps of one inference. Therefore the divergence is computed per sample (one image's tensor), exactly,
+// in two passes over the values in memory,
 //     KL = T / U - ln U + ln V,   U = sum u, V = sum v, T = sum u ln(u / v),   u, v the raised elements,
-// and samples are averaged. For one sample it is the Analyzer's number. It neither depends on the batch size nor on
-// threads. Cost: a logarithm an element, some 25 times tensor_metrics.h's sums: only where asked for.
+// and averaged over samples. For a single sample it equals the Analyzer's result. It depends neither on the
+// batch size nor on the number of threads. Cost: one logarithm per element, about 25 times the sums of
+// tensor_metrics.h, so it is only computed on request.
 
 #include <cstddef>
 
@@ -21,16 +22,16 @@
 
 namespace quantloupe {
 
-/// Of one sample. NaN where a value is not finite; 0 without elements.
+/// Returns the divergence of one sample. NaN if a value is not finite; 0 without elements.
 double klDivergence(const float* reference, const float* tested, std::size_t count);
 
-/// The mean over samples.
+/// Mean over samples.
 struct DivergenceSums {
     double sum = 0;
-    double max = 0;  ///< of a sample; passes over NaN
+    double max = 0;  ///< over samples; ignores NaN
     std::size_t samples = 0;
 
-    /// One sample of `count` elements; none counts as no sample.
+    /// Adds a sample of `count` elements; ignored if `count` is 0.
     void addSample(const float* reference, const float* tested, std::size_t count);
     void merge(const DivergenceSums& other);
 

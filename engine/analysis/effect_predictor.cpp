@@ -52,7 +52,7 @@ EffectPredictor::EffectPredictor(std::size_t features)
     if (features == 0) fail(ErrorKind::Internal, "an effect cannot be predicted from no features");
 }
 
-double EffectPredictor::line(std::span<const double> features) const {
+double EffectPredictor::linearPrediction(std::span<const double> features) const {
     if (m_observations == 0) return 0;
     std::vector<double> gram = m_gram;
     for (std::size_t i = 0; i < m_features; ++i)
@@ -72,32 +72,32 @@ PredictedEffect EffectPredictor::predict(std::span<const double> features) const
         fail(ErrorKind::Internal, "{} features instead of {}", features.size(), m_features);
     PredictedEffect effect{0, -infinity, infinity, false};
     if (!allFinite(features)) return effect;
-    effect.median = line(features);
+    effect.median = linearPrediction(features);
 
     std::vector<double> residuals;
-    for (const Foretold& past : m_foretold) residuals.push_back(past.residual);
+    for (const PastPrediction& past : m_pastPredictions) residuals.push_back(past.residual);
     std::sort(residuals.begin(), residuals.end());
     const auto n = static_cast<double>(residuals.size());
     const double size = sizeOf(effect.median);
     const double lowRank = std::floor((n + 1) * m_outside / 2), highRank = std::ceil((n + 1) * (1 - m_outside / 2));
     if (lowRank >= 1) effect.low = effect.median + size * residuals[static_cast<std::size_t>(lowRank) - 1];
     if (highRank <= n) effect.high = effect.median + size * residuals[static_cast<std::size_t>(highRank) - 1];
-    // Residuals that lean to one side move the interval off the line: the median goes along.
+    // Residuals that lean to one side move the interval away from the linear prediction; the median follows.
     effect.median = std::clamp(effect.median, effect.low, effect.high);
     effect.trusted = trusted();
     return effect;
 }
 
 void EffectPredictor::observe(std::span<const double> features, double change) {
-    const PredictedEffect foretold = predict(features);
+    const PredictedEffect predicted = predict(features);
     if (!allFinite(features) || !std::isfinite(change)) return;
     // The first predictions only show that nothing has been learned yet.
     if (m_observations > m_features) {
-        const double expected = line(features), size = sizeOf(expected);
-        const bool bounded = std::isfinite(foretold.low) && std::isfinite(foretold.high);
-        const bool covered = foretold.low <= change && change <= foretold.high;
-        m_foretold.push_back({foretold.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
-        if (m_foretold.size() > kWindow) m_foretold.pop_front();
+        const double expected = linearPrediction(features), size = sizeOf(expected);
+        const bool bounded = std::isfinite(predicted.low) && std::isfinite(predicted.high);
+        const bool covered = predicted.low <= change && change <= predicted.high;
+        m_pastPredictions.push_back({predicted.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
+        if (m_pastPredictions.size() > kWindow) m_pastPredictions.pop_front();
         if (bounded)
             m_outside = std::clamp(m_outside + kSteering * (kOutside - (covered ? 0 : 1)), kFewestOutside, kMostOutside);
     }
@@ -111,7 +111,7 @@ void EffectPredictor::observe(std::span<const double> features, double change) {
 
 std::optional<double> EffectPredictor::rankCorrelation() const {
     std::vector<double> medians, changes;
-    for (const Foretold& past : m_foretold) {
+    for (const PastPrediction& past : m_pastPredictions) {
         medians.push_back(past.median);
         changes.push_back(past.change);
     }
@@ -120,7 +120,7 @@ std::optional<double> EffectPredictor::rankCorrelation() const {
 
 std::optional<double> EffectPredictor::coverage() const {
     std::size_t bounded = 0, covered = 0;
-    for (const Foretold& past : m_foretold) {
+    for (const PastPrediction& past : m_pastPredictions) {
         if (past.bounded) ++bounded;
         if (past.bounded && past.covered) ++covered;
     }
@@ -129,8 +129,8 @@ std::optional<double> EffectPredictor::coverage() const {
 }
 
 bool EffectPredictor::trusted() const {
-    const auto bounded = std::count_if(m_foretold.begin(), m_foretold.end(), [](const Foretold& f) { return f.bounded; });
-    if (m_foretold.size() < kFewest || static_cast<std::size_t>(bounded) < kFewest / 2) return false;
+    const auto bounded = std::count_if(m_pastPredictions.begin(), m_pastPredictions.end(), [](const PastPrediction& f) { return f.bounded; });
+    if (m_pastPredictions.size() < kFewest || static_cast<std::size_t>(bounded) < kFewest / 2) return false;
     const double error = std::sqrt(kOutside * (1 - kOutside) / static_cast<double>(bounded));
     return rankCorrelation().value_or(0) >= kTrustedCorrelation &&
            coverage().value_or(0) >= std::max(kLeastCoverage, 1 - kOutside - 2 * error);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two configurations judged on the same samples. Most samples are right under both or wrong under both and say nothing;
-// what counts are the discordant ones: `fixed` (wrong before, right after) and `broken` (the other way round). This is
-// much sharper than comparing two accuracies' separate intervals.
+// Comparison of two configurations on the same samples. Most samples are right with both or wrong with both
+// and carry no information; only the discordant samples matter: `fixed` (wrong before, right after) and
+// `broken` (right before, wrong after). This is much more sensitive than comparing the separate intervals of
+// two accuracies.
 //
 // Test: McNemar's, exact (Q. McNemar, Psychometrika 12, 1947). Given m = fixed + broken discordant samples and no real
-// change, fixed is of Bin(m, 1/2): p = min(1, 2 P(X >= max(fixed, broken))).
+// change, fixed ~ Bin(m, 1/2): p = min(1, 2 P(X >= max(fixed, broken))).
 //
-// Interval, 95 %: given m, fixed is of Bin(m, t), t the chance that a discordant sample is one that was fixed. With t's
-// Clopper-Pearson interval [tl, th] the difference of the rates, (fixed - broken) / n = m (2 t - 1) / n, lies in
-// [m (2 tl - 1) / n, m (2 th - 1) / n]: the conditional exact interval (R. G. Newcombe, "Improved confidence intervals
-// for the difference between binomial proportions based on paired data", Statistics in Medicine 17, 1998, reviews it).
-// It holds 0 exactly if p >= 0.05, so the interval and the verdict never disagree.
-// Weakness: it takes m as given, and says nothing of how m itself would vary with other samples. Where m = 0 it would
-// be a point; there the interval is [-u, u], u = 1 - 0.025^(1/n) the Clopper-Pearson limit of a rate never seen in n.
+// Interval, 95 %: given m, fixed ~ Bin(m, t), where t is the probability that a discordant sample is fixed.
+// With t's Clopper-Pearson interval [tl, th] the difference of the rates, (fixed - broken) / n = m (2 t - 1)
+// / n, lies in [m (2 tl - 1) / n, m (2 th - 1) / n]: the conditional exact interval (R. G. Newcombe,
+// "Improved confidence intervals for the difference between binomial proportions based on paired data",
+// Statistics in Medicine 17, 1998, reviews it). It contains 0 if and only if p >= 0.05, so the interval and
+// the verdict never disagree. Weakness: m is taken as given, so the interval ignores how m would vary with
+// other samples. For m = 0 it would be a point; there it is [-u, u] instead, where u = 1 - 0.025^(1/n) is the
+// Clopper-Pearson limit for 0 of n.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,11 +29,12 @@ namespace quantloupe {
 /// Which samples changed, by index, ascending.
 struct Flips {
     std::vector<std::size_t> fixed, broken;
-    std::size_t samples = 0;  ///< those with a wanted class
+    std::size_t samples = 0;  ///< number of samples with a right class
 };
 
-/// `wanted` is the label, or the float model's class for agreement; below 0: the sample is left out. All three hold one
-/// class a sample. Throws Error if their sizes differ.
+/// Returns the samples that changed. All three contain one class per sample. `wanted` is the label, or the
+/// float model's class for agreement; samples with a negative one are left out. Throws Error if the sizes
+/// differ.
 Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32_t> after,
                 std::span<const std::int32_t> wanted);
 
@@ -45,12 +48,14 @@ struct PairedComparison {
     ChangeVerdict verdict = ChangeVerdict::NoChange;
 };
 
-/// Throws Error if fixed + broken > samples. Without samples: no change, the interval is -1 to 1.
+/// Compares by counts. Throws Error if fixed + broken > samples. Without samples: no change, the interval is
+/// -1 to 1.
 PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_t samples);
 PairedComparison comparePaired(const Flips& flips);
 
-/// "+0.8 points, 5 images fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no image changed". One decimal,
-/// more where one image is less than a tenth of a point. `sample` is the word for one, its plural takes an s.
+/// Returns "+0.8 points, 5 images fixed, 1 broken: within noise"; "a real gain", "a real loss"; "no image
+/// changed". Has one decimal, more if one image is less than a tenth of a point. `sample` is the singular
+/// noun; its plural takes an s.
 std::string describe(const PairedComparison& comparison, std::string_view sample = "image");
 
 }  // namespace quantloupe

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How much two rates on the same samples differ, as an interval.
+// Interval of the difference of two rates on the same samples.
 //
-// R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired data",
-// Statistics in Medicine 17 (1998), method 10: the Wilson intervals of both rates, squared and added with the
-// correlation of the pairs, which is corrected for continuity. Unlike the interval of paired_comparison.h it allows for
-// how the number of discordant samples would vary with other samples; a change that no sample shows is still possible.
+// R. G. Newcombe, "Improved confidence intervals for the difference between binomial proportions based on
+// paired data", Statistics in Medicine 17 (1998), method 10: combines the Wilson intervals of both rates with
+// the correlation of the pairs, corrected for continuity. Unlike the interval of paired_comparison.h, it
+// accounts for how the number of discordant samples would vary with other samples; a change that no sample
+// shows is still possible.
 
 #include <cstddef>
 
@@ -13,12 +14,12 @@
 
 namespace quantloupe {
 
-/// Samples by where they were right.
+/// Number of samples that are right before and after, only before, only after, or never.
 struct PairedCounts {
     std::size_t both = 0, onlyBefore = 0, onlyAfter = 0, neither = 0;
 };
 
-/// 95 % interval of the rate before minus the rate after. Without samples -1 to 1.
+/// Returns the 95 % interval of the rate before minus the rate after. Without samples, -1 to 1.
 RateInterval pairedDropInterval(const PairedCounts& counts);
 
 }  // namespace quantloupe

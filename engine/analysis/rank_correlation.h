@@ -8,11 +8,12 @@
 
 namespace quantloupe {
 
-/// Ranks from 1; equal values share the mean of their ranks.
+/// Returns ranks from 1; equal values share the mean of their ranks.
 std::vector<double> ranksOf(std::span<const double> values);
 
-/// Pearson's correlation of the ranks, -1 to 1 (the definition that stays right with ties). Empty where it is
-/// undefined: under two values, all values of one list equal, or a NaN. Throws Error if the sizes differ. O(n log n).
+/// Returns Pearson's correlation of the ranks, -1 to 1 (the definition that is also correct with ties). Empty
+/// if undefined: fewer than two values, all values of one list equal, or a NaN. Throws Error if the sizes
+/// differ. O(n log n).
 std::optional<double> spearman(std::span<const double> first, std::span<const double> second);
 
 }  // namespace quantloupe

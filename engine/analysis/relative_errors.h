@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The metrics that divide each element's error by the element. Dearer than tensor_metrics.h's sums (a division an
-// element): only where asked for.
+// Metrics that divide each element's error by the element. More expensive than the sums of tensor_metrics.h
+// (one division per element), so they are only computed on request.
 
 #include <cstddef>
 

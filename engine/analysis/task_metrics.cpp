@@ -37,21 +37,21 @@ void TaskCounts::add(const SampleVerdict& verdict, std::int32_t floating, std::o
     ++samples;
     if (verdict.predicted == floating) ++agreeing;
     if (!label) return;
-    ++labelled;
+    ++labeled;
     if (verdict.predicted == *label) ++top1;
     if (verdict.top5) ++top5;
 }
 
 void TaskCounts::merge(const TaskCounts& other) {
     samples += other.samples;
-    labelled += other.labelled;
+    labeled += other.labeled;
     top1 += other.top1;
     top5 += other.top5;
     agreeing += other.agreeing;
 }
 
-std::optional<double> TaskCounts::top1Rate() const { return rate(top1, labelled); }
-std::optional<double> TaskCounts::top5Rate() const { return rate(top5, labelled); }
+std::optional<double> TaskCounts::top1Rate() const { return rate(top1, labeled); }
+std::optional<double> TaskCounts::top5Rate() const { return rate(top5, labeled); }
 std::optional<double> TaskCounts::agreement() const { return rate(agreeing, samples); }
 
 RateInterval wilsonInterval(std::size_t hits, std::size_t samples) {

@@ -124,10 +124,10 @@ TensorDifference DifferenceSums::result() const {
         result.cosine = 1;
     } else if (count == 1) {
         result.cosine = 1;
-        result.note = "a single element: its cosine is 1 whatever it holds";
+        result.note = "a single element: its cosine is always 1";
     } else if (squaredReference == 0 || squaredTested == 0) {
         result.cosine = undefined;
-        result.note = squaredReference == 0 ? "no cosine: the reference is all zero" : "no cosine: the tensor is all zero";
+        result.note = squaredReference == 0 ? "the cosine is undefined: the reference is all zero" : "the cosine is undefined: the tensor is all zero";
     } else {
         result.cosine = std::clamp(product / std::sqrt(squaredReference * squaredTested), -1.0, 1.0);
     }
@@ -155,7 +155,7 @@ void addPerChannel(const ChannelLayout& layout, const float* reference, const fl
             }
         return;
     }
-    // Channels are neighbours: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
+    // Channels are neighbors: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
     constexpr std::size_t kTileElements = 2048;
     const std::size_t tile = std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
     const std::size_t blocks = layout.channels / kLanes;

@@ -19,7 +19,7 @@ class TemporaryFolder {
     TemporaryFolder() {
         std::string name = (std::filesystem::temp_directory_path() / "quantloupe-XXXXXX").string();
         if (!mkdtemp(name.data()))
-            fail(ErrorKind::Io, "cannot make a folder for temporary files: {}", std::strerror(errno));
+            fail(ErrorKind::Io, "cannot create a temporary folder: {}", std::strerror(errno));
         m_path = name;
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -52,7 +52,7 @@ std::string lastLine(std::string_view text) {
 double numberFrom(const ProgramOutput& output) {
     if (output.exitCode != 0) {
         const std::string said = lastLine(output.err.empty() ? output.out : output.err);
-        const std::string end = output.signal != 0 ? fmt::format("it was ended by signal {}", output.signal)
+        const std::string end = output.signal != 0 ? fmt::format("it was terminated by signal {}", output.signal)
                                                    : fmt::format("it failed with exit code {}", output.exitCode);
         if (said.empty()) failInput("{}", end);
         failInput("{}: {}", end, said);
@@ -71,7 +71,7 @@ double parseMetric(const std::string& text) {
     const auto [stop, error] = std::from_chars(begin, end, value);  // whatever the locale
     if (error == std::errc::result_out_of_range) failInput("it printed '{}', which is out of range", line);
     if (error != std::errc() || stop != end) failInput("its last line must be a number; it is '{}'", line);
-    if (!std::isfinite(value)) failInput("it printed '{}', which cannot be compared", line);
+    if (!std::isfinite(value)) failInput("it printed '{}', which is not a finite number", line);
     return value;
 }
 
@@ -81,7 +81,7 @@ double runUserMetric(const UserMetric& metric, const std::map<std::string, Const
     try {
         auto arrays = outputs;
         if (!labels.empty()) {
-            if (arrays.contains(kLabels)) failInput("an output of the network has the name of the labels, '{}'", kLabels);
+            if (arrays.contains(kLabels)) failInput("an output of the network is named '{}', which is reserved for the labels", kLabels);
             arrays[kLabels] = Constant::fromInt64s({static_cast<std::int64_t>(labels.size())},
                                                    std::vector<std::int64_t>(labels.begin(), labels.end()));
         }

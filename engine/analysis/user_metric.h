@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A metric of the person's own: a program that reads the network's outputs and prints a number.
+// User-defined metric: a program that reads the network's outputs and prints a number.
 //
 //     PROGRAM [ARGUMENTS...] outputs.npz
 //
-// The .npz holds an array for each graph output, named after it, one row a sample; and with labels "labels", int64, -1
-// where a sample has none. The last line on standard output that is not empty is the number, in C's notation, finite;
-// lines before it and standard error are for messages. Exit code 0. In Python:
+// The .npz contains one array per graph output, named after it, with one row per sample, and "labels" if
+// there are labels (int64, -1 for a sample without a label). The last non-empty line on standard output is
+// the number, finite, in C's notation; earlier lines and standard error are for messages. The exit code must
+// be 0. In Python:
 //
 //     #!/usr/bin/env python3
 //     import sys, numpy
@@ -30,13 +31,14 @@ struct UserMetric {
     double timeoutSeconds = 60;
 };
 
-/// The .npz is in a folder for temporary files, which is removed afterwards. `labels` is empty or holds one a sample.
-/// Throws Error naming the program and what went wrong: cannot be run, too slow, non-zero exit (with the end of what it
-/// said), no number; Cancelled. Any thread; the program runs beside others.
+/// Runs the program. The .npz is in a temporary folder, which is removed afterwards. `labels` is empty or has
+/// one entry per sample. Throws Error naming the program and the cause: it cannot be run, takes too long,
+/// exits with a non-zero code (with the end of its output), or prints no number; Cancelled. May be called
+/// from any thread, also concurrently.
 double runUserMetric(const UserMetric& metric, const std::map<std::string, ConstantPtr>& outputs,
                      std::span<const int> labels, const CancelToken& cancel);
 
-/// What runUserMetric takes from a program's standard output; throws Error that says what is there instead.
+/// Returns the number in a program's standard output. Throws Error that says what it contains instead.
 double parseMetric(const std::string& text);
 
 }  // namespace quantloupe

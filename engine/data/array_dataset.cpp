@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of numpy's as a dataset: a row is a sample. They are held in memory as they are in the file.
+// numpy arrays as a dataset: each row is a sample. They are kept in memory as they are in the file.
 
 #include <limits>
 
@@ -59,14 +59,14 @@ class ArrayDataset : public Dataset {
   private:
     std::vector<InputSpec> m_inputs;
     std::vector<ConstantPtr> m_arrays;  // one an input
-    std::vector<int> m_labels;          // empty, or one a row
+    std::vector<int> m_labels;          // empty, or one per row
     std::size_t m_size;
     Version m_version;
 };
 
 std::vector<int> labelsOf(const Constant& array, std::int64_t samples) {
     if (array.size() != samples || array.dims().empty() || array.dims().front() != samples)
-        failInput("'{}' is {} but there are {} samples: it must hold one number a sample", kLabels,
+        failInput("'{}' is {} but there are {} samples: it must contain one number per sample", kLabels,
                   toString(array.dims()), samples);
     if (array.type() == DataType::Float32 || array.type() == DataType::Float64 ||
         array.type() == DataType::Float16)
@@ -74,7 +74,7 @@ std::vector<int> labelsOf(const Constant& array, std::int64_t samples) {
     std::vector<int> labels;
     for (const std::int64_t label : array.toInt64s()) {
         if (label < 0 || label > std::numeric_limits<int>::max())
-            failInput("'{}' holds {}: a label is the index of a class, from 0", kLabels, label);
+            failInput("'{}' contains {}: a label must be a class index, from 0", kLabels, label);
         labels.push_back(static_cast<int>(label));
     }
     return labels;
@@ -98,7 +98,7 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
     if (file.extension() == ".npy") {
         if (inputs.size() != 1)
             failInput(
-                "the network has {} inputs and a .npy holds one array: save a .npz with an array for each",
+                "the network has {} inputs but a .npy contains only one array: save a .npz with an array for each",
                 inputs.size());
         arrays[inputs.front().name] = loadNpy(file);
     } else {
@@ -110,7 +110,7 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
         chosen.push_back(arrayFor(input, arrays, inputs.size() == 1));
         checkArrayFits(*chosen.back(), input, input.name);
         if (chosen.back()->dims().front() != chosen.front()->dims().front())
-            failInput("the arrays disagree on how many samples there are: '{}' has {}, '{}' has {}",
+            failInput("the arrays have different numbers of samples: '{}' has {}, '{}' has {}",
                       inputs.front().name, chosen.front()->dims().front(), input.name,
                       chosen.back()->dims().front());
         labelsAreInput = labelsAreInput || input.name == kLabels;

@@ -47,7 +47,7 @@ class Subset : public Dataset {
 DatasetPtr openByKind(const fs::path& path, const std::vector<InputSpec>& inputs,
                       const Preprocess& preprocess) {
     if (!fs::exists(path)) fail(ErrorKind::Io, "there is no such file or folder");
-    if (inputs.empty()) failInput("the network has no inputs: there is nothing to feed");
+    if (inputs.empty()) failInput("the network has no inputs");
     if (fs::is_directory(path))
         return isOnnxTestData(path) ? openOnnxTestData(path, inputs)
                                     : openImageFolder(path, inputs, preprocess);

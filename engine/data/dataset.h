@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Samples: a folder of images, arrays (.npy, .npz) or ONNX test_data_set tensors, in a fixed order.
-// A dataset is immutable; samples are decoded when asked for, from any thread.
+// A dataset is immutable; samples are decoded on request, on any thread.
 
 #include <filesystem>
 #include <memory>
@@ -23,11 +23,11 @@ struct SampleTensor {
     std::vector<std::byte> bytes;
 };
 
-/// What the network wants: one entry a graph input.
+/// What the network expects for a graph input.
 struct InputSpec {
     std::string name;
     DataType type = DataType::Float32;
-    Shape shape;  ///< with the batch dimension first; empty if the model does not say
+    Shape shape;  ///< with the batch dimension first; empty if unknown
 };
 std::vector<InputSpec> inputSpecsOf(const Graph& graph);
 
@@ -36,40 +36,39 @@ class Dataset {
     virtual ~Dataset() = default;
 
     virtual std::size_t size() const = 0;
-    /// One tensor a graph input, in the order of the specs. Throws Error naming the file of the sample.
+    /// Returns one tensor per graph input, in the order of the specs. Throws Error naming the file of the
+    /// sample.
     virtual std::vector<SampleTensor> sample(std::size_t index) const = 0;
     /// Relative path, or "row 17".
     virtual std::string sampleName(std::size_t index) const = 0;
-    /// The class, where labels are known.
+    /// Returns the class; empty without labels.
     virtual std::optional<int> label(std::size_t index) const = 0;
     bool hasLabels() const { return size() > 0 && label(0).has_value(); }
-    /// Names of the classes by index; empty if they have none.
+    /// Names of the classes by index; empty if there are none.
     virtual const std::vector<std::string>& classNames() const = 0;
     /// "1,000 images in 10 classes".
     virtual std::string description() const = 0;
-    /// Hash of what the samples are (paths, sizes and times of change, or content) and how they are
-    /// preprocessed.
+    /// Hash of the samples (paths, sizes and modification times, or content) and of their preprocessing.
     virtual Version version() const = 0;
 };
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-/// Opens DATA as the command line means it: a folder with one subfolder a class (label = alphabetical index),
-/// a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional) or a folder
-/// with test_data_set_* (or such a folder itself). Images are ordered by relative path, bytewise; hidden
-/// files and files with other endings than .jpg, .jpeg and .png are passed over. The preprocessing is for
-/// images alone. Arrays of other number types are converted where every value has a counterpart. Throws Error
-/// for a missing path, an empty folder, arrays that do not fit the inputs, or images where the network does
-/// not take one image-like input.
+/// Opens the DATA argument of the command line: a folder with one subfolder per class (label = alphabetical
+/// index), a flat folder of images, a .npy, a .npz (arrays named after the inputs, "labels" optional) or a
+/// folder with test_data_set_* (or such a folder itself). Images are ordered by relative path, bytewise;
+/// hidden files and files with extensions other than .jpg, .jpeg and .png are ignored. The preprocessing is
+/// only applied to images. Arrays of other number types are converted if every value can be represented.
+/// Throws Error for a missing path, an empty folder, arrays that do not fit the inputs, or images if the
+/// network does not have a single image-like input.
 DatasetPtr openDataset(const std::filesystem::path& path, const std::vector<InputSpec>& inputs,
                        const Preprocess& preprocess);
 
-/// `count` samples spread evenly over the order: index floor(i * size / count). All if count is 0 or beyond
-/// size.
+/// Returns `count` indices spread evenly: floor(i * size / count). All if count is 0 or above size.
 std::vector<std::size_t> spreadEvenly(std::size_t size, std::size_t count);
-/// A view of some samples of another dataset, in the order given.
+/// Returns a view of some samples of another dataset, in the given order.
 DatasetPtr subset(DatasetPtr dataset, std::vector<std::size_t> indices);
-/// {calibration, evaluation} of data that serves for both: odd positions calibrate, even evaluate. A single
-/// sample serves for both.
+/// Splits data that is used for both purposes into {calibration, evaluation}: odd indices are for
+/// calibration, even ones for evaluation. A single sample is used for both.
 std::pair<DatasetPtr, DatasetPtr> splitForCalibration(const DatasetPtr& dataset);
 
 }  // namespace quantloupe

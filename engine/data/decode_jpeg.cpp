@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG by libjpeg. It reports errors through a callback that must not return, so both phases (header, pixels)
-// run under setjmp in functions that own nothing; what needs a destructor lives in the caller. Truncated or
-// damaged image data is only a warning to libjpeg, which then fills up with grey. To us it is an error.
+// run under setjmp in functions that own nothing; objects with destructors are owned by the caller. For
+// libjpeg, truncated or damaged image data is only a warning, and it fills the rest with gray. Here it is an
+// error.
 
 #include <jerror.h>
 #include <jpeglib.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int kMostScans = 500;  // real progressive files have about ten; hostile ones cost seconds a scan
 
-/// libjpeg's state and what our callbacks need of it.
+/// libjpeg's state and the data of our callbacks.
 struct Decoder {
     jpeg_decompress_struct state{};
     jpeg_error_mgr errors{};
@@ -101,7 +102,7 @@ Image decodeJpeg(const std::uint8_t* data, std::size_t size) {
     Decoder decoder;
     if (!readHeader(decoder, data, size)) failDecoding(decoder);
     if (decoder.state.jpeg_color_space == JCS_CMYK || decoder.state.jpeg_color_space == JCS_YCCK)
-        failInput("this is a CMYK JPEG, made for print: convert it to RGB");
+        failInput("this is a CMYK JPEG: convert it to RGB");
     Image image = allocateRgb(decoder.state.image_width, decoder.state.image_height, size);
     if (!readPixels(decoder, image.pixels.data(), static_cast<std::size_t>(image.width) * 3))
         failDecoding(decoder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG by libpng. As with JPEG, its error callback must not return: both phases run under setjmp in functions
-// that own nothing. Gamma and colour profiles are left alone, as the networks' training pipelines do.
+// that own nothing. Gamma and color profiles are ignored, as in the training pipelines of the networks.
 
 #include <png.h>
 

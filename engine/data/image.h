@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Images: decoding JPEG and PNG, and the resize that the networks were trained with.
+// Images: decoding JPEG and PNG, and resizing as in training.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,26 +12,28 @@ namespace quantloupe {
 struct Image {
     int width = 0;
     int height = 0;
-    int channels = 3;  ///< 3 (RGB) or 1 (grey)
+    int channels = 3;  ///< 3 (RGB) or 1 (gray)
     std::vector<std::uint8_t> pixels;
 };
 
-/// Decodes a JPEG or PNG (told by its first bytes) to RGB: grey is spread over three channels, alpha dropped,
-/// palettes and 16 bits brought to 8, CMYK refused; EXIF orientation is not applied (as Pillow's open).
-/// Throws Error naming the file for what does not decode, is incomplete or absurdly large. Any thread.
+/// Decodes a JPEG or PNG (recognized by its first bytes) to RGB. Gray is replicated to three channels, alpha
+/// is dropped, palettes and 16 bits are converted to 8 bits per channel, and CMYK is refused. EXIF
+/// orientation is not applied (as in Pillow's open). Throws Error naming the file if it cannot be decoded, is
+/// incomplete or absurdly large. May be called from any thread.
 Image decodeImage(const std::filesystem::path& path);
-/// The same from memory; `name` is for the error.
+/// Decodes from memory; `name` is used in errors.
 Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string& name);
 
 enum class Interpolation { Bilinear, Bicubic };
 
-/// Antialiased, bit for bit as Image.resize(size, BILINEAR or BICUBIC) of Pillow 13: fixed-point coefficients
-/// (22 bits), one pass for the rows and one for the columns. Throws Error for a size that no image can have.
+/// Resizes with antialiasing, bit-identical to Image.resize(size, BILINEAR or BICUBIC) of Pillow 13:
+/// fixed-point coefficients (22 bits), one pass for the rows and one for the columns. Throws Error for an
+/// invalid size.
 Image resizeImage(const Image& image, int width, int height,
                   Interpolation interpolation = Interpolation::Bilinear);
-/// The middle, halves rounded as torchvision does; throws Error if the image is smaller.
+/// Crops the center, rounding halves as torchvision does. Throws Error if the image is smaller.
 Image centerCrop(const Image& image, int width, int height);
-/// ITU-R 601-2 luma, as Pillow's convert("L").
+/// Converts to ITU-R 601-2 luma, as Pillow's convert("L").
 Image toGray(const Image& image);
 
 }  // namespace quantloupe

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The decoders behind decodeImage. Each takes a whole file in memory and gives RGB; none keeps state, so any
-// thread may call them. They throw Error without naming the file (decodeImage adds it).
+// The decoders used by decodeImage. Each takes a whole file in memory and returns RGB. They keep no state, so
+// any thread may call them. They throw Error without naming the file (decodeImage adds it).
 
 #include <cstddef>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace quantloupe {
 Image decodeJpeg(const std::uint8_t* data, std::size_t size);
 Image decodePng(const std::uint8_t* data, std::size_t size);
 
-/// An RGB image with its pixels allocated. Throws Error where the size is beyond what we decode (2^27
-/// pixels), or so large for a file of `fileSize` bytes that it can only be a decompression bomb.
+/// Allocates an RGB image. Throws Error if it has more than 2^27 pixels, or so many for a file of `fileSize`
+/// bytes that it can only be a decompression bomb.
 Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A folder of images as a dataset. Only names are kept in memory; a sample is read, decoded and converted
-// when asked for.
+// on request.
 
 #include "base/error.h"
 #include "base/input_file.h"
@@ -111,12 +111,12 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
         const Listing inside = list(folder / name);
         if (!inside.images.empty() && !top.images.empty())
             failInput(
-                "it holds both images ('{}') and folders of images ('{}'): use a flat folder or one folder a "
+                "it contains both images ('{}') and folders of images ('{}'): use a flat folder or one folder per "
                 "class",
                 top.images.front(), name);
         if (!inside.folders.empty() && top.images.empty())
             failInput(
-                "the class folder '{}' holds folders ('{}'): choose the folder whose subfolders are the "
+                "the class folder '{}' contains folders ('{}'): choose the folder whose subfolders are the "
                 "classes",
                 name, inside.folders.front());
         for (const std::string& image : inside.images)
@@ -124,10 +124,10 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
     }
     if (files.empty())
         failInput(
-            "the folder holds no samples: no .jpg, .jpeg or .png in it or in its subfolders, and no "
+            "the folder contains no samples: no .jpg, .jpeg or .png in it or in its subfolders, and no "
             "test_data_set_*");
     if (inputs.size() != 1)
-        failInput("images are for networks with one input, this one has {}: give arrays (.npz) instead",
+        failInput("images can only be used for networks with one input, this one has {}: use arrays (.npz) instead",
                   inputs.size());
     // By the joined path: "a-b/1.jpg" comes before "a/1.jpg", though class "a" comes before "a-b".
     std::sort(files.begin(), files.end(),

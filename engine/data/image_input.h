@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a decoded image to the network's input, as Preprocess says.
+// Converts a decoded image to the network's input as specified by Preprocess.
 
 #include <array>
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace quantloupe {
 
-/// Immutable: any thread may convert with it.
+/// Immutable, so any thread may use it.
 class ImageInput {
   public:
-    /// Throws Error where the input does not take such images: not rank 4, other channels, another size than
-    /// the one that the preprocessing gives, or a type other than float32 (uint8 for untouched pixels).
+    /// Throws Error if the input does not accept such images: if its rank is not 4, its channels or size
+    /// differ from those after preprocessing, or its type is not float32 (or uint8 for unscaled pixels).
     ImageInput(const InputSpec& spec, const Preprocess& preprocess);
 
-    /// Colour, resize and crop: the pixels that are scaled then. Throws Error where the result does not fit.
+    /// Applies color conversion, resize and crop, but not scaling. Throws Error if the result does not fit.
     Image pixels(Image image) const;
-    /// pixels(), then x = (float(pixel) * scale - mean) / std, each step rounded to float32, in the layout:
-    /// C×H×W or H×W×C.
+    /// Applies pixels() and x = (float(pixel) * scale - mean) / std, each step rounded to float32. The result
+    /// has the layout C×H×W or H×W×C.
     SampleTensor convert(Image image) const;
 
   private:

@@ -42,19 +42,19 @@ ConstantPtr readNpyData(const NpyHeader& header, const ByteSource& source, std::
     const DataType type = header.type();
     if (type == DataType::Undefined) {
         const bool objects = header.descr.find('O') != std::string::npos;
-        failInput("the array is of numpy's type '{}'{}: save it as numbers",
+        failInput("the array has the numpy type '{}'{}: save it as numbers",
                   header.descr.empty() ? "structure" : header.descr,
                   objects ? " (Python objects, which are never loaded)" : "");
     }
     const std::size_t element = elementSize(type);
     const auto wanted = static_cast<std::uint64_t>(elementCount(header.shape)) * element;
     if (wanted > available)
-        failInput("the file is incomplete: the shape {} needs {} bytes, {} are there", toString(header.shape),
+        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}", toString(header.shape),
                   wanted, available);
     std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
     const std::size_t got = source(bytes.data(), bytes.size());
     if (got != bytes.size())
-        failInput("the file is incomplete: the shape {} needs {} bytes, {} are there", toString(header.shape),
+        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}", toString(header.shape),
                   wanted, got);
     if (header.descr.front() == '>') swapBytes(bytes, element);
     if (header.fortranOrder && header.shape.size() > 1) bytes = toRowMajor(bytes, header.shape, element);

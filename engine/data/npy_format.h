@@ -20,18 +20,17 @@ struct NpyHeader {
     Dims shape;
     std::uint64_t bytes = 0;  ///< of the header itself, from the start of the file
 
-    /// Undefined for what we have no type for: text, objects, dates, complex numbers, structures.
+    /// Returns Undefined for unsupported types: text, objects, dates, complex numbers, structures.
     DataType type() const;
 };
 
-/// Throws Error for what is no .npy file.
+/// Reads the header. Throws Error if the source is not a .npy file.
 NpyHeader readNpyHeader(const ByteSource& source);
-/// What follows the header, as row-major and little endian. `available` is how many bytes follow at most:
-/// nothing is allocated beyond it. Throws Error for a type that we do not have and for a file that ends too
-/// early.
+/// Reads the data after the header and converts it to row-major and little endian. At most `available` bytes
+/// follow, and no more is allocated. Throws Error for an unsupported type and for a truncated file.
 ConstantPtr readNpyData(const NpyHeader& header, const ByteSource& source, std::uint64_t available);
 
-/// The header for an array, of format 1.0. Throws Error for types that numpy does not have.
+/// Returns the header (format 1.0) for an array. Throws Error for types that numpy does not have.
 std::string npyHeaderFor(const Constant& array);
 
 }  // namespace quantloupe

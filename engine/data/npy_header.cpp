@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header is the text of a Python dictionary, {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), },
-// so this holds a reader for that little of Python.
+// so this contains a parser for that subset of Python.
 
 #include <charconv>
 #include <cstring>
@@ -89,7 +89,7 @@ class HeaderReader {
             peek();
             std::int64_t extent = -1;
             const auto [end, error] = std::from_chars(m_left.data(), m_left.data() + m_left.size(), extent);
-            if (error != std::errc() || extent < 0) failHeader("'shape' holds something that is no extent");
+            if (error != std::errc() || extent < 0) failHeader("'shape' contains an invalid extent");
             m_left.remove_prefix(static_cast<std::size_t>(end - m_left.data()));
             accept('L');  // as Python 2 wrote it
             dims.push_back(extent);
@@ -145,18 +145,18 @@ DataType NpyHeader::type() const {
 NpyHeader readNpyHeader(const ByteSource& source) {
     std::array<std::byte, 12> start{};
     if (source(start.data(), 8) != 8 || std::memcmp(start.data(), kMagic.data(), kMagic.size()) != 0)
-        failInput("this is no .npy file: it does not start with numpy's mark");
+        failInput("this is not a .npy file: it does not start with numpy's magic string");
     const auto major = std::to_integer<int>(start[6]);
-    if (major < 1 || major > 3) fail(ErrorKind::Unsupported, "the .npy format {}.x is not known", major);
+    if (major < 1 || major > 3) fail(ErrorKind::Unsupported, "the .npy format {}.x is not supported", major);
     const std::size_t lengthBytes = major == 1 ? 2 : 4;
-    if (source(start.data() + 8, lengthBytes) != lengthBytes) failHeader("the file ends within it");
+    if (source(start.data() + 8, lengthBytes) != lengthBytes) failHeader("the file ends within the header");
     std::uint32_t length = 0;
     for (std::size_t i = 0; i < lengthBytes; ++i)
         length |= std::to_integer<std::uint32_t>(start[8 + i]) << (8 * i);
     if (length > kMostHeaderBytes) failHeader(fmt::format("{} bytes is too long", length));
     std::string text(length, '\0');
     if (source(reinterpret_cast<std::byte*>(text.data()), length) != length)
-        failHeader("the file ends within it");
+        failHeader("the file ends within the header");
     NpyHeader header = HeaderReader(text).read();
     header.bytes = 8 + lengthBytes + length;
     return header;

@@ -43,14 +43,14 @@ Archive openArchive(const InputFile& file) {
     const std::string text = zip_error_strerror(&error);
     zip_error_fini(&error);
     if (code == ZIP_ER_NOZIP || code == ZIP_ER_INCONS)
-        failInput("this is no .npz file, or an incomplete one ({})", text);
+        failInput("this is not a .npz file, or it is incomplete ({})", text);
     fail(ErrorKind::Io, "the file cannot be opened: {}", text);
 }
 
 /// Null for an entry whose type we do not have.
 ConstantPtr readEntry(zip_t* archive, const zip_stat_t& stat) {
     if (stat.size / kMostInflation > stat.comp_size)
-        failInput("the entry claims {} bytes packed into {}: it is damaged or hostile", stat.size,
+        failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious", stat.size,
                   stat.comp_size);
     const Entry entry(zip_fopen_index(archive, stat.index, 0));
     if (!entry) failInput("the entry cannot be opened: {}", zip_strerror(archive));

@@ -10,12 +10,13 @@
 
 namespace quantloupe {
 
-/// Integers of other widths are kept as they are; unicode and object arrays are refused with an Error. Errors
-/// of all three name the file.
+/// Loads a .npy file. Integers keep their width. Throws Error for Unicode and object arrays. Errors of all
+/// three functions name the file.
 ConstantPtr loadNpy(const std::filesystem::path& path);
-/// All numeric arrays of the archive by name; others are left out.
+/// Loads all numeric arrays of the archive by name; others are left out.
 std::map<std::string, ConstantPtr> loadNpz(const std::filesystem::path& path);
-/// Uncompressed, the same bytes for the same arrays; through a temporary file and a rename.
+/// Writes an uncompressed archive, with identical bytes for identical arrays, through a temporary file and a
+/// rename.
 void saveNpz(const std::map<std::string, ConstantPtr>& arrays, const std::filesystem::path& path);
 
 }  // namespace quantloupe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's test data: folders test_data_set_0, test_data_set_1, ... with a TensorProto a file.
+// ONNX test data: folders test_data_set_0, test_data_set_1, ... with one TensorProto per file.
 
 #include <onnx/onnx_pb.h>
 
@@ -85,7 +85,7 @@ ConstantPtr loadTensor(const fs::path& path) {
     const std::string bytes = readFile(path);  // at most as much as protobuf reads
     const auto tensor = std::make_shared<onnx::TensorProto>();
     if (!tensor->ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) || !tensor->has_data_type())
-        failInput("this is no ONNX tensor, or an incomplete one");
+        failInput("this is not an ONNX tensor, or it is incomplete");
     return constantFromProto(*tensor, tensor, path.parent_path());
 }
 
@@ -95,7 +95,7 @@ DataSet loadSet(const fs::path& folder, const std::vector<InputSpec>& inputs) {
         const std::string file = fmt::format("input_{}.pb", i);
         try {
             if (!fs::exists(folder / file))
-                failInput("it is missing: the network has {} inputs, and each needs its file", inputs.size());
+                failInput("it is missing: the network has {} inputs, and each needs a file", inputs.size());
             set.arrays.push_back(loadTensor(folder / file));
             checkArrayFits(*set.arrays.back(), inputs[i], file);
         } catch (Error& error) {
@@ -104,7 +104,7 @@ DataSet loadSet(const fs::path& folder, const std::vector<InputSpec>& inputs) {
         }
         if (set.arrays.back()->dims().front() != set.arrays.front()->dims().front())
             failInput(
-                "in '{}' the inputs disagree on how many samples there are: {} and {} in their first "
+                "in '{}' the inputs have different numbers of samples: {} and {} in their first "
                 "dimension",
                 set.name, set.arrays.front()->dims().front(), set.arrays.back()->dims().front());
     }
@@ -131,7 +131,7 @@ bool isOnnxTestData(const fs::path& folder) {
 }
 
 DatasetPtr openOnnxTestData(const fs::path& folder, const std::vector<InputSpec>& inputs) {
-    if (inputs.empty()) failInput("the network has no inputs: there is nothing to feed");
+    if (inputs.empty()) failInput("the network has no inputs");
     std::vector<fs::path> folders = setsIn(folder);
     if (folders.empty()) folders.push_back(withoutSlash(folder));
     std::vector<DataSet> sets;

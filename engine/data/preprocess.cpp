@@ -27,7 +27,7 @@ float numberOf(const Json& value, const std::string& key) {
 
 std::vector<float> numbersOf(const Json& value, const std::string& key) {
     if (!value.is_array())
-        failInput("'{}' must be a list of numbers, one a channel, not {}", key, value.dump());
+        failInput("'{}' must be a list of numbers, one per channel, not {}", key, value.dump());
     std::vector<float> numbers;
     for (const Json& entry : value) numbers.push_back(numberOf(entry, key));
     return numbers;
@@ -73,7 +73,7 @@ std::string nameOf(Enum value, const std::array<Choice<Enum>, N>& choices) {
     return {};
 }
 
-/// The double whose shortest text is that of the float: 0.4914 and not 0.49140000343322754.
+/// Returns the double with the same shortest text as the float: 0.4914 and not 0.49140000343322754.
 double readable(float value) { return std::stod(fmt::format("{}", value)); }
 
 Json readable(const std::vector<float>& values) {
@@ -106,7 +106,7 @@ Preprocess preprocessFromJson(std::string_view text) {
         else if (key == "layout")
             result.layout = choiceOf(value, key, kLayouts);
         else
-            failInput("the key '{}' is not known; the keys are {}", key, kKeys);
+            failInput("unknown key '{}'; the keys are {}", key, kKeys);
     }
     const std::size_t channels = result.color == Preprocess::Color::Gray ? 1 : 3;
     if (!json.contains("mean")) result.mean.assign(channels, 0.0f);
@@ -118,7 +118,7 @@ Preprocess preprocessFromJson(std::string_view text) {
         failInput("'std' has {} numbers but the color {} has {} channels", result.std.size(),
                   nameOf(result.color, kColors), channels);
     for (const float divisor : result.std)
-        if (divisor == 0.0f) failInput("'std' must not hold 0: pixels are divided by it");
+        if (divisor == 0.0f) failInput("'std' must not contain 0 because pixels are divided by it");
     return result;
 }
 

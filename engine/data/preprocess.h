@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How an image becomes the network's input: resize, centre crop, x = (pixel * scale - mean) / std, layout.
+// Preprocessing of images: resize, center crop, x = (pixel * scale - mean) / std, layout.
 
 #include <array>
 #include <filesystem>
@@ -17,11 +17,11 @@ struct Preprocess {
     enum class Color { Rgb, Bgr, Gray };
     enum class Layout { Nchw, Nhwc };
     Color color = Color::Rgb;
-    std::optional<std::array<int, 2>> resize;      ///< height, width; nothing: the image must fit already
-    Interpolation interpolation = Interpolation::Bilinear;  ///< of the resize, always antialiased
+    std::optional<std::array<int, 2>> resize;      ///< height, width; empty: the image must already fit
+    Interpolation interpolation = Interpolation::Bilinear;  ///< for resizing, always antialiased
     std::optional<std::array<int, 2>> centerCrop;  ///< height, width, after the resize
     float scale = 1.0f / 255.0f;
-    std::vector<float> mean = {0, 0, 0};  ///< one a channel, in the order of `color`
+    std::vector<float> mean = {0, 0, 0};  ///< one per channel, in the order of `color`
     std::vector<float> std = {1, 1, 1};
     Layout layout = Layout::Nchw;
     bool operator==(const Preprocess&) const = default;
@@ -29,11 +29,11 @@ struct Preprocess {
 
 /// {"color","resize","interpolation","center_crop","scale","mean","std","layout"}, every key optional.
 /// `color` is "RGB", "BGR" or "GRAY", `interpolation` "bilinear" or "bicubic", `layout` "NCHW" or "NHWC".
-/// Throws Error naming the key that is unknown, doubled or has a wrong value.
+/// Throws Error naming a key that is unknown, duplicate or has an invalid value.
 Preprocess preprocessFromJson(std::string_view text);
 std::string preprocessToJson(const Preprocess& preprocess);
 Preprocess loadPreprocess(const std::filesystem::path& path);
-/// NAME.preprocess.json beside NAME.onnx, if there is one.
+/// Returns the path of NAME.preprocess.json next to NAME.onnx, if it exists.
 std::optional<std::filesystem::path> preprocessBeside(const std::filesystem::path& model);
 
 }  // namespace quantloupe

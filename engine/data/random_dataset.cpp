@@ -66,7 +66,7 @@ std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
 RandomInput inputOf(const Graph& graph, TensorId id) {
     const TensorInfo& tensor = graph.tensor(id);
     if (!tensor.shape || tensor.shape->empty())
-        failInput("the model does not say the shape of its input '{}', so random inputs cannot be made for it; give data",
+        failInput("the model does not specify the shape of its input '{}', so random inputs cannot be generated for it; provide data",
                   tensor.name);
     RandomInput input;
     if (tensor.type != DataType::Undefined) input.type = tensor.type;
@@ -95,11 +95,12 @@ RandomInput inputOf(const Graph& graph, TensorId id) {
             break;
         default:
             fail(ErrorKind::Unsupported,
-                 "the input '{}' is {}: random inputs can be made for float32, integers and bool; give data",
+                 "the input '{}' is {}: random inputs can only be generated for float32, integers and bool; provide data",
                  tensor.name, dataTypeName(input.type));
     }
     if (const std::int64_t rows = rowsIndexedBy(graph, id); rows > 0) {
-        const int bits = 8 * static_cast<int>(elementSize(input.type)) - 1;  // what a signed type can hold, too
+        // also representable in a signed type
+        const int bits = 8 * static_cast<int>(elementSize(input.type)) - 1;
         input.low = 0;
         input.count = bits < 62 ? std::min(rows, std::int64_t{1} << bits) : rows;
     }
@@ -164,7 +165,7 @@ class RandomDataset : public Dataset {
 }  // namespace
 
 DatasetPtr randomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed) {
-    if (graph.inputs().empty()) failInput("the network has no inputs: there is nothing to feed");
+    if (graph.inputs().empty()) failInput("the network has no inputs");
     return std::make_shared<RandomDataset>(graph, samples, seed);
 }
 

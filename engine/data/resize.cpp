@@ -2,12 +2,12 @@
 // Antialiased bilinear and bicubic resize in fixed point, the arithmetic of Pillow's Image.resize, with which
 // most networks were trained; a different resize shifts accuracy by tenths of a percent.
 //
-// A filter (a triangle, or Keys' cubic with a = -0.5) is laid over the source at each target pixel; when
-// shrinking it is stretched by the factor, so that every source pixel counts (antialiasing). The weights are
-// normalised in double, then rounded to 22 bits of fraction. Between the two passes pixels are rounded to 8
-// bits, so their order shows: rows first, but columns first where the height shrinks by more than twice as
-// many pixels as the width, as Pillow has done it since version 13 (11 and 12 always take the rows first).
-// Cost: target pixels × filter width, a pass. Weakness: bit equality holds for 8-bit pixels alone.
+// A filter (a triangle, or Keys' cubic with a = -0.5) is applied to the source at each target pixel. When
+// shrinking, it is stretched by the factor so that every source pixel counts (antialiasing). The weights are
+// normalized in double, then rounded to 22 bits of fraction. Between the two passes pixels are rounded to 8
+// bits, so the order of the passes matters: rows first, but columns first if the height shrinks by more than
+// twice as many pixels as the width, as in Pillow since version 13 (11 and 12 always start with the rows).
+// Cost: target pixels × filter width per pass. Weakness: results are bit-identical only for 8-bit pixels.
 
 #include <algorithm>
 #include <cmath>

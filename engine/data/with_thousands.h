@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Large numbers for people to read.
+// Formatting of large numbers.
 
 #include <cstddef>
 #include <string>
 
 namespace quantloupe {
 
-/// "12,345", whatever the locale.
+/// Returns "12,345" in any locale.
 std::string withThousands(std::size_t number);
 
 }  // namespace quantloupe

@@ -1,10 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// dot finds the order in the rows and the places; the rest is ours. An edge that passes rows is given as a
-// chain of thin nodes, one a row: so all edges have length 1, dot has no choice but our ranks, and we know
-// where each long edge runs and can draw it straight (dot's own polylines lean against the boxes). Such
-// chains get a high weight, as dot's own have, and the trunk of the piece the highest: it is drawn straight,
-// and stacked pieces fit. Of splines only "line" is ever asked for: ortho aborts the process on some graphs,
-// and curved does not end.
+// SPDX-License-Identifier: Apache-2.0 dot determines the order in the rows and the coordinates; everything
+// else is done here. An edge that passes rows is replaced with a chain of thin nodes, one per row. Then all
+// edges have length 1, dot must keep our ranks, and the path of each long edge is known and can be drawn
+// straight (dot's own polylines touch the boxes). Such chains get a high weight, as in dot itself, and the
+// trunk of the piece gets the highest, so it is drawn straight and stacked pieces fit. Splines are always
+// "line": ortho aborts the process on some graphs, and curved does not terminate.
 #include "picture/dot_layout.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One piece of the drawing through Graphviz's dot.
+// Layout of one piece of the drawing with Graphviz's dot.
 
 #include <optional>
 
@@ -8,9 +8,9 @@
 
 namespace quantloupe {
 
-/// Lays a piece out with libgvc. Empty if dot failed or put a box into another row: use layeredLayout() then.
-/// Cost grows faster than work()² in the worst case: keep work() below some 1000 (0.1 to 0.3 s). Any thread;
-/// one at a time inside, because libgvc is not re-entrant.
+/// Lays out a piece with libgvc. Empty if dot failed or moved a box to another row; use layeredLayout() then.
+/// In the worst case the cost grows faster than work()², so keep work() below about 1000 (0.1 to 0.3 s). May
+/// be called from any thread; calls are serialized because libgvc is not reentrant.
 std::optional<PieceLayout> dotLayout(const Piece& piece, double boxWidth, double boxHeight);
 
 }  // namespace quantloupe

@@ -6,8 +6,8 @@
 
 namespace quantloupe {
 
-/// A frame for each block (Group::block) that is open and whose boxes lie together: no other box touches the frame, so
-/// that a frame never claims a layer that is not its own. O(boxes log boxes + boxes in the frames' rows).
+/// Returns a frame for each open block (Group::block) if no other box touches the frame, so that a frame
+/// never encloses a layer of another block. O(boxes log boxes + boxes in the frames' rows).
 std::vector<PictureFrame> framesOf(const Picture& picture);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Parts of the network that can be drawn as one box.
+// Parts of the network that can be collapsed to one box.
 
 #include <cstddef>
 #include <string>
@@ -16,26 +16,28 @@ struct Group {
     std::string name;           ///< the scope, "/features/features.3"; without scopes "block 3 (Add_12)"
     std::vector<NodeId> nodes;  ///< in graph order, two or more
     std::size_t parent = kNone; ///< the smallest group that encloses it
-    std::size_t kind = 0;       ///< equal for groups of one level that are built alike
-    std::size_t alike = 1;      ///< groups of this kind
+    std::size_t kind = 0;       ///< equal for groups of one level with the same structure
+    std::size_t alike = 1;      ///< number of groups of this kind
     bool shape = false;         ///< shape arithmetic, see shape_groups.h
-    bool block = false;         ///< of the level that "collapse all" collapses and that is drawn as a frame
+    bool block = false;         ///< on the level that "collapse all" collapses and that is drawn as a frame
 };
 
-/// The last part of its name.
+/// Returns the last part of the group's name.
 std::string groupTitle(const Group& group);
 
-/// Groups by the scopes in the layers' names; where names have none, the parts between waists of the network, if they
-/// hold three layers or more. Parents come before their children. A scope that holds the same layers as a smaller one,
-/// or all layers, is none. Cost: about O(length of all names + nodes * depth).
+/// Finds groups by the scopes in the layers' names or, if names have no scopes, by the parts between waists
+/// of the network with three layers or more. Parents come before their children. A scope with the same layers
+/// as a smaller one, or with all layers, is not a group. Cost: about O(length of all names + nodes * depth).
 std::vector<Group> findGroups(const Graph& graph);
 
-/// The names of what is collapsed: those of `collapsed` and, if `tidy`, of the shape arithmetic that is not in `opened`.
+/// Returns the names of collapsed groups: `collapsed` and, if `tidy`, the shape arithmetic that is not in
+/// `opened`.
 std::vector<std::string> collapsedNames(const std::vector<Group>& groups, const std::vector<std::string>& collapsed, bool tidy,
                                         const std::vector<std::string>& opened);
 
-/// For each node the outermost collapsed group that holds it, or Group::kNone. A group whose collapse would close a circle
-/// (data leaves it and comes back) stays open. Names that are no group's are passed over. O(nodes + edges), mostly.
+/// Returns for each node the outermost collapsed group that contains it, or Group::kNone. A group whose
+/// collapse would create a cycle (data flows out of the group and back in) stays open. Unknown names are
+/// ignored. Mostly O(nodes + edges).
 std::vector<std::size_t> collapsedGroups(const Graph& graph, const std::vector<Group>& groups,
                                          const std::vector<std::string>& collapsed);
 

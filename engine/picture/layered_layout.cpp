@@ -2,13 +2,11 @@
 // Layered drawing after Sugiyama, Tagawa and Toda (1981), with fixed numbers of passes.
 //   - Ranks are given. An edge that passes rows gets a *bend* in each; boxes and bends are the *items* of a
 //   row.
-//   - Order in the rows: barycentre sweeps down and up; the order with the fewest crossings is kept.
-//   - Places: sweeps in which every item wants to be at the mean of its neighbours in the row before. The
-//   nearest
-//     places that keep order and distance are found exactly, row by row (isotonic regression, pool adjacent
-//     violators). Bends weigh much more than boxes: long edges are straight.
-// Cost: a pass is O(items log items). Weakness: more crossings than dot leaves, and no exchange of
-// neighbours.
+//   - Order in the rows: barycenter sweeps down and up; the order with the fewest crossings is kept.
+//   - Coordinates: sweeps in which the target of every item is the mean of its neighbors in the previous row.
+//     The nearest coordinates that keep order and distance are computed exactly, row by row (isotonic
+//     regression, pool adjacent violators). Bends weigh much more than boxes, so long edges are straight.
+// Cost: O(items log items) per pass. Weakness: more crossings than dot, and neighbors are not exchanged.
 #include "picture/layered_layout.h"
 
 #include <algorithm>
@@ -113,11 +111,11 @@ std::size_t countCrossings(const Items& items) {
     return sum;
 }
 
-/// Sorts a row by the mean place of the neighbours in the row before; items without any stay where they are.
-void sortRow(Items& items, std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbours,
+/// Sorts a row by the mean place of the neighbors in the row before; items without any stay where they are.
+void sortRow(Items& items, std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbors,
              std::vector<double>& key) {
     for (const Index item : row) {
-        const auto& links = neighbours[item];
+        const auto& links = neighbors[item];
         double sum = 0;
         for (const Link& link : links) sum += items.place[link.item];
         key[item] =
@@ -184,7 +182,7 @@ class Placement {
         return m_boxWidth + kBoxGap;
     }
 
-    void placeRow(const std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbours) {
+    void placeRow(const std::vector<Index>& row, const std::vector<std::vector<Link>>& neighbors) {
         struct Block {
             double sum, weight;
             std::size_t count;
@@ -195,7 +193,7 @@ class Placement {
         for (std::size_t i = 0; i < row.size(); ++i) {
             if (i > 0) offset[i] = offset[i - 1] + distance(row[i - 1], row[i]);
             double sum = 0, weight = 0;
-            for (const Link& link : neighbours[row[i]]) {
+            for (const Link& link : neighbors[row[i]]) {
                 sum += link.weight * m_x[link.item];
                 weight += link.weight;
             }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connected parts (strips) are laid out one by one, and stand beside each other: the tallest first, small
-// ones on top of each other in columns.
+// Connected parts (strips) are laid out one by one and placed next to each other: the tallest first, small
+// ones stacked in columns.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -19,7 +19,7 @@ namespace {
 constexpr double kMargin = 16;
 constexpr double kStripGap = 48;
 
-/// A strip with what its numbers mean in the picture.
+/// A strip and the mapping of its indices to those of the picture.
 struct NamedStrip {
     Strip strip;
     std::vector<std::size_t> nodes;
@@ -106,7 +106,7 @@ std::vector<NamedStrip> splitIntoStrips(const Picture& picture) {
 
 Rect extentOf(const PieceLayout& layout, const LayoutOptions& options) {
     double left = 1e300, right = -1e300, top = 1e300, bottom = -1e300;
-    for (const Point& c : layout.centres) {
+    for (const Point& c : layout.centers) {
         left = std::min(left, c.x - options.nodeWidth / 2);
         right = std::max(right, c.x + options.nodeWidth / 2);
         top = std::min(top, c.y - options.nodeHeight / 2);
@@ -156,13 +156,13 @@ void putIntoPicture(const NamedStrip& strip, const Point& place, const LayoutOpt
                     Picture& picture) {
     const Point shift{place.x - strip.extent.x, place.y - strip.extent.y};
     for (std::size_t i = 0; i < strip.nodes.size(); ++i) {
-        const Point& c = strip.layout.centres[i];
+        const Point& c = strip.layout.centers[i];
         picture.nodes[strip.nodes[i]].box = {c.x + shift.x - options.nodeWidth / 2,
                                              c.y + shift.y - options.nodeHeight / 2, options.nodeWidth,
                                              options.nodeHeight};
     }
     for (std::size_t e = 0; e < strip.edges.size(); ++e) {
-        // Several tensors between the same two boxes run beside each other.
+        // Several tensors between the same two boxes are drawn in parallel.
         const auto copies = static_cast<double>(strip.edges[e].size());
         const double step = std::min(8.0, (options.nodeWidth / 2) / copies);
         for (std::size_t k = 0; k < strip.edges[e].size(); ++k) {

@@ -35,7 +35,7 @@ struct PictureNode {
     std::size_t group = Group::kNone;  ///< Kind::Group: index into Picture::groups
 };
 
-/// Around the boxes of a block that is open.
+/// A frame around the boxes of an open block.
 struct PictureFrame {
     std::size_t group = Group::kNone;
     Rect box;
@@ -44,12 +44,13 @@ struct PictureFrame {
 struct PictureEdge {
     std::size_t from = 0, to = 0;  ///< indices into nodes
     TensorId tensor;
-    std::vector<Point> points;  ///< a polyline from the lower rim of `from` to the upper rim of `to`
-    /// Only a stub above `to`, which names where the tensor comes from: of a tensor that is read all over the network.
+    std::vector<Point> points;  ///< a polyline from the bottom of `from` to the top of `to`
+    /// Drawn only as a stub above `to` that names the source of the tensor, for tensors that are read all
+    /// over the network.
     bool reference = false;
-    /// A tensor that a Concat joins after an earlier Concat has joined it with the same ones before it. Not laid out; a straight
-    /// line, to be shown while one of its ends is looked at. Instead of all of them stands one edge that `carries` them, from
-    /// the earlier Concat: it is no tensor.
+    /// Hidden: an input of a Concat that an earlier Concat also has, after the same inputs. Not laid out; a
+    /// straight line, shown while one of its ends is selected or hovered. All of them are replaced with one
+    /// edge from the earlier Concat that `carries` them and does not correspond to a tensor.
     bool hidden = false, carries = false;
     bool laidOut() const { return !reference && !hidden; }
 };
@@ -58,9 +59,9 @@ struct Picture {
     std::vector<PictureNode> nodes;  ///< inputs, layers in graph order, outputs
     std::vector<PictureEdge> edges;
     double width = 0, height = 0;
-    std::vector<Group> groups;         ///< of the whole graph, whether open or collapsed
-    std::vector<PictureFrame> frames;  ///< of open blocks, where their boxes lie together
-    /// Index of the box that shows the layer: its own, or that of its collapsed group.
+    std::vector<Group> groups;         ///< all groups of the graph, open or collapsed
+    std::vector<PictureFrame> frames;  ///< of open blocks, if no other box is in between
+    /// Returns the index of the box that shows the layer: its own, or that of its collapsed group.
     std::size_t indexOf(NodeId layer) const;
 };
 
@@ -71,18 +72,17 @@ struct LayoutOptions {
     std::vector<std::string> collapsed;  ///< names of groups
     /// Shape arithmetic becomes one box, and tensors that are read all over the network become references.
     bool tidy = false;
-    std::vector<std::string> opened;  ///< names of groups of shape arithmetic that stay open nevertheless
-    bool wrapped = false;             ///< in columns beside each other
+    std::vector<std::string> opened;  ///< names of shape arithmetic groups that stay open despite `tidy`
+    bool wrapped = false;             ///< in columns next to each other
     bool operator==(const LayoutOptions&) const = default;
 };
 
-/// The boxes and edges of a graph without places; cheap. Every edge leads from a box to one with a higher index, but for
-/// edges to graph inputs' and outputs' boxes, which come first and last.
+/// Returns the boxes and edges of a graph without coordinates, which is cheap. Inputs come first and outputs
+/// last; every other edge leads from a box to one with a higher index.
 Picture describePicture(const Graph& graph, const LayoutOptions& options = {});
-/// Gives every box its place and every edge its polyline: pieces between waists through libgvc's dot,
-/// stacked; a plain layered layout for pieces too large for dot. Deterministic; no two boxes overlap. libgvc
-/// is not re-entrant: call from one thread at a time (a mutex inside holds it). Throws Cancelled between
-/// pieces.
+/// Returns the picture with coordinates of every box and edge. The pieces between waists are laid out with
+/// libgvc's dot, or with a plain layered layout if they are too large for dot, and stacked. Deterministic; no
+/// two boxes overlap. libgvc is not reentrant, so a mutex serializes calls. Throws Cancelled between pieces.
 Picture layoutPicture(const Graph& graph, const LayoutOptions& options = {}, const CancelToken& cancel = {});
 
 }  // namespace quantloupe

@@ -11,7 +11,8 @@ namespace {
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
-/// An attribute of integers; empty if it is missing or of another type (a picture is no place to complain).
+/// Returns an attribute of integers; empty if it is missing or has another type (a picture is not the place
+/// for errors).
 std::vector<std::int64_t> integersOf(const Node& node, std::string_view name) {
     for (const auto& [key, value] : node.attributes) {
         if (key != name) continue;
@@ -84,7 +85,7 @@ std::string layerSubtitle(const Node& node, std::size_t limit) {
         if (repeatsOperator(std::string_view(name).substr(slash + 1), node.op)) name.resize(slash);
     if (characterCount(name) <= limit) return name;
 
-    // Exporters write "conv/conv.0/conv.0.0": what the next part says again can go.
+    // Exporters write "conv/conv.0/conv.0.0": a part that the next one repeats is dropped.
     std::vector<std::string> parts = split(name);
     std::size_t count = characterCount(name);
     for (std::size_t i = 0; i + 1 < parts.size() && count > limit;) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The words in and beside the boxes.
+// Texts in and next to the boxes.
 
 #include <string>
 #include <string_view>
@@ -11,30 +11,29 @@
 
 namespace quantloupe {
 
-/// "Conv 3×3", "Conv 3×3 dw" (one group a channel), "Conv 3×3 g4", "MaxPool 2×2"; the operator otherwise.
+/// Returns "Conv 3×3", "Conv 3×3 dw" (depthwise), "Conv 3×3 g4", "MaxPool 2×2"; the operator otherwise.
 std::string layerTitle(const Graph& graph, const Node& node);
 /// The layer's name without a last part that only repeats the operator, shortened to about `limit`
 /// characters:
 /// "/features/features.2/conv/conv.0/conv.0.0/Conv" is "features.2/conv.0/conv.0.0".
 std::string layerSubtitle(const Node& node, std::size_t limit = 26);
 
-/// "1×3×32×32", or "?" where nothing is known.
+/// Returns "1×3×32×32", or "?" if the shape is unknown.
 std::string shapeText(const TensorInfo& tensor);
-/// Shapes of the inputs that are no constants, and of the outputs.
+/// Shapes of the non-constant inputs, and of the outputs.
 std::vector<std::string> inputShapes(const Graph& graph, const Node& node);
 std::vector<std::string> outputShapes(const Graph& graph, const Node& node);
-/// Attributes for the eye: "kernel 3×3", "stride 2", "pad 1", "group 96"; what is 1 or none anyway is left
-/// out.
+/// Returns readable attributes: "kernel 3×3", "stride 2", "pad 1", "group 96"; default values are left out.
 std::vector<std::string> attributeTexts(const Node& node);
 /// All attributes under their ONNX names: {"kernel_shape", "[3, 3]"}.
 std::vector<std::pair<std::string, std::string>> attributeList(const Node& node);
 
 /// Number of characters (not bytes) of UTF-8.
 std::size_t characterCount(std::string_view text);
-/// The last or first characters with "…" for the rest, if there are more than `limit`.
+/// Shorten a text to `limit` characters, replacing its beginning or end with "…".
 std::string shortenLeft(std::string_view text, std::size_t limit);
 std::string shortenRight(std::string_view text, std::size_t limit);
-/// With U+FFFD for bytes that are no UTF-8 and for characters that XML forbids.
+/// Replaces invalid UTF-8 and characters that XML forbids with U+FFFD.
 std::string cleanText(std::string_view text);
 
 }  // namespace quantloupe

@@ -105,9 +105,9 @@ PieceLayout layoutInRows(const Piece& piece, std::vector<double> boxes,
     const auto rowTop = [boxHeight](int rank) { return rank * (boxHeight + kRowGap); };
     if (piece.top && piece.bottom) boxes.back() = boxes.front();
     PieceLayout result;
-    result.centres.reserve(piece.size());
+    result.centers.reserve(piece.size());
     for (std::size_t i = 0; i < piece.size(); ++i)
-        result.centres.push_back({boxes[i], rowTop(piece.ranks[i]) + boxHeight / 2});
+        result.centers.push_back({boxes[i], rowTop(piece.ranks[i]) + boxHeight / 2});
     result.lines.reserve(piece.edges.size());
     const double reach = boxWidth / 2 - 16;
     for (std::size_t e = 0; e < piece.edges.size(); ++e) {

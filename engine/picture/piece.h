@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the two layout algorithms take and give: a small graph of equal boxes.
+// Input and output of the two layout algorithms: a small graph of equal boxes.
 
 #include <compare>
 #include <cstdint>
@@ -18,7 +18,7 @@ struct PieceEdge {
 
 /// Part of the drawing between two waists. Nodes are numbered from top to bottom: every edge has from < to.
 struct Piece {
-    std::vector<int> ranks;        ///< a node; the first row is 0, every edge leads to a higher rank
+    std::vector<int> ranks;        ///< one per node; the first row is 0, every edge leads to a higher rank
     std::vector<PieceEdge> edges;  ///< sorted, each pair once
     bool top = false;              ///< node 0 is a waist: alone in the first row
     bool bottom = false;           ///< the last node is one: alone in the last row
@@ -26,13 +26,14 @@ struct Piece {
     std::size_t size() const { return ranks.size(); }
     /// Equal for pieces that get the same layout (all boxes of a drawing have one size).
     std::string key() const;
-    /// Boxes and bends that a layered layout has to place: nodes plus one for each row that an edge passes.
+    /// Returns the number of boxes and bends that a layered layout has to place: nodes plus one for each row
+    /// that an edge passes.
     std::size_t work() const;
 };
 
-/// Centres of the boxes and one polyline for each edge. y grows downwards from the first row's upper rim.
+/// Centers of the boxes and one polyline per edge. y grows downwards from the top of the first row.
 struct PieceLayout {
-    std::vector<Point> centres;
+    std::vector<Point> centers;
     std::vector<std::vector<Point>> lines;
 };
 
@@ -45,10 +46,10 @@ constexpr double kBoxGap = 18;
 /// longest path of the piece, or (`onePath`) those of one of these paths.
 std::vector<char> trunkEdges(const Piece& piece, bool onePath = false);
 
-/// The layout of boxes that stand in their ranks' rows at these places. `bends` says for each edge where it
-/// passes the rows between its ends: there it is vertical, and slanted only between rows, so it meets no box.
-/// A piece with two waists gets the lower exactly below the upper (it is alone in its row), so that stacked
-/// pieces do not drift sideways.
+/// Returns the layout of boxes in the rows of their ranks at the given x coordinates. `bends` contains for
+/// each edge the x coordinates at which it passes the rows between its ends; it is vertical within a row and
+/// slanted only between rows, so it crosses no box. In a piece with two waists, the lower one is placed
+/// exactly below the upper one, so that stacked pieces do not drift sideways.
 PieceLayout layoutInRows(const Piece& piece, std::vector<double> boxes,
                          const std::vector<std::vector<double>>& bends, double boxWidth, double boxHeight);
 

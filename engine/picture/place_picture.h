@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The costly half of a layout, and its result as bytes, so that a network that was drawn once need not be laid out again.
+// The expensive half of a layout, and its serialization, so that a network that was laid out once need not be
+// again.
 
 #include <string>
 #include <string_view>
@@ -11,14 +12,16 @@
 
 namespace quantloupe {
 
-/// Gives the boxes and edges of describePicture() their places. As layoutPicture() otherwise.
+/// Sets the coordinates of boxes and edges from describePicture(). Otherwise like layoutPicture().
 void placePicture(Picture& described, const LayoutOptions& options, const CancelToken& cancel = {});
 
-/// What the places depend on: boxes, their sizes, the edges between them, and the layout's own version. Names do not matter.
+/// Returns a hash of everything that the coordinates depend on: boxes, their sizes, the edges between them,
+/// and the version of the layout algorithm. Names do not matter.
 Version placesKey(const Picture& described, const LayoutOptions& options);
-/// The places as bytes, with a checksum. Machine-dependent: a cache, not a format.
+/// Serializes the coordinates with a checksum. Machine-dependent: for a cache, not a file format.
 std::string writePlaces(const Picture& placed);
-/// Puts them into a picture that has none yet. False, and nothing changed, if the bytes are not those of such a picture.
+/// Restores the coordinates of a picture. Returns false and changes nothing if the bytes do not belong to
+/// such a picture.
 bool readPlaces(std::string_view bytes, Picture& described);
 
 }  // namespace quantloupe

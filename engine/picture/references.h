@@ -6,10 +6,10 @@
 
 namespace quantloupe {
 
-/// Marks the far edges of boxes that many others read as references, as long as every part stays connected without them.
-/// Boxes must not have places yet. O(nodes + edges).
+/// Marks the long edges of boxes with many readers as references if every part stays connected without them.
+/// Boxes must not be placed yet. O(nodes + edges).
 void markReferences(Picture& picture);
-/// Gives the marked edges their stubs; boxes have their places.
+/// Adds the stubs of the marked edges. Boxes must be placed.
 void placeReferences(Picture& picture);
 
 }  // namespace quantloupe

@@ -11,15 +11,15 @@ namespace {
 class Profile {
   public:
     Profile(const PieceLayout& layout, double boxWidth) {
-        for (const Point& centre : layout.centres) m_rows.push_back(centre.y);
+        for (const Point& center : layout.centers) m_rows.push_back(center.y);
         std::sort(m_rows.begin(), m_rows.end());
         const auto same = [](double a, double b) { return b - a < 1; };
         m_rows.erase(std::unique(m_rows.begin(), m_rows.end(), same), m_rows.end());
         m_left.assign(m_rows.size(), 1e300);
         m_right.assign(m_rows.size(), -1e300);
-        for (const Point& centre : layout.centres) {
-            reach(row(centre.y), centre.x - boxWidth / 2);
-            reach(row(centre.y), centre.x + boxWidth / 2);
+        for (const Point& center : layout.centers) {
+            reach(row(center.y), center.x - boxWidth / 2);
+            reach(row(center.y), center.x + boxWidth / 2);
         }
         for (const auto& line : layout.lines) {
             for (std::size_t i = 1; i < line.size(); ++i) {
@@ -70,11 +70,11 @@ void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEd
     for (const std::size_t e : sorted) {
         const PieceEdge& edge = strip.edges[e];
         if (bundles.empty() || bundles.back().from != edge.from) {
-            const std::size_t row = profile.row(layout.centres[edge.from].y);
+            const std::size_t row = profile.row(layout.centers[edge.from].y);
             bundles.push_back({edge.from, {}, row, row});
         }
         bundles.back().edges.push_back(e);
-        bundles.back().lastRow = std::max(bundles.back().lastRow, profile.row(layout.centres[edge.to].y));
+        bundles.back().lastRow = std::max(bundles.back().lastRow, profile.row(layout.centers[edge.to].y));
     }
     std::stable_sort(bundles.begin(), bundles.end(), [](const Bundle& a, const Bundle& b) {
         return a.lastRow - a.firstRow < b.lastRow - b.firstRow;
@@ -83,18 +83,18 @@ void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEd
     const double spacing = bundles.size() > 200 ? 4 : 8;
     const double port = boxWidth / 2 - 16;
     for (const Bundle& bundle : bundles) {
-        const Point& from = layout.centres[bundle.from];
+        const Point& from = layout.centers[bundle.from];
         const double left = profile.left(bundle.firstRow, bundle.lastRow) - spacing;
         const double right = profile.right(bundle.firstRow, bundle.lastRow) + spacing;
         double detour = 0;  // of the right side over the left
         const auto count = [&](const Point& end) { detour += (right - end.x) - (end.x - left); };
         count(from);
-        for (const std::size_t e : bundle.edges) count(layout.centres[strip.edges[e].to]);
+        for (const std::size_t e : bundle.edges) count(layout.centers[strip.edges[e].to]);
         const double side = detour <= 0 ? 1 : -1;
         const double lane = side > 0 ? right : left;
         for (std::size_t r = bundle.firstRow; r <= bundle.lastRow; ++r) profile.reach(r, lane);
         for (const std::size_t e : bundle.edges) {
-            const Point& to = layout.centres[strip.edges[e].to];
+            const Point& to = layout.centers[strip.edges[e].to];
             const double out = from.y + boxHeight / 2 + 5;
             const double in = to.y - boxHeight / 2 - 11;
             layout.lines[e] = {{from.x + side * port, from.y + boxHeight / 2},

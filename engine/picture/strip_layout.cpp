@@ -1,15 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
-// dot on a whole network is quadratic at best and does not end at worst: a mask that feeds 24 layers, or a
-// network that concatenates all earlier features, has ten thousands of bends. So:
-//   1. edges that pass more than 30 rows (10 if that is what makes the pieces small) are taken out and drawn
-//   in
-//      lanes at the sides (side_lanes.h), except where they alone hold the strip together;
+// SPDX-License-Identifier: Apache-2.0 On a whole network, dot is quadratic at best and does not terminate at
+// worst: a mask that feeds 24 layers, or a network that concatenates all earlier features, has tens of
+// thousands of bends. Therefore:
+//   1. edges that pass more than 30 rows (10 if only that makes the pieces small) are taken out and drawn in
+//      lanes at the sides (side_lanes.h), unless the strip is only connected by them;
 //   2. the rest is cut at its waists;
-//   3. each piece goes through dot once (equal pieces are recognized), or through layeredLayout() when it is
-//   large
-//      or when dot has had its share of the time;
-//   4. pieces are stacked so that the waist that two of them share comes to lie on itself.
-// Cost: linear but for dot, which gets at most some 0.5 s (estimated from sizes, so that results do not
+//   3. each distinct piece is laid out once, with dot, or with layeredLayout() if it is large or dot has used up
+//      its time;
+//   4. pieces are stacked so that the waists that they share coincide.
+// Cost: linear except for dot, which gets at most about 0.5 s (estimated from sizes, so that results do not
 // depend on the machine's load).
 #include "picture/strip_layout.h"
 
@@ -51,7 +49,7 @@ class Sets {
 
 }  // namespace
 
-/// A strip's pieces. Neighbours share a node: the last of one is the first of the next.
+/// A strip's pieces. Neighbors share a node: the last of one is the first of the next.
 struct StripLayouter::Cut {
     struct Part {
         Piece piece;
@@ -148,25 +146,25 @@ const PieceLayout& StripLayouter::pieceLayout(const Piece& piece, const CancelTo
         m_dotCost += cost;
         if (auto byDot = dotLayout(piece, m_width, m_height)) layout = std::move(*byDot);
     }
-    if (layout.centres.empty()) layout = layeredLayout(piece, m_width, m_height, cancel);
+    if (layout.centers.empty()) layout = layeredLayout(piece, m_width, m_height, cancel);
     return m_seen.emplace(std::move(key), std::move(layout)).first->second;
 }
 
 PieceLayout StripLayouter::layout(const Strip& strip, const CancelToken& cancel) {
     const Cut pieces = bestCut(strip);
     PieceLayout result;
-    result.centres.resize(strip.ranks.size());
+    result.centers.resize(strip.ranks.size());
     result.lines.resize(strip.edges.size());
     for (const Cut::Part& part : pieces.parts) {
         cancel.check();
         const PieceLayout& laid = pieceLayout(part.piece, cancel);
         Point shift;
         if (part.first > 0) {
-            const Point& shared = result.centres[part.first];
-            shift = {shared.x - laid.centres.front().x, shared.y - laid.centres.front().y};
+            const Point& shared = result.centers[part.first];
+            shift = {shared.x - laid.centers.front().x, shared.y - laid.centers.front().y};
         }
-        for (std::size_t i = 0; i < laid.centres.size(); ++i)
-            result.centres[part.first + i] = {laid.centres[i].x + shift.x, laid.centres[i].y + shift.y};
+        for (std::size_t i = 0; i < laid.centers.size(); ++i)
+            result.centers[part.first + i] = {laid.centers[i].x + shift.x, laid.centers[i].y + shift.y};
         for (std::size_t e = 0; e < laid.lines.size(); ++e) {
             std::vector<Point>& line = result.lines[part.stripEdges[e]];
             line = laid.lines[e];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One connected part of the drawing: cut at its waists, laid out piece by piece, stacked.
+// Layout of one connected part of the drawing: it is cut at its waists, and the pieces are laid out and
+// stacked.
 
 #include <unordered_map>
 
@@ -15,12 +16,12 @@ struct Strip {
     std::vector<PieceEdge> edges;  ///< sorted, each pair once
 };
 
-/// Lays strips out; remembers the pieces that it has seen, so that identical blocks cost nothing.
+/// Lays out strips. Caches the layouts of pieces, so that repeated blocks cost nothing.
 class StripLayouter {
   public:
     StripLayouter(double boxWidth, double boxHeight) : m_width(boxWidth), m_height(boxHeight) {}
 
-    /// Centres of the boxes and a polyline for each edge, in the strip's own coordinates. Throws Cancelled.
+    /// Returns the layout in the strip's own coordinates. Throws Cancelled.
     PieceLayout layout(const Strip& strip, const CancelToken& cancel);
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Places where the drawing is one box wide.
+// Rows in which the drawing is one box wide.
 
 #include <vector>
 
@@ -8,9 +8,8 @@
 
 namespace quantloupe {
 
-/// The rows that hold one node and that no edge passes, ascending: everything above such a node reaches
-/// everything below through it alone, so the parts above and below can be laid out one by one. O(nodes +
-/// edges).
+/// Returns the rows, ascending, that contain only one node and that no edge passes. All paths from above to
+/// below go through this node, so both parts can be laid out separately. O(nodes + edges).
 std::vector<int> findWaists(const std::vector<int>& ranks, const std::vector<PieceEdge>& edges);
 
 }  // namespace quantloupe

@@ -1,13 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0
-// A network is a strip some 50 times as high as it is wide: fitted to a window nothing can be told apart. So the strip is
-// cut into columns that are read one after the other, like those of a newspaper.
+// SPDX-License-Identifier: Apache-2.0 The drawing of a network is about 50 times as high as wide, so nothing
+// is recognizable if it is scaled to fit a window. Therefore the strip is cut into columns that are read one
+// after the other, like those of a newspaper.
 //
-// The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide as 1.6 times
-// their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows, of those near the wanted height where the
-// fewest lines cross (a waist: one). A line that is cut leaves its column at the bottom, rises in a lane between the
-// columns and enters the next at the top; each has a lane of its own, so lanes do not touch.
+// The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide
+// as 1.6 times their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows near the desired
+// height where the fewest lines cross (only one at a waist). A line that is cut leaves its column at the
+// bottom, rises in a lane between the columns and enters the next one at the top. Each line has its own lane,
+// so lanes do not touch.
 //
-// Cost: O(rows + points of lines * columns passed). Weakness: a cut through many long edges makes a wide bundle of lanes.
+// Cost: O(rows + points of lines * columns passed). Weakness: a cut through many long edges results in many
+// lanes.
 #include "picture/wrap_strip.h"
 
 #include <algorithm>
@@ -39,7 +41,7 @@ class Wrapper {
         const std::vector<double> gaps = rowGaps();
         if (gaps.size() < 12) return;
         double left = 1e300, right = -1e300;
-        for (const Point& c : m_layout.centres) left = std::min(left, c.x - m_width / 2), right = std::max(right, c.x + m_width / 2);
+        for (const Point& c : m_layout.centers) left = std::min(left, c.x - m_width / 2), right = std::max(right, c.x + m_width / 2);
         for (const auto& line : m_layout.lines)
             for (const Point& p : line) left = std::min(left, p.x), right = std::max(right, p.x);
         const double columns = std::round(std::sqrt(kAspect * (gaps.back() - gaps.front()) / (right - left + kColumnGap)));
@@ -53,7 +55,7 @@ class Wrapper {
             x += column.right - column.left + kColumnGap + kLaneGap * static_cast<double>(column.cut);
         }
         moveLines();
-        for (Point& c : m_layout.centres) c = moved(c, columnOf(c.y));
+        for (Point& c : m_layout.centers) c = moved(c, columnOf(c.y));
     }
 
   private:
@@ -64,9 +66,9 @@ class Wrapper {
         for (std::size_t i = 0; i < m_strip.ranks.size(); ++i) {
             if (m_strip.ranks[i] == row) continue;
             row = m_strip.ranks[i];
-            middles.push_back(m_layout.centres[i].y - m_height / 2 - kRowGap / 2);
+            middles.push_back(m_layout.centers[i].y - m_height / 2 - kRowGap / 2);
         }
-        if (!m_strip.ranks.empty()) middles.push_back(m_layout.centres.back().y + m_height / 2 + kRowGap / 2);
+        if (!m_strip.ranks.empty()) middles.push_back(m_layout.centers.back().y + m_height / 2 + kRowGap / 2);
         return middles;
     }
 
@@ -135,7 +137,7 @@ class Wrapper {
             m_columns[column].left = std::min(m_columns[column].left, left);
             m_columns[column].right = std::max(m_columns[column].right, right);
         };
-        for (const Point& c : m_layout.centres) widen(columnOf(c.y), c.x - m_width / 2, c.x + m_width / 2);
+        for (const Point& c : m_layout.centers) widen(columnOf(c.y), c.x - m_width / 2, c.x + m_width / 2);
         for (const auto& line : m_layout.lines)
             split(line, [&](std::size_t column, const std::vector<Point>& part) {
                 for (const Point& p : part) widen(column, p.x, p.x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// SVG and DOT files of the coloured graph: name, type, shapes, attributes, QS and state of each layer.
+// SVG and DOT files of the colored graph: name, type, shapes, attributes, QS and state of each layer.
 
 #include <filesystem>
 #include <string>
@@ -10,30 +10,31 @@
 
 namespace quantloupe {
 
-/// Outline and light fill of a state: graph inputs and outputs blue, quantized green, all else yellow
-/// (folded and fused layers in grey outline with the fill of their host's state).
+/// Outline and light fill of a state: graph inputs and outputs are blue, quantized layers green, all others
+/// yellow (folded and fused layers have a gray outline and the fill of their host's state).
 struct StateColors {
     const char* outline;
     const char* fill;
 };
 StateColors stateColors(const LayerResult& layer);
 StateColors graphEndColors();
-/// The colours of every layer, with the fill of the host's state for folded and fused ones (stateColors()
-/// knows only one layer and gives them a grey fill). In the order of `layers`.
+/// Returns the colors of all layers, in the order of `layers`. Folded and fused layers get the fill of their
+/// host's state; stateColors(), which sees only one layer, gives them a gray fill.
 std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers);
 
-/// Box sizes that hold all that pictureToSvg() has to say about the layers of this graph.
+/// Returns options with boxes that are large enough for all texts of pictureToSvg().
 LayoutOptions detailedBoxes(const Graph& graph);
 
-/// `layers` are Evaluation::layers, one a node of the graph (none: a plain picture without states).
-/// Draws as many lines of text as the boxes hold: with the usual boxes type and name, with detailedBoxes()
-/// everything; the tooltip (title element) of a box always has everything. Below it, if there are states, what colours mean.
+/// Returns the picture as SVG. `layers` are Evaluation::layers, one per node of the graph (empty: a plain
+/// picture without states). Draws as many lines of text as fit into the boxes: type and name with the default
+/// size, everything with detailedBoxes(). The tooltip (title element) of a box always contains everything. If
+/// there are states, a legend of the colors follows below.
 std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers);
-/// The same, laid out with detailedBoxes(): what "export the graph" writes. Throws Cancelled.
-/// Of `arrangement` the groups and columns are taken, the boxes' sizes are those of detailedBoxes().
+/// Returns the same, laid out with detailedBoxes(), for exporting the graph. Groups and columns are those of
+/// `arrangement`. Throws Cancelled.
 std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers, const CancelToken& cancel = {},
                        const LayoutOptions& arrangement = {});
-/// Box nodes with synthetic ids n0, n1... and the same colours; Graphviz can lay it out again.
+/// Returns DOT with box nodes named n0, n1... in the same colors, which Graphviz can lay out again.
 std::string pictureToDot(const Graph& graph, const std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Only what every viewer draws alike: rectangles, paths, texts; arrow heads as paths, not markers.
+// SPDX-License-Identifier: Apache-2.0 Uses only elements that every viewer draws identically: rectangles,
+// paths, texts. Arrow heads are paths, not markers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr double kSmallestText = 7;
 constexpr double kTitleLine = 16;
 constexpr double kTextLine = 13;
 constexpr double kPadding = 8;  ///< above and below the text
-constexpr double kLeft = 14;    ///< of the text, beside the coloured bar
+constexpr double kLeft = 14;    ///< of the text, next to the colored bar
 constexpr double kRight = 10;
 constexpr double kArrow = 6;
 constexpr double kLegendWidth = 330, kLegendHeight = 26;
@@ -137,7 +137,7 @@ void drawEdge(std::string& svg, const PictureEdge& edge) {
                        num(base.x + along.y * half), num(base.y - along.x * half));
 }
 
-/// What the colours mean, in a row below the graph.
+/// Returns the legend of the colors, a row below the graph.
 void drawLegend(std::string& svg, double top) {
     const auto colorsOf = [](LayerState state) {
         LayerResult layer;
@@ -160,7 +160,7 @@ void drawLegend(std::string& svg, double top) {
 }
 
 struct GroupSummary {
-    const LayerResult* lead = nullptr;  ///< whose colour the box gets: of a skipped layer if there is one
+    const LayerResult* lead = nullptr;  ///< whose color the box gets: of a skipped layer if there is one
     std::size_t quantized = 0, inFloat = 0;
 };
 
@@ -199,7 +199,7 @@ LayoutOptions detailedBoxes(const Graph& graph) {
     const auto grow = [&](const BoxText& text, double size) {
         for (const Line& line : detailLines(text)) width = std::max(width, textWidth(line.text, size));
         width = std::max(width, textWidth(text.title, kTitleSize, true) + textWidth("QS 0.1234", 10) + 8);
-        // The state, which the graph does not know, has a line of its own.
+        // The state, which is not part of the graph, has its own line.
         lines = std::max(lines, detailLines(text).size() + (text.state.empty() ? 1 : 0));
     };
     for (const PictureNode& node : describePicture(graph).nodes)

@@ -40,7 +40,7 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
 }
 
 /// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on the samples.
-/// `storage` holds copies where a sample's values are not in one piece.
+/// `storage` receives copies if the values of a sample are not contiguous.
 std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values, const SampleBatches& batches,
                                               std::size_t chunk, std::vector<float>& storage) {
     if (desc.count() == 0) return {};
@@ -71,7 +71,7 @@ std::shared_ptr<const Program> observing(const Prepared& prepared, const std::ve
     return Program::compile(floatProgram(prepared.graph, batches.inputsOf(*prepared.graph), tensors));
 }
 
-/// Runs all chunks, some at a time, and tells progress over all of them.
+/// Runs all chunks, some at a time, and reports the total progress.
 void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatches& batches,
                  const RunControl& control,
                  const std::function<void(std::size_t, std::vector<Workspace>&)>& use,
@@ -106,8 +106,8 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
                 float poison = 0;
                 if (!samples[s].empty()) minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
                 if (std::isnan(poison))
-                    failInput("the tensor '{}' ({}) holds NaN or infinity for the sample '{}'; such a model cannot be calibrated: "
-                              "look at that sample, or leave it out",
+                    failInput("the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot be calibrated: "
+                              "check that sample, or leave it out",
                               prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
                               batches.dataset().sampleName(chunk * batches.batch() + s));
                 ranges[t].push_back(range);

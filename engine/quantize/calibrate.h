@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Statistics of activations, streamed over the calibration data: memory does not grow with the number of samples, and the result depends
-// neither on the number of threads nor on the batch. Ranges come first; what other methods need, in a second pass over the same
-// samples, once: it takes several times as long as the ranges.
+// Activation statistics, streamed over the calibration data. Memory does not grow with the number of samples,
+// and the result depends neither on the number of threads nor on the batch size. The first pass collects
+// ranges; methods that need more get it from a second pass over the same samples, which takes several times
+// as long and runs only once.
 
 #include <set>
 #include <unordered_map>
@@ -13,22 +14,22 @@
 
 namespace quantloupe {
 
-/// By tensor of the prepared graph.
+/// Statistics by tensor of the prepared graph.
 using Statistics = std::unordered_map<TensorId, TensorStatistics>;
 
-/// What the methods of a configuration need beside ranges.
+/// The statistics that the calibration methods of a configuration need in addition to ranges.
 struct StatisticsNeeds {
     bool distribution = false;
-    std::set<int> voteBits;  ///< votes for powers of two of these bits
+    std::set<int> voteBits;  ///< bit widths for which power-of-two positions are voted on
 };
 
-/// Minimum, maximum and history of each tensor over all samples. Throws Error naming the tensor and the sample where a value is NaN or
-/// infinite.
+/// Returns the minimum, maximum and history of each tensor over all samples. If a value is NaN or infinite,
+/// throws Error naming the tensor and the sample.
 Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
                            const RunControl& control);
 
-/// Adds what is needed and not there to statistics that have ranges: in one pass over the samples, for all of `tensors` that lack
-/// anything. Does nothing where nothing is missing.
+/// Adds the missing statistics to `statistics`, which must already contain the ranges, in one pass over the
+/// samples. Does nothing if nothing is missing.
 void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& tensors, const StatisticsNeeds& needs,
                              const SampleBatches& batches, const RunControl& control, Statistics& statistics);
 

@@ -60,7 +60,7 @@ class NetworkChanger {
     }
 
   private:
-    /// A factor that was put behind a layer (transform/npu_operators.h).
+    /// A factor that was inserted after a layer (transform/npu_operators.h).
     bool followsItsLayer(const Node& node, NodeId source) const {
         const Constant* factor = node.inputs.size() == 2 ? m_graph.constantOf(node.input(1)) : nullptr;
         const NodeId maker = m_graph.tensor(node.input(0)).producer;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The network whose ranges are measured, where that is not the prepared one: tools differ in what they have changed by then.
+// The network on which ranges are measured. It differs from the prepared network because tools disagree about
+// which changes they make before calibration.
 
 #include <optional>
 
@@ -9,11 +10,12 @@
 
 namespace quantloupe {
 
-/// The same tensors and nodes as `prepared`'s, with
-/// - calibration.quantized_weights: the weights of the units that are quantized rounded already (AIMET);
-/// - transforms.npu_operators: means, slopes and Sigmoids as they were, since the NPU's come after calibration (Quark).
-/// Nothing where that changes nothing. Throws Error naming the layer for weights that cannot be quantized. Any thread that may use the
-/// cache.
+/// Returns a network with the same tensors and nodes as `prepared` in which
+/// - with calibration.quantized_weights, the weights of quantized units are already rounded (AIMET);
+/// - with transforms.npu_operators, means, slopes and Sigmoids are still the original ones, because Quark
+///   replaces them after calibration.
+/// Empty if neither changes anything. Throws Error naming the layer if its weights cannot be quantized. May
+/// be called from any thread that may use the cache.
 std::optional<Prepared> calibratedNetwork(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
                                           QuantizerCache& cache);
 

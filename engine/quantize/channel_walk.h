@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The elements of a constant with the channel that each belongs to.
+// Iteration over the elements of a constant together with their channels.
 
 #include "model/shape.h"
 
 namespace quantloupe {
 
-/// outer x channels x inner of a constant along an axis; one channel for axis -1.
+/// Splits the dimensions of a constant at an axis: outer x channels x inner. Axis -1 means a single channel.
 struct ChannelWalk {
     std::size_t outer = 1, channels = 1, inner = 1;
     ChannelWalk(const Dims& dims, int axis) {

@@ -28,7 +28,7 @@ void check(const TensorCalibration& calibration) {
         const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
         const double step = p.searchStep.value_or(0.01);
         if (!stepFits(step, start, end))
-            failInput("calibration: search_step {} is larger than search_range [{}, {}] is wide; choose a smaller step", step, start, end);
+            failInput("calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a smaller step", step, start, end);
     }
     if (calibration.method == CalibrationMethod::Entropy && p.quantizedBins.value_or(128) > p.bins.value_or(128))
         failInput("calibration: num_quantized_bins {} is more than num_bins {}; choose fewer", p.quantizedBins.value_or(128),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The scheme and the calibration of one layer: the network's, and over it what was set for the layer.
+// Quantization scheme and calibration of one layer: the network's settings, overridden by those of the layer.
 
 #include "base/version.h"
 #include "config/quantization_config.h"
@@ -9,7 +9,7 @@
 
 namespace quantloupe {
 
-/// How the tensor that a layer makes is calibrated.
+/// Calibration of a layer's output tensor.
 struct TensorCalibration {
     ActivationScheme scheme;
     CalibrationMethod method = CalibrationMethod::MinMax;
@@ -17,15 +17,17 @@ struct TensorCalibration {
     void addTo(VersionBuilder& builder) const;
 };
 
-/// `settings` null: nothing was set for the layer, which is `node`.
+/// Returns the weight scheme of the layer `node`. `settings` is null if the layer has no settings of its own.
 WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node);
 int biasBitsOf(const QuantizationConfig& config, const LayerSettings* settings);
-/// Throws Error where the parameters together make no sense: a search step larger than the range, more quantized bins than bins.
+/// Throws Error if the parameters contradict each other: a search step larger than the range, or more
+/// quantized bins than bins.
 TensorCalibration tensorCalibrationOf(const QuantizationConfig& config, const LayerSettings* settings);
 
 void addTo(VersionBuilder& builder, const WeightScheme& scheme);
 
-/// Of the whole configuration, whichever layers are quantized now: so that a later skip needs no inference.
+/// Returns the statistics that the whole configuration needs, including layers that are not quantized now, so
+/// that changing skip rules later needs no inference.
 StatisticsNeeds statisticsNeeds(const QuantizationConfig& config);
 
 }  // namespace quantloupe

@@ -18,11 +18,11 @@ class MoveFinder {
         if (!adjustPositions(m_operators, m_rules, m_positions))
             tell("npu_positions: after {} rounds, some of the NPU's rules may still be broken", m_rules.maxLoops);
         if (!m_others.empty())
-            tell("npu_positions: the scales of {} tensors are no powers of two and stay as they are: '{}'{}", m_others.size(), m_others[0],
+            tell("npu_positions: the scales of {} tensors are not powers of two and stay unchanged: '{}'{}", m_others.size(), m_others[0],
                  m_others.size() > 1 ? "..." : "");
         for (const auto& [tensor, place] : m_places)
             if (place >= 0 && now(place) != before[static_cast<std::size_t>(place)]) m_moves.activations[tensor] = scaleOf(now(place));
-        if (!m_moves.activations.empty()) tell("npu_positions: the scales of {} activations were moved", m_moves.activations.size());
+        if (!m_moves.activations.empty()) tell("npu_positions: the scales of {} activations were changed", m_moves.activations.size());
         for (const OwnConstant& constant : m_constants) {
             const int from = before[static_cast<std::size_t>(constant.place)], to = now(constant.place);
             if (from == to) continue;

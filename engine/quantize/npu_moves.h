@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The NPU's rules (npu_positions.h) on a plan.
+// Applies the NPU's rules (npu_positions.h) to a plan.
 
 #include "quantize/plan.h"
 
 namespace quantloupe {
 
-/// What gets another scale, and why.
+/// Tensors whose scales change, with their new scales, and notices that say why.
 struct NpuMoves {
     std::unordered_map<TensorId, float> activations, constants;
     std::vector<std::string> notices;
 };
 
-/// The rules see only what is quantized now, and scales that are powers of two. Constants keep their codes, as Quark leaves them: a weight
-/// that moves by n positions becomes 2^-n times as large, which a notice says.
+/// Applies the rules to all quantized tensors whose scales are powers of two. Constants keep their codes, as
+/// in Quark: if the position of a weight changes by n, its values are multiplied by 2^-n, and a notice says
+/// so.
 NpuMoves npuMoves(const Plan& plan, const NpuPositions& rules);
 
-/// The same codes with another scale: other values.
+/// Returns a constant with the same codes and another scale, hence other values.
 ConstantQuantizer withScale(const ConstantQuantizer& known, float scale);
 
 }  // namespace quantloupe

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NPU's rules on positions, after AMD Quark's NPULimitationCheck, in its order.
-//     alignment   what an operator that moves values reads and makes has one position: the smallest, which loses digits and no range
-//     shift read  of a sum: how far its inputs are apart; the finest becomes coarser
-//     shift write of a sum: its coarsest input less its output; of a product: the sum of its inputs less its output
-//     shift cut   weight + input - output: how far an accumulator is shifted; the weight's position gives way
-//     shift bias  weight + input - bias: how far a bias is shifted up to the accumulator; the bias's gives way
-// Source: Quark 0.11.2's behaviour, held to its runs on small graphs by npu_positions_test. Cost: O(operators) a round.
-// Weakness: a rule can break another one that came before it; five rounds do not always settle that.
+//     alignment   inputs and output of an operator that moves values get the same position: the smallest, which keeps the range
+//     shift read  of a sum: difference of its inputs' positions; the finest one is made coarser
+//     shift write of a sum: its coarsest input - its output; of a product: the sum of its inputs - its output
+//     shift cut   weight + input - output: shift of the accumulator; the weight's position is adjusted
+//     shift bias  weight + input - bias: shift of the bias to the accumulator; the bias's position is adjusted
+// Source: behavior of Quark 0.11.2; npu_positions_test compares with its results on small graphs. Cost:
+// O(operators) per round. Weakness: a rule can break an earlier one, which five rounds do not always resolve.
 #include "quantize/npu_positions.h"
 
 #include <algorithm>

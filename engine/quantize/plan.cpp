@@ -35,7 +35,7 @@ class PlanResolver {
     }
 
     Plan resolve() {
-        // A layer's own activation setting is that of the tensor it makes, or reads where only that is quantized.
+        // A layer's own activation setting applies to its output, or to its input if only that is quantized.
         for (const Unit& unit : m_plan.units.units)
             if (const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config))
                 m_settings[unit.quantizesOutput ? unit.output : unit.inputs[0]] = settings;
@@ -244,7 +244,7 @@ class PlanResolver {
                                                  all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
         }
         if (approximate > 0)
-            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were found on histograms, not on every single value",
+            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were computed from histograms instead of all values",
                                                  approximate));
     }
 
@@ -295,7 +295,8 @@ void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own
     if (own.correctedBias) spec.constants[unit.bias] = own.correctedBias;
     if (own.bias) {
         spec.constants[unit.bias] = own.bias->dequantized;
-        // In a scale of its own the integer kernels cannot add it: without codes they leave the unit to the float simulation.
+        // Integer kernels cannot add a bias with its own scale; without codes, they leave the unit to the
+        // float simulation.
         if (own.bias->inProductScale) spec.codes[unit.bias] = own.bias;
     }
     for (std::size_t i = 0; i < unit.constants.size(); ++i)

@@ -58,7 +58,7 @@ class QdqWriter {
             if (!unit.quantized) continue;
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
             if (quantizers.weight) addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
-            // A bias of 16 bits goes into int32, too, which every opset dequantizes.
+            // A 16-bit bias is stored as int32, too, which every opset can dequantize.
             if (quantizers.correctedBias) m_builder.setConstant(unit.bias, quantizers.correctedBias);
             if (quantizers.bias) addConstant(unit, unit.bias, *quantizers.bias, biasType(*quantizers.bias));
             for (std::size_t i = 0; i < unit.constants.size(); ++i)
@@ -71,7 +71,7 @@ class QdqWriter {
         for (const auto& [tensor, quantizer] : m_plan.tensors) tensors.push_back(tensor);
         std::sort(tensors.begin(), tensors.end());
         for (const TensorId tensor : tensors) addPair(tensor, m_plan.tensors.at(tensor), count);
-        // Q/DQ pairs stand where they stood.
+        // Q/DQ pairs keep their places.
         for (const NodeId identity : m_plan.prepared->ownInputs) {
             const Node& node = m_graph.node(identity);
             m_builder.replaceUses(node.output(), node.input(0));
@@ -93,7 +93,7 @@ class QdqWriter {
         try {
             quantloupe::raiseOpset(m_builder, m_graph, m_types.opset);
         } catch (Error& error) {
-            error.addContext(fmt::format("the model is of opset {}, but QuantizeLinear{}{} came with opset {}", m_graph.opset(),
+            error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}", m_graph.opset(),
                                          m_types.reason.empty() ? "" : " ", m_types.reason, m_types.opset));
             throw;
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The quantized network as an ONNX graph of QuantizeLinear and DequantizeLinear pairs, which every runtime reads.
+// Writes the quantized network as an ONNX graph with QuantizeLinear and DequantizeLinear pairs, which every
+// runtime supports.
 
 #include <string>
 #include <vector>
@@ -9,11 +10,17 @@
 
 namespace quantloupe {
 
-/// Weights become integer codes of the smallest type that holds them (2 to 4 bits: int4 or uint4 unless `options` say otherwise or the
-/// model's opset cannot be raised; to 8 bits: int8 or uint8) behind a DequantizeLinear, biases int32 or int8; with float_weights they stay
-/// float, with QuantizeLinear in front (int32 biases, which that cannot make, do not); a quantized activation goes through a pair that all its readers read, behind a Clip where it has fewer codes than its type.
-/// Graph inputs and outputs keep their names. Metadata tells the configuration. The opset is raised where scales per channel (13) or
-/// 4-bit and 16-bit types (21) need it; throws Error where that cannot be done.
+/// Returns the quantized model.
+/// - Weights are stored as integer codes of the smallest type that fits (2 to 4 bits: int4 or uint4, unless
+///   `options` disable them or the model's opset cannot be raised; up to 8 bits: int8 or uint8), followed by
+///   a DequantizeLinear. Biases are int32 or int8.
+/// - With float_weights, weights and biases stay float and are followed by a QuantizeLinear and
+///   DequantizeLinear pair, except for int32 biases because QuantizeLinear cannot produce int32.
+/// - A quantized activation goes through one pair that all of its readers share, preceded by a Clip if it has
+///   fewer codes than its type.
+/// Graph inputs and outputs keep their names. The configuration is stored in the metadata. The opset is
+/// raised if per-channel scales (13) or 4-bit and 16-bit types (21) need it; throws Error if it cannot be
+/// raised.
 GraphPtr writeQdq(const Plan& plan, const std::string& configJson, const ExportOptions& options = {});
 
 }  // namespace quantloupe

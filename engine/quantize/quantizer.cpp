@@ -47,7 +47,7 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 
 namespace {
 
-/// Rounds all values with the scales and zero points that are set, and tells what was lost.
+/// Rounds all values with the given scales and zero points, and records whether all codes vanished.
 void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk, TieRounding rounding) {
     const std::span<const float> values = constant.floats();
     quantizer.codes.resize(values.size());
@@ -86,7 +86,7 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
     for (auto& channel : channels) channel.reserve(walk.outer * walk.inner);
     walk.forEach([&](std::size_t i, std::size_t c) {
         if (!std::isfinite(values[i]))
-            failInput("the weight holds NaN or infinity and cannot be quantized; keep the layer in float");
+            failInput("the weight contains NaN or infinity and cannot be quantized; keep the layer in float");
         channels[c].push_back(values[i]);
     });
     for (const auto& channel : channels) {

@@ -12,7 +12,7 @@
 
 namespace quantloupe {
 
-/// Of an activation: one for the whole tensor.
+/// Quantizer of an activation, always per tensor.
 struct TensorQuantizer {
     float scale = 1;
     int zeroPoint = 0;
@@ -22,35 +22,38 @@ struct TensorQuantizer {
     FakeQuant fakeQuant() const;
 };
 
-/// From an observed range, which is widened to hold 0. Affine: scale = (max - min) / (quant_max - quant_min) with the
-/// difference in float32 and the quotient in double, zero_point from the unrounded scale; symmetric: absmax over the largest code
-/// (ONNX Runtime's arithmetic). A range of width 0 gives scale 1.
+/// Returns the quantizer for an observed range, which is widened to include 0, with ONNX Runtime's
+/// arithmetic. Affine: scale = (max - min) / (quant_max - quant_min) with the difference in float32 and the
+/// quotient in double; zero_point follows from the unrounded scale. Symmetric: absmax over the largest code.
+/// A range of width 0 gives scale 1.
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme);
 
-/// Of a weight or bias: per tensor (one scale) or along an axis. A value is code * scale; the code that is stored is code + zero point
-/// and lies in quantMin..quantMax.
+/// Quantizer of a weight or bias: per tensor (one scale) or along an axis. A value is code * scale; the
+/// stored code is code + zero point, which lies in quantMin..quantMax.
 struct ConstantQuantizer : ConstantCodes {
     int bits = 8;
     int quantMin = -127, quantMax = 127;
-    std::vector<std::int32_t> zeroPoints;  ///< one a scale
+    std::vector<std::int32_t> zeroPoints;  ///< one per scale
     ConstantPtr dequantized;
-    std::size_t saturated = 0;   ///< bias values beyond int32
-    bool inProductScale = true;  ///< of a bias: its scale is that of input times weight
-    bool vanished = false;       ///< every code is 0, but not every value
+    std::size_t saturated = 0;   ///< number of bias values outside int32
+    bool inProductScale = true;  ///< for a bias: its scale is input scale * weight scale
+    bool vanished = false;       ///< every code is 0 although not every value is
 };
 
-/// Memory that it takes.
+/// Returns the memory that the quantizer takes, in bytes.
 std::size_t bytesOf(const ConstantQuantizer& quantizer);
 
-/// By the scheme's method (weight_scale.h). An all-zero tensor or channel gets scale 1. Throws Error for NaN or infinity.
+/// Quantizes a weight with the method of the scheme (weight_scale.h). A tensor or channel of zeros gets scale
+/// 1. Throws Error if the weight contains NaN or infinity.
 ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis,
                                  TieRounding rounding = TieRounding::HalfEven);
 
-/// The same weight rounded anew with other scales, as many as there were.
+/// Rounds the same weight again with other scales; their number must not change.
 ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding);
 
-/// 32 bits: scale = input scale * weight scale, a list along the last axis if the weight has one (repeated for each group of a transposed
-/// convolution). 16 or 8 bits: symmetric with a power of two of its own, of Quark's five candidates.
+/// Quantizes a bias. 32 bits: scale = input scale * weight scale, one per element of the last axis if the
+/// weight is quantized per channel (repeated for each group of a transposed convolution). 16 or 8 bits:
+/// symmetric with its own power-of-two scale, chosen from Quark's five candidates.
 ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale, const std::vector<float>& weightScales);
 
 }  // namespace quantloupe

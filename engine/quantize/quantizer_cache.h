@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Quantizers that were found already: an edit elsewhere neither rounds a weight again nor solves a calibration again. One thread.
+// Cache of computed quantizers, so that editing one layer does not round the weights or repeat the
+// calibration of others. Not thread-safe.
 
 #include <memory>
 
@@ -14,7 +15,7 @@ class QuantizerCache {
     std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme, int axis, TieRounding rounding);
     CalibrationResult activation(const TensorStatistics& statistics, const TensorCalibration& calibration);
     void clear();
-    /// Drops what was unused for longest; returns the bytes of what is left.
+    /// Drops the least recently used entries until at most `mostBytes` are left; returns the bytes left.
     std::size_t shrink(std::size_t mostBytes);
 
   private:

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// A bias is added to sums in units of input scale x weight scale, as int32. Channels of almost no weight (a dead filter with its batch
-// norm folded in) have scales so small that their bias does not fit. What the tools do then (found in their code and by running them):
+// SPDX-License-Identifier: Apache-2.0 A bias is added to the accumulator as int32 in units of input scale x
+// weight scale. Channels with tiny weights (a dead filter with a folded batch norm) have scales so small that
+// their bias does not fit. The tools handle this as follows (according to their code and results):
 // - ONNX Runtime (quantize_static since 1.21): for int8 and int16 weights with zero point 0 the scale is raised until
-//   input scale x weight scale is 1.0001 * 2 |bias| / (2^32 - 2); for one scale a tensor with the largest |bias|.
-// - AIMET 2.42: no weight scale is below 2^-23; then as above with |bias| / (2^31 - 2^15), whether the bias is quantized or not; where
-//   the layer's own output is quantized also until input scale x weight scale / output scale is 2^-23.5, and until the bias together
-//   with the output's zero point fits.
-// Weakness: weights of such channels lose precision, down to a few codes; that is what runs there.
+//   input scale x weight scale is 1.0001 * 2 |bias| / (2^32 - 2); per tensor with the largest |bias|.
+// - AIMET 2.42: no weight scale is below 2^-23; then as above with |bias| / (2^31 - 2^15), even if the bias
+//   is not quantized. If the layer's own output is quantized, also until input scale x weight scale / output
+//   scale is 2^-23.5, and until the bias together with the output's zero point fits.
+// Weakness: weights of such channels lose precision, down to a few codes, but this is what these tools run.
 #include "quantize/raised_scales.h"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ std::vector<double> largestOf(std::size_t scales, std::size_t values, auto value
 
 void raiseAsOnnxRuntime(const RaisedScalesInput& layer, std::vector<float>& scales) {
     const bool signedCodes = layer.weight.quantMin < 0;
-    const bool centred = std::ranges::all_of(layer.weight.zeroPoints, [](std::int32_t z) { return z == 0; });
-    if (!layer.quantizedBias || layer.bias == nullptr || !signedCodes || !centred || layer.weight.bits <= 4) return;
+    const bool centered = std::ranges::all_of(layer.weight.zeroPoints, [](std::int32_t z) { return z == 0; });
+    if (!layer.quantizedBias || layer.bias == nullptr || !signedCodes || !centered || layer.weight.bits <= 4) return;
     constexpr double kCodes = 4294967294.0, kMargin = 1.0001;
     const std::span<const float> bias = layer.bias->floats();
     const auto largest = largestOf(scales.size(), bias.size(), [&](std::size_t i) { return static_cast<double>(bias[i]); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Scales of weights that tools raise once ranges are known, so that 32-bit sums hold the bias.
+// Weight scales that some tools raise after calibration so that the bias fits into the 32-bit accumulator.
 
 #include <optional>
 
@@ -12,11 +12,12 @@ struct RaisedScalesInput {
     const ConstantQuantizer& weight;
     const Constant* bias = nullptr;           ///< null: none
     float inputScale = 1;
-    const TensorQuantizer* output = nullptr;  ///< null: the layer's own output is not quantized (its activation's is, or nothing)
+    const TensorQuantizer* output = nullptr;  ///< null: the layer's own output is not quantized
     bool quantizedBias = false;               ///< to int32
 };
 
-/// As many scales as `weight` has; nothing where none is raised, or where `tool` is neither Aimet nor OnnxRuntime. Any thread.
+/// Returns as many scales as `weight` has; empty if none is raised or `tool` is neither Aimet nor
+/// OnnxRuntime. May be called from any thread.
 std::optional<std::vector<float>> raisedScales(OperatorSet tool, const RaisedScalesInput& layer);
 
 }  // namespace quantloupe

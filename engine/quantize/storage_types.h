@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The types that a plan's codes have in an exported model, and the opset that these types need.
+// Data types of a plan's codes in the exported model, and the opset that these types need.
 
 #include "model/data_type.h"
 #include "quantize/plan.h"
@@ -8,16 +8,16 @@
 namespace quantloupe {
 
 struct StorageTypes {
-    bool fourBits = false;      ///< codes of up to 4 bits are int4 or uint4; otherwise int8 or uint8
-    std::int64_t opset = 0;     ///< of the exported model: the source's, or the lowest that has what is needed
-    std::string reason;         ///< where the opset is raised: what of QuantizeLinear came with it ("per channel")
+    bool fourBits = false;      ///< codes of up to 4 bits are stored as int4 or uint4; otherwise as int8 or uint8
+    std::int64_t opset = 0;     ///< of the exported model: the source's, or the lowest one that suffices
+    std::string reason;         ///< if the opset is raised: the feature that needs it ("per channel")
 
-    /// The smallest type that holds these codes.
+    /// Returns the smallest type that can represent these codes.
     DataType typeFor(int quantMin, int quantMax) const;
 };
 
-/// `fourBits`: whether int4 and uint4 are wanted; they are given up where the model's opset cannot be raised to theirs, as what
-/// fits 4 bits fits 8, too.
+/// Returns the types for a plan. `fourBits` asks for int4 and uint4; if the model's opset cannot be raised
+/// far enough, 8-bit types are used instead.
 StorageTypes storageTypesOf(const Plan& plan, bool fourBits);
 
 }  // namespace quantloupe

@@ -58,7 +58,7 @@ class UnitFinder {
             return;
         }
         if (!node.domain.empty()) {
-            reason = "the operator " + node.domain + "." + node.op + " is not a quantizable type";
+            reason = "the operator " + node.domain + "." + node.op + " cannot be quantized";
             return;
         }
         if (isFactor(id)) {
@@ -74,12 +74,12 @@ class UnitFinder {
         else if (normalizes(node.op)) reason = normalization(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) reason = activation(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
-            reason = "an activation that does not directly follow a quantized layer stays in float";
+            reason = "an activation stays in float unless it directly follows a quantized layer";
         else if (node.op == "BatchNormalization")
-            reason = "a batch normalization that is not folded stays in float";
+            reason = "a batch normalization stays in float unless it is folded";
         else
             reason = node.op + " is not a quantizable type";
-        if (reason.empty() && !unit.output.valid()) reason = "nothing reads its first output";
+        if (reason.empty() && !unit.output.valid()) reason = "its first output is not used";
         if (!reason.empty()) return;
         if (m_graph.tensor(unit.output).type != DataType::Float32 &&
             m_graph.tensor(unit.output).type != DataType::Undefined) {
@@ -116,10 +116,10 @@ class UnitFinder {
     }
 
     bool aimet() const { return m_prepared.operators == OperatorSet::Aimet; }
-    /// As ONNX Runtime's quantizer does it with symmetric activations, which cannot clip for a Relu.
+    /// As in ONNX Runtime's quantizer: symmetric activations cannot clip in place of a Relu.
     bool keepsApart() const { return m_prepared.operators == OperatorSet::OnnxRuntime && m_prepared.symmetricActivations; }
 
-    /// A Relu or Clip with a quantizer of its own on both sides.
+    /// Returns whether a Relu or Clip is a separate unit with quantizers before and after it.
     bool ownActivation(const Node& node) const {
         if (!node.domain.empty() || m_prepared.placement != Placement::InputsAndOutputs) return false;
         if (keepsApart()) return true;
@@ -147,14 +147,15 @@ class UnitFinder {
         return {};
     }
 
-    /// Behind a layer that is no unit: those of units are part of them.
+    /// Returns whether the node is a factor after a layer that is not a unit; factors of units are part of
+    /// them.
     bool isFactor(NodeId id) const {
         const Node& node = m_graph.node(id);
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
         return node.op == "Mul" && maker.valid() && m_prepared.sourceOf[maker.index()] == m_prepared.sourceOf[id.index()];
     }
 
-    /// What the NPU multiplies a mean or a HardSigmoid by is part of its layer (transform/npu_operators.h).
+    /// Fuses the factor by which the NPU multiplies a mean or a HardSigmoid (transform/npu_operators.h).
     void fuseFactor(Unit& unit) {
         const NodeId next = m_graph.onlyConsumer(unit.output);
         if (!next.valid() || m_prepared.sourceOf[next.index()] != m_prepared.sourceOf[unit.layer.index()]) return;
@@ -281,7 +282,8 @@ class UnitFinder {
         return {};
     }
 
-    /// In graph order: an operator that passes its scale on is quantized if what it reads is; so is a Relu or Clip that is kept apart.
+    /// In graph order: an operator that passes its scale on is quantized if its input is, and so is a
+    /// separate Relu or Clip.
     void decidePassing() {
         const auto depends = [](const Unit& unit) { return unit.kind == UnitKind::PassesScale || unit.ifInputIs; };
         std::set<TensorId> quantized;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What one integer kernel would compute: a layer, its bias and the activation fused behind it. Quantizers sit at the
-// unit's edges. Every quantizable layer is (in) a unit, whether it is quantized now or skipped.
+// A unit is what one integer kernel would compute: a layer, its bias and the activation fused into it.
+// Quantizers are at the unit's inputs and outputs. Every quantizable layer belongs to a unit, whether it is
+// quantized or skipped.
 
 #include <optional>
 #include <string>
@@ -14,16 +15,16 @@ namespace quantloupe {
 
 enum class UnitKind {
     Weighted,      ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
-    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: own range for the output; LSTM, GRU, RNN
+    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: the output has its own range; LSTM, GRU, RNN
     PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape, Split...: the output has its input's quantizer;
-                   ///< quantized only if its input is (as ONNX Runtime's quantizer does it)
+                   ///< quantized only if its input is quantized (as in ONNX Runtime's quantizer)
 };
 
-/// How a constant that is no layer's weight is quantized.
+/// How a constant other than a layer's weight is quantized.
 enum class ConstantRole {
-    Operand,   ///< of an Add, a Mul: as an activation, from its own range
-    Weight,    ///< of an LSTM, or the scale of a LayerNormalization: as a weight, per tensor
-    NormBias,  ///< of a LayerNormalization: as a bias
+    Operand,   ///< operand of an Add or Mul: like an activation, from its own range
+    Weight,    ///< weight of an LSTM or scale of a LayerNormalization: like a weight, per tensor
+    NormBias,  ///< bias of a LayerNormalization: like a bias
 };
 
 struct UnitConstant {
@@ -34,34 +35,36 @@ struct UnitConstant {
 struct Unit {
     UnitKind kind = UnitKind::Arithmetic;
     NodeId layer;                   ///< in the prepared graph
-    NodeId activation;              ///< a Relu, Clip or the NPU's factor that runs inside; invalid if there is none
-    std::vector<TensorId> inputs;   ///< activations that it reads
+    NodeId activation;              ///< the fused Relu, Clip or NPU factor; invalid if there is none
+    std::vector<TensorId> inputs;   ///< activations that the unit reads
     TensorId weight, bias;          ///< constants; invalid if there are none
-    int weightAxis = 0;             ///< of the output channels
-    TensorId output;                ///< behind the activation
-    std::vector<TensorId> otherOutputs;   ///< of a Split: they have the scale of `output`
+    int weightAxis = 0;             ///< axis of the output channels
+    TensorId output;                ///< the output of the activation, if there is one
+    std::vector<TensorId> otherOutputs;   ///< of a Split; they have the scale of `output`
     std::vector<UnitConstant> constants;  ///< further constants that are quantized
-    TensorId rangeOf;                     ///< valid: the output's range is that tensor's (ONNX Runtime gives it a Relu's behind it; AIMET a Relu that before it)
-    bool ifInputIs = false;               ///< quantized only if its input is
-    bool unitRange = false;               ///< the output's range is 0 to 1, whatever was calibrated (Softmax)
+    /// If valid, the output has the range of this tensor: in ONNX Runtime a layer takes the range of the Relu
+    /// after it, in AIMET a Relu takes the range of the layer before it.
+    TensorId rangeOf;
+    bool ifInputIs = false;               ///< quantized only if its input is quantized
+    bool unitRange = false;               ///< the output's range is 0 to 1, regardless of calibration (Softmax)
     bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs, recurrent layers)
-    bool skipped = false;           ///< by a rule or a setting
+    bool skipped = false;           ///< by a skip rule or a layer setting
     bool quantized = false;
     std::string reason;             ///< why it is not quantized
 };
 
 struct UnitList {
     std::vector<Unit> units;  ///< in graph order
-    /// One entry a prepared node.
-    std::vector<std::optional<std::size_t>> unitOf;  ///< the unit it belongs to
+    // One entry per node of the prepared graph:
+    std::vector<std::optional<std::size_t>> unitOf;  ///< the unit that the node belongs to
     std::vector<std::string> reasons;                ///< why it belongs to none
 };
 
-/// Finds the units and decides which are quantized. An activation is fused unless it alone was skipped.
+/// Finds the units and decides which are quantized. An activation is fused unless it is skipped separately.
 UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips);
 
-/// For each unit, the one whose scale its output has: itself, or, behind quantized operators that pass scales on, the quantized unit
-/// that their chain begins with.
+/// Returns for each unit the unit that determines the scale of its output: the unit itself or, for quantized
+/// operators that pass their input's scale on, the quantized unit at the start of their chain.
 std::vector<std::size_t> scaleOwners(const UnitList& units);
 
 }  // namespace quantloupe

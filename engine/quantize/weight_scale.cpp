@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the scale of a weight is chosen.
+// Methods for choosing the scale of a weight:
 //     min_max  symmetric and restricted: absmax / (2^(bits-1) - 1); symmetric and full: the smallest scale that reaches both
 //              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits - 1), the range widened to
 //              hold 0
 //     arq      AMCT: as min_max, but absmax / 2^(bits-1) where the smallest weight has the larger magnitude
 //     full_span  symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped; affine: min_max
-//     mse      of the min_max scale times 1.00, 0.99 ... 0.01 the one with the smallest sum of squared errors, the larger of equals
+//     mse      the min_max scale times 1.00, 0.99 ... or 0.01, whichever has the smallest sum of squared errors; ties: the larger one
 // With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it, arq rounds its own.
 // Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq), AMD Quark (powers of two, checked with its XINT8 models).
 // Cost: mse 100 passes over the weight, the others one. Weakness: the error of the weight is not the error of the output.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The scale of a weight, or of one of its channels.
+// Scale of a weight or of one of its channels.
 
 #include <span>
 #include <utility>
@@ -14,10 +14,10 @@ struct WeightScale {
     int zeroPoint = 0;
 };
 
-/// The lowest and highest stored code. Arq uses all of them, whatever `restricted` says.
+/// Returns the lowest and highest stored code. Arq uses all codes, regardless of `restricted`.
 std::pair<int, int> weightCodes(const WeightScheme& scheme);
 
-/// For finite values. Values that are all 0 give scale 1. Any thread.
+/// Computes the scale for finite values; 1 if all values are 0. May be called from any thread.
 WeightScale weightScale(std::span<const float> values, const WeightScheme& scheme);
 
 }  // namespace quantloupe

@@ -15,12 +15,12 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // of the layers that could come next
-constexpr std::size_t kBigOnes = 2;    // of these, chosen by gain whatever they cost
-constexpr std::size_t kExchanged = 4;   // lighter layers for a heavy one
-constexpr double kLeastExchanged = 0.1;  // of the set's weight: a layer that is worth exchanging
-constexpr std::size_t kAtOnce = 8;     // see nextLayers()
-constexpr std::size_t kFew = 24;       // candidates: whole float networks, which the other end runs, are slow
+constexpr std::size_t kTriedRoughly = 8, kTriedWholly = 3;  // per step, on the rough and on all samples
+constexpr std::size_t kBigOnes = 2;      // also tried: those with the most gain regardless of cost
+constexpr std::size_t kExchanged = 4;    // most layers to exchange for an expensive one
+constexpr double kLeastExchanged = 0.1;  // share of the set's weight from which a layer is worth exchanging
+constexpr std::size_t kAtOnce = 8;       // see forward()
+constexpr std::size_t kFew = 24;         // most candidates for fromAllFloat(), which is slow
 
 class TuneRun {
   public:
@@ -50,7 +50,7 @@ class TuneRun {
         result.steps = m_steps;
         if (m_rulesFixed)
             result.notices.emplace_back(
-                "threshold rules became the layers that they cover, so that what was found stays as it was measured");
+                "threshold rules were replaced with the layers that they cover, so that the result stays valid");
         return result;
     }
 
@@ -69,10 +69,10 @@ class TuneRun {
         const std::size_t count = m_measured.candidates().size();
         if (withinDrop(m_here.drop, m_options.maxDrop) || count == 0) return;
         const double least = m_measured.everythingInFloat().drop;
-        // Out of reach: then as close as it gets.
+        // If the target cannot be reached, get as close as possible.
         m_goal = std::max(m_options.maxDrop, least);
         rankAlone();
-        const TuneSet shortcut = straight();
+        const TuneSet shortcut = shortestPrefix();
         std::vector<TuneSet> found = forward();
         if (!shortcut.empty()) found.push_back(shortcut);
         for (TuneSet& one : found) takeOut(one);
@@ -80,7 +80,7 @@ class TuneRun {
         if (!withinDrop(least, m_options.maxDrop)) return;
         if (count > kFew) return exchange(set);
         for (TuneSet& one : found) exchange(one);
-        fromTheOtherEnd(set);
+        fromAllFloat(set);
     }
 
     void rankAlone() {
@@ -89,21 +89,22 @@ class TuneRun {
         std::vector<std::size_t> order;
         for (std::size_t c = 0; c < count; ++c) {
             tell(TuneStage::Alone, c, count);
-            if (!m_measured.knownAlone(c)) m_gains[c].noise = roughNoiseGain({}, c, m_here);
+            if (!m_measured.hasLeaveOneOut(c)) m_gains[c].noise = roughNoiseGain({}, c, m_here);
             order.push_back(c);
         }
         sortByWorth(order, m_here);
         const std::size_t promising = (count + 1) / 2;
         for (std::size_t i = 0; i < count; ++i) {
-            if (i >= promising && !m_measured.knownAlone(order[i])) continue;
+            if (i >= promising && !m_measured.hasLeaveOneOut(order[i])) continue;
             tell(TuneStage::Alone, i, count);
             const TuneNumbers alone = m_measured.measure({order[i]});
             m_gains[order[i]] = {m_here.drop - alone.drop, m_here.noise - alone.noise};
         }
     }
 
-    /// The first layers in the order of what each alone regains of the drop per cost, as many as it takes; empty if that does not do.
-    TuneSet straight() {
+    /// Ranks the layers by the drop that each recovers alone per cost, and returns the shortest prefix that
+    /// reaches the goal; empty if none does.
+    TuneSet shortestPrefix() {
         std::vector<std::size_t> order;
         for (std::size_t c = 0; c < m_gains.size(); ++c)
             if (m_gains[c].drop > 0) order.push_back(c);
@@ -120,14 +121,15 @@ class TuneRun {
         return first(many);
     }
 
-    /// On the rough samples, scaled to all.
+    /// Returns the noise that keeping `candidate` in float removes, measured on the rough samples and scaled
+    /// to all samples.
     double roughNoiseGain(TuneSet set, std::size_t candidate, const TuneNumbers& here) {
-        const double before = m_measured.roughly(set).noise;
+        const double before = m_measured.measureRoughly(set).noise;
         set.insert(candidate);
-        return before > 0 ? (before - m_measured.roughly(set).noise) / before * here.noise : 0;
+        return before > 0 ? (before - m_measured.measureRoughly(set).noise) / before * here.noise : 0;
     }
 
-    /// Half the share of the drop that the layer takes away, half that of the noise.
+    /// Returns the mean of the shares of drop and noise that keeping the layer in float removes.
     double gainOf(std::size_t candidate, const TuneNumbers& here) const {
         const Gain& gain = m_gains[candidate];
         return (here.drop > 0 ? gain.drop / here.drop : 0) / 2 + (here.noise > 0 ? gain.noise / here.noise : 0) / 2;
@@ -136,12 +138,13 @@ class TuneRun {
         const double gain = gainOf(candidate, here), weight = m_measured.candidates()[candidate].weight;
         return gain > 0 ? gain / weight : gain * weight;
     }
-    /// The best first.
+    /// Sorts by gain per cost, best first.
     void sortByWorth(std::vector<std::size_t>& candidates, const TuneNumbers& here) const {
         std::ranges::stable_sort(candidates, std::greater<>(), [&](std::size_t c) { return worthOf(c, here); });
     }
 
-    /// Where gain per cost leads, and, if an expensive layer gets there at once, that shorter way.
+    /// Adds the layers with the most gain per cost until the goal is reached. If a single expensive layer
+    /// reaches it sooner, returns that set, too.
     std::vector<TuneSet> forward() {
         TuneSet set;
         std::vector<TuneSet> found;
@@ -158,18 +161,18 @@ class TuneRun {
                     (found.empty() || m_measured.weightOf(with) < m_measured.weightOf(found.front())))
                     found = {with};
             }
-            // One, and of a large set an eighth more at a time: what is not needed is taken out again.
+            // Adds one layer, plus up to an eighth of the size of the set; unneeded layers are removed later.
             const std::size_t most = 1 + set.size() / kAtOnce;
             set.insert(tried.front());
             for (std::size_t i = 1; i < std::min(tried.size(), most); ++i)
                 if (gainOf(tried[i], m_here) > 0) set.insert(tried[i]);
-            m_here = m_measured.settle(set);
+            m_here = m_measured.measureAndKeep(set);
         }
         found.push_back(std::move(set));
         return found;
     }
 
-    /// The layers that promise most, measured on all samples, the best first.
+    /// Returns the most promising layers, evaluated on all samples, best first.
     std::vector<std::size_t> tryNext(const TuneSet& set) {
         std::vector<std::size_t> left;
         for (std::size_t c = 0; c < m_gains.size(); ++c)
@@ -194,9 +197,9 @@ class TuneRun {
         return tried;
     }
 
-    bool holds(const TuneSet& set) {
+    bool reachesGoal(const TuneSet& set) {
         const TuneNumbers measured = m_measured.measure(set);
-        return withinDrop(measured.drop, m_goal) && withinDrop(m_measured.settle(set).drop, m_goal);
+        return withinDrop(measured.drop, m_goal) && withinDrop(m_measured.measureAndKeep(set).drop, m_goal);
     }
 
     double weightOf(std::size_t candidate) const { return m_measured.candidates()[candidate].weight; }
@@ -212,7 +215,7 @@ class TuneRun {
             tell(TuneStage::TakingOut, i, order.size());
             TuneSet without = set;
             without.erase(order[i]);
-            if (holds(without)) set = std::move(without);
+            if (reachesGoal(without)) set = std::move(without);
         }
     }
 
@@ -228,13 +231,13 @@ class TuneRun {
         if (changed) takeOut(set);
     }
 
-    /// Takes the layer out and adds up to four that together weigh less.
+    /// Replaces the layer with up to four layers that together cost less.
     bool exchangeOne(TuneSet& set, std::size_t out) {
         TuneSet trial = set;
         trial.erase(out);
         double room = weightOf(out);
         for (std::size_t added = 0; added < kExchanged; ++added) {
-            const TuneNumbers here = added == 0 ? m_measured.settle(trial) : m_measured.measure(trial);
+            const TuneNumbers here = added == 0 ? m_measured.measureAndKeep(trial) : m_measured.measure(trial);
             std::vector<std::size_t> lighter;
             for (std::size_t c = 0; c < m_gains.size(); ++c)
                 if (c != out && !trial.contains(c) && weightOf(c) < room) lighter.push_back(c);
@@ -242,13 +245,14 @@ class TuneRun {
             sortByWorth(lighter, here);
             std::stable_sort(lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())), lighter.end(),
                              [&](std::size_t a, std::size_t b) { return m_gains[a].noise > m_gains[b].noise; });
-            lighter.resize(std::min(2 * kTriedWholly, lighter.size()));  // and as many that take most noise away, whatever they weigh
+            // The best by gain per cost, and as many that remove the most noise regardless of cost.
+            lighter.resize(std::min(2 * kTriedWholly, lighter.size()));
             for (const std::size_t c : lighter) {
                 TuneSet with = trial;
                 with.insert(c);
                 const TuneNumbers measured = m_measured.measure(with);
                 m_gains[c] = {here.drop - measured.drop, here.noise - measured.noise};
-                if (!withinDrop(measured.drop, m_goal) || !holds(with)) continue;
+                if (!withinDrop(measured.drop, m_goal) || !reachesGoal(with)) continue;
                 set = std::move(with);
                 return true;
             }
@@ -259,8 +263,9 @@ class TuneRun {
         return false;
     }
 
-    /// From all layers in float, quantizes one after the other what the goal allows; heavy layers of little gain first.
-    void fromTheOtherEnd(TuneSet& set) {
+    /// Starts from the all-float network and quantizes one layer after another while the goal is met,
+    /// expensive layers with little gain first.
+    void fromAllFloat(TuneSet& set) {
         std::vector<std::size_t> order(m_gains.size());
         std::iota(order.begin(), order.end(), std::size_t(0));
         const TuneNumbers start = m_measured.measure({});
@@ -273,13 +278,13 @@ class TuneRun {
             without.erase(order[i]);
             if (withinDrop(m_measured.measure(without).drop, m_goal)) kept = std::move(without);
         }
-        if (m_measured.weightOf(kept) >= m_measured.weightOf(set) || !holds(kept)) return;
+        if (m_measured.weightOf(kept) >= m_measured.weightOf(set) || !reachesGoal(kept)) return;
         set = std::move(kept);
         exchange(set);
     }
 
     struct Gain {
-        double drop = 0, noise = 0;  ///< that a layer takes away, as measured last
+        double drop = 0, noise = 0;  ///< that keeping the layer in float removes, as measured last
     };
 
     Session& m_session;
@@ -288,7 +293,7 @@ class TuneRun {
     TuneMeasurements m_measured;
     const QuantizationConfig m_config;
     const bool m_rulesFixed;
-    TuneNumbers m_here;  ///< of the set that the search stands at
+    TuneNumbers m_here;  ///< of the current set
     std::vector<Gain> m_gains;
     double m_goal = 0;
     std::size_t m_steps = 0;
@@ -299,10 +304,10 @@ class TuneRun {
 
 TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel) {
     if (!session.hasData()) failInput("tuning needs data: choose a data folder first");
-    if (session.randomInputs()) failInput("tuning needs real data: on random inputs the accuracy says nothing");
+    if (session.randomInputs()) failInput("tuning needs real data: accuracy on random inputs is meaningless");
     if (quantizationOperators(session.graph()) > 0)
-        failInput("the model is quantized already; to tune, open the float model that it was made from");
-    if (!(options.maxDrop >= 0)) failInput("the largest drop must be 0 or more points");
+        failInput("the model is already quantized; to tune, open the float model that it was made from");
+    if (!(options.maxDrop >= 0)) failInput("the maximum drop must be at least 0 points");
     return TuneRun(session, config, options, cancel).run();
 }
 

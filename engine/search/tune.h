@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which layers to keep in float so that the task's metric comes within a given drop of the float network's, at the least cost.
+// Searches for the cheapest set of layers to keep in float that keeps the drop of the task's metric within a
+// target.
 //
-// The drop: with labels of top-1; without, of the agreement with the float network; where the outputs are no classes, their
-// relative error (10^(-SQNR/20)), so that 1 point is 1 % of error or 40 dB.
+// The drop is that of top-1 with labels, and of the agreement with the float network without labels. If the
+// outputs are not classes, it is their relative error (10^(-SQNR/20)), so 1 point is 1 % of error or 40 dB.
 //
-// Greedy, gain per cost, with steps back: (1) every layer alone in float, on the rough samples; the more promising half, and what
-// the session has studied, on all; and the shortest row of these that is enough; (2) step by step the layer with the most gain per
-// cost: those that promise most are tried on the rough samples, the three best of these on all, and of a large set up to an eighth is
-// added at a time; half of a gain is the share of the drop that it takes away, half the share of the outputs' noise, which single
-// samples do not decide; (3) backwards: layers that are not needed any more are taken out, the most expensive first; (4) expensive
-// layers are exchanged for up to four that together cost less. (5) Networks of up to 24 layers also from the other end: beginning with
-// all in float, whatever can be quantized is, the most cost for the least gain first; where that ends cheaper, it wins. A test
-// compares with the best of all subsets on small networks.
+// The search is greedy by gain per cost and can undo steps:
+// - (1) Each layer alone in float is evaluated on the rough samples. The more promising half, and the layers
+//   whose leave-one-out the session already has, are evaluated on all samples. The shortest prefix of this
+//   ranking that reaches the target is a first candidate.
+// - (2) Step by step, the layer with the most gain per cost is added. The most promising layers are tried on
+//   the rough samples and the best three of them on all samples. Once the set is large, up to an eighth of
+//   its size is added per step. Half of the gain is the layer's share of the drop, the other half its share
+//   of the output noise, which does not depend on a few single samples.
+// - (3) Layers that are no longer needed are removed, the most expensive first.
+// - (4) Expensive layers are exchanged for up to four layers that together cost less.
+// - (5) In networks of up to 24 layers the search also starts from the all-float network and quantizes layers
+//   while the target is met, those with the most cost and the least gain first. The cheaper result wins.
+// A test compares the result with the best of all subsets on small networks.
 //
-// Weaknesses: a local optimum, no proof. What is chosen on these samples is a little better on them than on others; the
-// interval does not know of that.
+// Weaknesses: the result is a local optimum without proof. A set chosen on these samples does slightly better
+// on them than on others, which the interval does not take into account.
 
 #include <functional>
 #include <optional>
@@ -26,11 +32,11 @@
 
 namespace quantloupe {
 
-/// What a layer in float costs.
+/// How the cost of keeping a layer in float is measured.
 enum class TuneCost { Macs, Parameters, Layers };
 
 enum class TuneEnd {
-    Finished,   ///< the search came to its end
+    Finished,   ///< the search completed
     Steps,      ///< TuneOptions::mostSteps
     Seconds,    ///< TuneOptions::mostSeconds
     Cancelled,
@@ -38,32 +44,33 @@ enum class TuneEnd {
 
 struct FloatShare {
     std::size_t layers = 0;
-    std::uint64_t macs = 0;        ///< of one sample
+    std::uint64_t macs = 0;        ///< per sample
     std::uint64_t parameters = 0;
     bool macsKnown = true;
     bool operator==(const FloatShare&) const = default;
 };
 
-/// A configuration that was measured on all evaluation samples.
+/// A configuration that was evaluated on all evaluation samples.
 struct TunePoint {
     QuantizationConfig config;
-    std::vector<std::string> layers;  ///< that the search keeps in float, in graph order
-    std::string transforms;           ///< what else it changed: "equalized as AIMET does"; mostly empty
+    std::vector<std::string> layers;  ///< layers that the search keeps in float, in graph order
+    std::string transforms;           ///< transforms that the search added: "AIMET equalization"; mostly empty
     Accuracy accuracy;
     double metric = 0;                         ///< top-1, agreement, or SQNR in dB
     double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
-    std::optional<RateInterval> dropInterval;  ///< 95 %; empty where the outputs are no classes
+    std::optional<RateInterval> dropInterval;  ///< 95 %; empty if the outputs are not classes
     FloatShare cost;                           ///< of `layers`
-    std::size_t transitions = 0;  ///< tensors that change between float and integers, the network's inputs and outputs counted
+    /// Tensors converted between float and integer, graph inputs and outputs too.
+    std::size_t transitions = 0;
 };
 
 enum class TuneStage { Transforms, Alone, Adding, TakingOut, Exchanging, OtherEnd };
 
 struct TuneProgress {
     TuneStage stage = TuneStage::Alone;
-    std::size_t done = 0, total = 0;  ///< of the stage; total 0: nobody knows
+    std::size_t done = 0, total = 0;  ///< of the stage; total 0: unknown
     std::size_t step = 0;             ///< layers added so far
-    double metric = 0;                ///< of the set that the search stands at
+    double metric = 0;                ///< of the current set
 };
 
 struct TuneResult {
@@ -71,15 +78,16 @@ struct TuneResult {
     Accuracy floating;
     double maxDrop = 0;
     TuneCost cost = TuneCost::Macs;
-    FloatShare quantized;  ///< by the configuration that the search began with
-    /// Of all that was measured, what nothing else beats in both cost and drop, by cost. Never empty.
+    FloatShare quantized;  ///< layers that the initial configuration quantizes
+    /// The Pareto front of cost and drop among all evaluated configurations, by cost. Never empty.
     std::vector<TunePoint> curve;
-    std::size_t chosen = 0;  ///< of the curve: the cheapest that reaches the target; where none does, the smallest drop
+    /// Index into curve of the cheapest point that reaches the target; if none does, of the smallest drop.
+    std::size_t chosen = 0;
     bool reached = false;
-    /// The interval of `chosen` lies on its side of the target as a whole. False where there is no interval.
+    /// Whether the whole interval of `chosen` lies on the same side of the target. False without an interval.
     bool certain = false;
     TuneEnd ended = TuneEnd::Finished;
-    std::vector<std::string> locked;  ///< layers that the configuration says to quantize always, and does
+    std::vector<std::string> locked;  ///< quantized layers that the configuration sets to always be quantized
     std::size_t steps = 0, evaluations = 0, samples = 0;
     double seconds = 0;
     std::vector<std::string> notices;
@@ -88,23 +96,25 @@ struct TuneResult {
 struct TuneOptions {
     double maxDrop = 0.01;  ///< at least 0
     TuneCost cost = TuneCost::Macs;
-    std::size_t mostSteps = 0;  ///< layers that are added one by one; 0: no limit
-    double mostSeconds = 0;     ///< looked at between evaluations; 0: no limit
-    bool transforms = false;    ///< first tries equalization and bias correction, and keeps what is a real gain
-    /// Both on the calling thread. `improved` gets what was found so far whenever the curve has a new point.
+    std::size_t mostSteps = 0;  ///< limit of steps that add layers; 0: no limit
+    double mostSeconds = 0;     ///< checked between evaluations; 0: no limit
+    bool transforms = false;    ///< first tries equalization and bias correction, keeping significant gains
+    /// Both are called on the calling thread; `improved` with the result so far whenever the curve gets a new
+    /// point.
     std::function<void(const TuneProgress&)> progress;
     std::function<void(const TuneResult&)> improved;
 };
 
-/// Deterministic, but for mostSeconds. Cancelled or out of time, it returns what it has; only without any result it throws
-/// Cancelled. Throws Error without real data, or where the network cannot be evaluated.
+/// Runs the search. Deterministic except for mostSeconds. If it is cancelled or runs out of time, returns the
+/// best result so far; throws Cancelled only if there is none. Throws Error without real data or if the
+/// network cannot be evaluated.
 TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel = {});
 
 std::string_view tuneCostName(TuneCost cost);  ///< "macs", "parameters", "layers"
 std::string_view tuneEndName(TuneEnd end);     ///< "finished", "steps", "seconds", "cancelled"
-std::string describe(TuneStage stage);         ///< "each layer alone", "taking out layers"
-/// What came out, in one sentence or two: "reached: 0.80 points below float with 3 layers in float (95 % interval -0.31 to 1.95
-/// points: within noise)".
+std::string describe(TuneStage stage);         ///< "each layer alone", "removing layers"
+/// Returns a summary of the result: "reached: 0.80 points below float with 3 layers in float; target: at most
+/// 1 point (95 % interval -0.31 to 1.95 points; may differ on other samples)".
 std::string describe(const TuneResult& result);
 
 }  // namespace quantloupe

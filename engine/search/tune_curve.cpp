@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a search measured to what it tells: the curve, the point that is chosen, and the words.
+// Result of a search: the trade-off curve, the chosen point, and their description.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -86,9 +86,9 @@ std::string describe(TuneStage stage) {
         case TuneStage::Transforms: return "transforms";
         case TuneStage::Alone: return "each layer alone";
         case TuneStage::Adding: return "adding layers";
-        case TuneStage::TakingOut: return "taking out layers";
+        case TuneStage::TakingOut: return "removing layers";
         case TuneStage::Exchanging: return "exchanging layers";
-        case TuneStage::OtherEnd: return "from the other end";
+        case TuneStage::OtherEnd: return "starting from all layers in float";
     }
     return "searching";
 }
@@ -98,25 +98,26 @@ std::string describe(const TuneResult& result) {
     const bool rates = result.metric != "sqnr_db";
     std::string text = result.reached ? "reached" : "not reached";
     const std::string target = fmt::format("{:.4g}", 100 * result.maxDrop);
-    const char* why = result.ended == TuneEnd::Finished  ? "nothing that is left to skip brings it closer"
-                      : result.ended == TuneEnd::Steps   ? "the limit of steps ended it"
-                      : result.ended == TuneEnd::Seconds ? "the limit of time ended it"
-                                                         : "it was stopped";
-    if (!result.reached) text += fmt::format(", {}", why);
+    const char* why = result.ended == TuneEnd::Finished  ? "because keeping more layers in float does not help"
+                      : result.ended == TuneEnd::Steps   ? "within the step limit"
+                      : result.ended == TuneEnd::Seconds ? "within the time limit"
+                                                         : "before the search was stopped";
+    if (!result.reached) text += fmt::format(" {}", why);
     const bool above = rates && point.drop < 0;
     text += rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop), above ? "above" : "below")
-                  : fmt::format(": {:.2f} dB, {} % of relative error", point.metric, pointsText(point.drop));
+                  : fmt::format(": {:.2f} dB, {} % relative error", point.metric, pointsText(point.drop));
     text += fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);
-    text += fmt::format("; wanted: at most {}{}", target, rates ? "" : " %");
+    text += fmt::format("; target: at most {}{}", target, !rates ? " %" : target == "1" ? " point" : " points");
     if (point.dropInterval)
         text += fmt::format(" (95 % interval {} to {} points{})", pointsText(point.dropInterval->low), pointsText(point.dropInterval->high),
-                            result.certain ? "" : ": on other samples it may be otherwise");
+                            result.certain ? "" : "; may differ on other samples");
     if (result.reached && result.ended != TuneEnd::Finished)
-        text += fmt::format("; {}, there may be a cheaper set",
-                            result.ended == TuneEnd::Cancelled ? "it was stopped" : "a limit ended the search");
+        text += fmt::format("; {}, so there may be a cheaper set",
+                            result.ended == TuneEnd::Cancelled ? "the search was stopped"
+                                                               : "a limit ended the search");
     if (!result.reached && result.ended == TuneEnd::Finished && !result.locked.empty())
-        text += fmt::format("; {} {} set to be always quantized", fmt::join(result.locked, ", "), result.locked.size() == 1 ? "is" : "are");
+        text += fmt::format("; {} {} set to always be quantized", fmt::join(result.locked, ", "), result.locked.size() == 1 ? "is" : "are");
     return text;
 }
 

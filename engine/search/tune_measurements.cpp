@@ -24,10 +24,11 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     m_starts.push_back({config, transforms});
     m_known.clear();
     m_roughly.clear();
-    // What refinement learned for a layer depends on the layers before it; an experiment takes what it has.
+    // What refinement learns for a layer depends on the layers before it; an experiment reuses the latest
+    // result.
     m_exact = config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
     m_base = first ? m_session.evaluate(config, Depth::Accuracy, {}, m_cancel)
-                   : m_session.waypoint(config, Depth::Accuracy, m_cancel);
+                   : m_session.evaluateForSearch(config, Depth::Accuracy, m_cancel);
     ++m_evaluations;
     record({}, *m_base);
     if (first) m_notices = m_base->notices;
@@ -57,7 +58,7 @@ void TuneMeasurements::findCandidates() {
         all += candidate.cost;
         m_candidates.push_back(std::move(candidate));
     }
-    if (!all.macsKnown)  // of one layer, and so for the comparison of any two
+    if (!all.macsKnown)  // if one layer's MACs are unknown, all layers must be compared by parameters
         for (TuneCandidate& candidate : m_candidates) candidate.cost.macsKnown = false;
     const auto amount = static_cast<double>(amountOf(all, m_options.cost));
     for (TuneCandidate& candidate : m_candidates) {
@@ -67,7 +68,7 @@ void TuneMeasurements::findCandidates() {
     }
 }
 
-bool TuneMeasurements::knownAlone(std::size_t candidate) const {
+bool TuneMeasurements::hasLeaveOneOut(std::size_t candidate) const {
     return m_base->layers[m_candidates[candidate].owner.index()].leaveOneOut.has_value();
 }
 
@@ -120,17 +121,17 @@ TuneNumbers TuneMeasurements::everythingInFloat() {
     return numbersOf(*tried(all, Depth::Accuracy));
 }
 
-TuneNumbers TuneMeasurements::roughly(const TuneSet& set) {
+TuneNumbers TuneMeasurements::measureRoughly(const TuneSet& set) {
     if (const auto known = m_roughly.find(set); known != m_roughly.end()) return known->second;
     return m_roughly.emplace(set, numbersOf(*tried(set, Depth::Rough))).first->second;
 }
 
-TuneNumbers TuneMeasurements::settle(const TuneSet& set) {
-    if (set.empty()) return m_known.at(set);  // start() has kept its activations
+TuneNumbers TuneMeasurements::measureAndKeep(const TuneSet& set) {
+    if (set.empty()) return m_known.at(set);  // start() has already kept its activations
     checkLimits();
     ++m_evaluations;
     const bool known = m_known.contains(set);
-    const EvaluationPtr evaluation = m_session.waypoint(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
+    const EvaluationPtr evaluation = m_session.evaluateForSearch(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
     return known ? m_known.at(set) : record(set, *evaluation);
 }
 

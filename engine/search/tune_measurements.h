@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a search measures, each set of layers once, and the limits that end it. Internal to engine/search.
+// Evaluations of a search, each set of layers only once, and the limits that end it. Internal to
+// engine/search.
 
 #include <map>
 #include <set>
@@ -10,23 +11,23 @@
 
 namespace quantloupe {
 
-/// Layers that go to float together, none of which is locked.
+/// Layers that are kept in float together, none of which is locked.
 struct TuneCandidate {
     NodeId owner;
     std::vector<std::string> layers;
     FloatShare cost;
-    /// Its share of what all candidates cost, a twentieth of it by number: a layer without MACs is not for nothing either, since
-    /// values are converted around it.
+    /// Share of the cost of all candidates. A twentieth of it is by number of layers because a layer without
+    /// MACs is not free either: values are converted around it.
     double weight = 0;
 };
 
-using TuneSet = std::set<std::size_t>;  ///< candidates
+using TuneSet = std::set<std::size_t>;  ///< indices of candidates
 
 struct TuneNumbers {
     double drop = 0, noise = 0, metric = 0;
 };
 
-/// Thrown where a limit is reached.
+/// Thrown when a limit is reached.
 struct TuneLimit {
     TuneEnd end;
 };
@@ -36,26 +37,28 @@ class TuneMeasurements {
     TuneMeasurements(Session& session, const TuneOptions& options, const CancelToken& cancel)
         : m_session(session), m_options(options), m_cancel(cancel) {}
 
-    /// From now on sets are added to this configuration. The first is what the person has.
+    /// Sets the configuration to which the sets are added from now on. The first one is the user's.
     void start(const QuantizationConfig& config, const std::string& transforms);
 
     const std::vector<TuneCandidate>& candidates() const { return m_candidates; }
     const QuantizationConfig& config() const { return m_starts.back().config; }
     const Evaluation& base() const { return *m_base; }
-    bool knownAlone(std::size_t candidate) const;  ///< the session has its leave-one-out
+    bool hasLeaveOneOut(std::size_t candidate) const;  ///< whether the session has already measured it
 
-    /// On all samples. Throws TuneLimit, Cancelled.
+    /// Evaluates on all samples. Throws TuneLimit, Cancelled, as do the other evaluations.
     TuneNumbers measure(const TuneSet& set);
-    /// Of all candidates: what can be reached at all. It is no point of the curve by that.
+    /// Evaluates with all candidates in float, the best that can be reached. Does not add a point to the
+    /// curve.
     TuneNumbers everythingInFloat();
-    TuneNumbers roughly(const TuneSet& set);
-    /// On all samples, and what is measured next around this set is quick.
-    TuneNumbers settle(const TuneSet& set);
+    /// Evaluates on the rough samples only.
+    TuneNumbers measureRoughly(const TuneSet& set);
+    /// Evaluates on all samples and keeps the activations, so that evaluating similar sets next is fast.
+    TuneNumbers measureAndKeep(const TuneSet& set);
 
     double weightOf(const TuneSet& set) const;
     std::size_t evaluations() const { return m_evaluations; }
     double seconds() const { return m_watch.seconds(); }
-    /// The curve and what is chosen; nothing of how the search ended.
+    /// Returns the curve and the chosen point, but not how the search ended.
     TuneResult result() const;
 
   private:
@@ -90,10 +93,10 @@ class TuneMeasurements {
     FloatShare m_quantized;
     std::vector<std::string> m_locked;
     std::vector<TuneCandidate> m_candidates;
-    std::map<TuneSet, TuneNumbers> m_known, m_roughly;  ///< of the start that counts
+    std::map<TuneSet, TuneNumbers> m_known, m_roughly;  ///< of the current start
     std::vector<Record> m_records;
     std::vector<std::string> m_notices;
-    bool m_exact = true;  ///< an experiment is as exact as an evaluation
+    bool m_exact = true;  ///< whether an experiment is as exact as an evaluation
     std::size_t m_evaluations = 0;
 };
 

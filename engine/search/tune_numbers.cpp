@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// One entry a node: whether it computes with integers.
+/// Returns for each node whether it computes with integers.
 std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult>& layers) {
     enum class Known : char { No, Asked, Integer, Float };
     std::vector<Known> known(layers.size(), Known::No);
@@ -22,7 +22,7 @@ std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult
         bool integer = layer.state == LayerState::Quantized;
         if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) {
             auto host = graph.findNode(layer.host);
-            // What was only taken out passes on what it gets.
+            // A node that was removed without a host passes its input on.
             const TensorId read = graph.node(layer.node).input(0);
             if (!host && read.valid() && graph.tensor(read).producer.valid()) host = graph.tensor(read).producer;
             integer = host && ask(host->index());
@@ -46,7 +46,8 @@ std::size_t hits(const std::vector<std::int32_t>& classes, const std::vector<std
 double dropOf(const Accuracy& floating, const Accuracy& quantized) {
     if (quantized.top1) return floating.top1.value_or(1.0) - *quantized.top1;
     if (quantized.agreement) return 1 - *quantized.agreement;
-    if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb)) failInput("the network's outputs cannot be compared with the float network's");
+    if (!quantized.sqnrDb || std::isnan(*quantized.sqnrDb))
+        failInput("the network's outputs cannot be compared with those of the float network");
     return std::pow(10.0, -*quantized.sqnrDb / 20);
 }
 
@@ -67,7 +68,7 @@ std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
 
 double noiseOf(const Accuracy& accuracy) {
     if (!accuracy.sqnrDb || std::isnan(*accuracy.sqnrDb)) return 0;
-    return std::pow(10.0, -*accuracy.sqnrDb / 10);  // 0 where nothing differs
+    return std::pow(10.0, -*accuracy.sqnrDb / 10);  // 0 if nothing differs
 }
 
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers) {

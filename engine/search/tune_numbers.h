@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The numbers of one measured configuration. Internal to engine/search.
+// Drop, noise and cost of an evaluated configuration. Internal to engine/search.
 
 #include "search/tune.h"
 
 namespace quantloupe {
 
-/// See tune.h. Throws Error where the outputs cannot be compared.
+/// Returns the drop as defined in tune.h. Throws Error if the outputs cannot be compared.
 double dropOf(const Accuracy& floating, const Accuracy& quantized);
-/// Rates are differences of decimal fractions: 92.4 % less 91.4 % is one point.
+/// The tolerance makes 92.4 % - 91.4 % exactly one point although neither is exact in binary.
 inline bool withinDrop(double drop, double most) { return drop <= most + 1e-9; }
-/// With labels paired, sample by sample; of the agreement, whose reference is never wrong, Wilson's.
+/// Returns the 95 % interval of the drop: paired by sample with labels, Wilson's for the agreement, because
+/// its reference is always right.
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation);
-/// Noise power over signal power of the outputs.
+/// Returns noise power / signal power of the outputs.
 double noiseOf(const Accuracy& accuracy);
 
-/// Tensors of float values that a float operator makes and a quantized one reads, or the other way round; an operator that is
-/// fused or folded counts as its host, a graph input or output as float.
+/// Returns the number of float32 tensors between a float and a quantized operator, in either direction. A
+/// fused or folded operator counts as its host; a graph input or output counts as float.
 std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& layers);
 
 std::uint64_t amountOf(const FloatShare& share, TuneCost cost);

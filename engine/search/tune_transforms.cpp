@@ -10,8 +10,9 @@ namespace {
 
 constexpr double kLeastDecibels = 0.1;
 
-/// Of the task's metric; without classes in dB, as a fraction of no meaning but its order.
-double realGain(const Evaluation& before, const Evaluation& after) {
+/// Returns the significant gain of the task's metric, or of SQNR in dB if the outputs are not classes; 0 if
+/// there is none. Only the order of the values matters.
+double significantGain(const Evaluation& before, const Evaluation& after) {
     if (const auto paired = compareEvaluations(before, after))
         return paired->verdict == ChangeVerdict::Gain ? paired->difference : 0;
     const double gain = after.quantized->sqnrDb.value_or(0) - before.quantized->sqnrDb.value_or(0);
@@ -23,8 +24,8 @@ class TransformTrial {
     TransformTrial(Session& session, const QuantizationConfig& config, const CancelToken& cancel)
         : m_session(session), m_cancel(cancel), m_best{config, {}}, m_measured(session.experiment(config, Depth::Accuracy, cancel)) {}
 
-    /// Keeps the one that gains most, if any does.
-    void oneOf(const std::vector<TunedTransforms>& variants) {
+    /// Keeps the variant with the largest significant gain, if there is one.
+    void tryVariants(const std::vector<TunedTransforms>& variants) {
         const EvaluationPtr before = m_measured;
         const std::string texts = m_best.text;
         double most = 0;
@@ -35,7 +36,7 @@ class TransformTrial {
             } catch (const Error&) {
                 continue;
             }
-            const double gain = realGain(*before, *after);
+            const double gain = significantGain(*before, *after);
             if (gain <= most) continue;
             most = gain;
             m_measured = after;
@@ -56,21 +57,21 @@ class TransformTrial {
 TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
     TransformTrial trial(session, config, cancel);
     if (config.transforms.equalization.profile == EqualizationProfile::Off) {
-        TunedTransforms equalized{config, "equalized as AIMET does"};
+        TunedTransforms equalized{config, "AIMET equalization"};
         equalized.config.transforms.equalization.profile = EqualizationProfile::Aimet;
         std::vector<TunedTransforms> variants{equalized};
         const bool clips = std::ranges::any_of(session.graph().nodes(), [](const Node& node) { return node.op == "Clip"; });
         if (clips && config.transforms.replaceRelu6 == ReplaceRelu6::None) {
             equalized.config.transforms.replaceRelu6 = ReplaceRelu6::Between;
-            equalized.text = "equalized as AIMET does with ReLU6 replaced between";
+            equalized.text = "AIMET equalization with ReLU6 replaced in between";
             variants.push_back(equalized);
         }
-        trial.oneOf(variants);
+        trial.tryVariants(variants);
     }
     if (config.refine.biasCorrection == BiasCorrection::Off) {
-        TunedTransforms corrected{trial.best().config, "biases corrected"};
+        TunedTransforms corrected{trial.best().config, "bias correction"};
         corrected.config.refine.biasCorrection = BiasCorrection::Empirical;
-        trial.oneOf({corrected});
+        trial.tryVariants({corrected});
     }
     return trial.best();
 }

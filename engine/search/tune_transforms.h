@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What may save layers from staying in float. Internal to engine/search.
+// Transforms that may make it unnecessary to keep layers in float. Internal to engine/search.
 
 #include <string>
 
@@ -10,12 +10,13 @@ namespace quantloupe {
 
 struct TunedTransforms {
     QuantizationConfig config;
-    std::string text;  ///< "equalized as AIMET does, biases corrected"; empty: nothing helped
+    std::string text;  ///< "AIMET equalization, bias correction"; empty: nothing helped
 };
 
-/// Tries equalization, without and with ReLU6 replaced between, and on top of the better one bias correction; each only where the
-/// configuration has it off, and kept only if the gain is real (McNemar's exact test; without classes 0.1 dB). What a network cannot
-/// have is left out. Throws Cancelled.
+/// Tries equalization, without and with replacing the ReLU6 in between, and then bias correction on top of
+/// the better result. Tries only what the configuration has disabled, and keeps it only if the gain is
+/// significant (McNemar's exact test; 0.1 dB if the outputs are not classes). Skips transforms that the
+/// network does not support. Throws Cancelled.
 TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config, const CancelToken& cancel);
 
 }  // namespace quantloupe

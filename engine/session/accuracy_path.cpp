@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session::accuracyPath: the same samples through the network as it is changed step by step.
+// Session::accuracyPath: runs the same samples through the network as it is changed step by step.
 #include "session/session_impl.h"
 
 namespace quantloupe {

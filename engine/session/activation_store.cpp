@@ -63,7 +63,7 @@ void ActivationStore::clear() {
 
 namespace {
 
-/// What could be taken without swapping, in bytes; nothing where the system does not say.
+/// Returns the memory available without swapping, in bytes; empty if the system does not report it.
 std::optional<std::size_t> availableMemory() {
     std::ifstream file("/proc/meminfo");
     std::string name, unit;

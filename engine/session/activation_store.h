@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Activations of all samples, under the version of what produced them, within a memory budget.
+// Stores activations of all samples within a memory budget, keyed by the version of the computation that
+// produced them.
 //
-// What goes first when the budget is full: GreedyDual-Size (P. Cao, S. Irani, 1997). Each tensor has the credit
-// L + seconds to recompute / bytes, renewed on every use; the smallest credit goes, and L rises to it.
+// Eviction: GreedyDual-Size (P. Cao, S. Irani, 1997). Each tensor has the credit L + seconds to recompute /
+// bytes, renewed on every use. The tensor with the smallest credit is evicted, and L is raised to that
+// credit.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,7 @@
 
 namespace quantloupe {
 
-/// One tensor, all chunks. Workers write different chunks at the same time.
+/// All chunks of one tensor. Workers may write different chunks concurrently.
 class StoredTensor {
   public:
     StoredTensor(const TensorDesc& chunk, std::size_t chunks);
@@ -35,15 +37,15 @@ class StoredTensor {
     std::vector<std::uint8_t> m_present;
 };
 
-/// One thread at a time; what find() and create() return stays good after it was evicted.
+/// Not thread-safe. Tensors returned by find() and create() stay valid after they are evicted.
 class ActivationStore {
   public:
     explicit ActivationStore(std::size_t budget) : m_budget(budget) {}
 
-    /// Null if it is not there, or not for all chunks in [begin, end).
+    /// Returns null unless all chunks in [begin, end) are stored.
     std::shared_ptr<StoredTensor> find(const Version& version, std::size_t begin, std::size_t end);
-    /// The tensor under this version, new if need be; null if it does not fit the budget. `density`: seconds to recompute
-    /// it, a byte.
+    /// Returns the tensor with this version and creates it if necessary; null if it does not fit into the
+    /// budget. `density` is the seconds per byte to recompute it.
     std::shared_ptr<StoredTensor> create(const Version& version, const TensorDesc& chunk, std::size_t chunks,
                                          double density);
     void clear();
@@ -63,7 +65,8 @@ class ActivationStore {
     std::unordered_map<Version, Entry> m_entries;
 };
 
-/// A quarter of the machine's memory, at most half of what is free now, at least 256 MiB.
+/// Returns the default budget in bytes: a quarter of the machine's memory, at most half of the free memory,
+/// at least 256 MiB.
 std::size_t defaultActivationBudget();
 
 }  // namespace quantloupe

@@ -51,7 +51,7 @@ class Adapter {
         std::vector<std::vector<std::string>> kept;
         for (std::vector<std::string>& set : sets) {
             const std::size_t size = set.size();
-            keepNames(set, "leaving the equalization alone of");
+            keepNames(set, "the equalization exclusion of");
             if (set.size() == size) kept.push_back(std::move(set));
         }
         sets = std::move(kept);
@@ -67,7 +67,7 @@ class Adapter {
             if (!rule.from.empty()) {
                 const std::string* found = newName(rule.from);
                 if (found == nullptr) {
-                    drop(fmt::format("the rule to skip {}: it begins at layer '{}'", words, rule.from));
+                    drop(fmt::format("the rule to skip {}: it starts at layer '{}'", words, rule.from));
                     continue;
                 }
                 rule.from = *found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A configuration of a model that changed since: its layers under their new names.
+// Adapts a configuration to a changed model: renames its layers.
 
 #include <string>
 #include <vector>
@@ -12,10 +12,10 @@ namespace quantloupe {
 
 struct AdaptedConfig {
     QuantizationConfig config;
-    std::vector<std::string> dropped;  ///< in words: what named layers that are no more, or has no effect now
+    std::vector<std::string> dropped;  ///< descriptions of the settings dropped because their layers are gone
 };
 
-/// The result makes sense for `graph`: resolveSkips() does not throw.
+/// Returns a configuration that is valid for `graph`: resolveSkips() does not throw.
 AdaptedConfig adaptConfig(const QuantizationConfig& config, const LayerMatch& match, const Graph& graph);
 
 }  // namespace quantloupe

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the memory budget is divided among all that a session keeps from one evaluation to the next. Each cache
-// has a share and gives up what was unused for longest; activations, of which there is always more than fits,
-// take what the others leave. What the last evaluation used stays in any case, so a budget of 0 keeps what
-// one evaluation needs.
+// Division of the memory budget among the caches of a session. Each cache has a share and drops its least
+// recently used entries. Activations, which never fit completely, get the rest. Whatever the last evaluation
+// used always stays, so with a budget of 0 the session keeps what one evaluation needs.
 #include <malloc.h>
 
 #include <algorithm>
@@ -66,7 +65,7 @@ std::size_t bytesOf(const Evaluation& evaluation) {
 }
 
 /// Blocks from 1 MiB on get pages of their own, which the system has back when they are freed. Otherwise
-/// glibc takes ever larger blocks from the heap, and the process grows although what it uses does not.
+/// glibc takes ever larger blocks from the heap, so the process would grow although its used memory does not.
 void keepLargeBlocksApart() {
     static const bool done = mallopt(M_MMAP_THRESHOLD, 1 << 20) != 0;
     static_cast<void>(done);

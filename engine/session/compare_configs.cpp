@@ -20,9 +20,9 @@ std::vector<SampleId> inDataOrder(const Session::Impl& session, const std::vecto
 std::string inDecibels(const ConfigComparison& comparison) {
     if (comparison.sqnrGain) return fmt::format("{:+.2f} dB SQNR of the outputs", *comparison.sqnrGain);
     const auto exact = [](const EvaluationPtr& e) { return e->quantized->sqnrDb && std::isinf(*e->quantized->sqnrDb); };
-    if (exact(comparison.before) && exact(comparison.after)) return "both give the float network's outputs";
-    if (exact(comparison.after)) return "the outputs are now the float network's";
-    return "the outputs are no longer the float network's";
+    if (exact(comparison.before) && exact(comparison.after)) return "the outputs of both equal those of the float network";
+    if (exact(comparison.after)) return "the outputs now equal those of the float network";
+    return "the outputs no longer equal those of the float network";
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config
     const auto outputs = impl.completeOutputs(nullptr, {impl.workers, cancel, {}});
     const std::vector<std::int32_t> floating = classesOf(*outputs, impl.evaluationBatches->samples());
     if (floating.empty())
-        failInput("the network's first output is no list of classes, so no image can change its class");
+        failInput("the network's first output is not a list of classes, so images have no predicted class");
     const std::vector<std::int32_t>& quantized = *evaluation->classes;
     const Dataset& data = *impl.evaluationData;
     FlippedSamples flipped{{}, data.classNames(), floating.size()};

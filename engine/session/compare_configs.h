@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Two configurations on the same samples, and which samples quantization turned.
+// Compares two configurations on the same samples, and lists the samples whose predicted class quantization
+// changes.
 
 #include <string>
 #include <vector>
@@ -10,7 +11,8 @@
 
 namespace quantloupe {
 
-/// A sample, by its place in the data as it was given (where samples were chosen, among the chosen ones).
+/// A sample and its index in the original order of the data (among the selected samples, if only some are
+/// evaluated).
 struct SampleId {
     std::size_t index = 0;
     std::string name;
@@ -18,37 +20,37 @@ struct SampleId {
 
 struct ConfigComparison {
     EvaluationPtr before, after;
-    std::optional<PairedComparison> paired;  ///< where the outputs are classes
+    std::optional<PairedComparison> paired;  ///< only if the outputs are classes
     std::vector<SampleId> fixed, broken;     ///< likewise, by index
-    /// after - before, of the outputs' SQNR in dB; empty where one is infinite.
+    /// Output SQNR after - before, in dB; empty if either is infinite.
     std::optional<double> sqnrGain;
     std::string text;  ///< "+0.8 points, 5 images fixed, 1 broken: within noise", or the gain in dB
 };
 
-/// Evaluates both. Needs data. Throws Error, Cancelled.
+/// Evaluates and compares both configurations. Needs data. Throws Error, Cancelled.
 ConfigComparison compareConfigs(Session& session, const QuantizationConfig& before, const QuantizationConfig& after,
                                 const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 
-/// A sample whose class is not what it was in float.
+/// A sample whose predicted class differs from that of the float network.
 struct FlippedSample {
     enum class Kind {
         Broken,  ///< right in float, wrong quantized
-        Fixed,   ///< the other way round
-        Other,   ///< wrong twice, or nobody knows what is right
+        Fixed,   ///< wrong in float, right quantized
+        Other,   ///< wrong in both, or there is no label
     };
     SampleId sample;
     Kind kind = Kind::Other;
-    std::optional<std::int32_t> wanted;  ///< the label, where there is one
+    std::optional<std::int32_t> wanted;  ///< the label, if there is one
     std::int32_t floating = 0, quantized = 0;
 };
 
 struct FlippedSamples {
     std::vector<FlippedSample> samples;   ///< by index
-    std::vector<std::string> classNames;  ///< by class; empty if they have none
+    std::vector<std::string> classNames;  ///< by class index; empty if there are none
     std::size_t evaluated = 0;
 };
 
-/// Needs data. Throws Error where the outputs are no classes; Cancelled.
+/// Needs data. Throws Error if the outputs are not classes; Cancelled.
 FlippedSamples flippedSamples(Session& session, const QuantizationConfig& config, const CancelToken& cancel = {});
 
 }  // namespace quantloupe

@@ -26,7 +26,7 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     Context& known = m_contexts[context];
     for (const LayerEffect& layer : sweep.layers) {
         if (!layer.sqnrDb) continue;
-        // What was moved with another counts there.
+        // A layer that was measured with another one is counted there.
         known.shares[layer.node] =
             layer.movedWith.valid() ? Share{} : Share{(whole - noiseOf(*layer.sqnrDb)) / whole, layer.change};
     }

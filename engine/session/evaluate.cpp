@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Session::evaluate: the stages of one configuration, each taken from the cache where its version is known, with a
-// snapshot after each.
+// SPDX-License-Identifier: Apache-2.0 Session::evaluate: runs the stages of one configuration, using cached
+// results if their versions match, and publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
 
@@ -21,7 +20,8 @@ namespace {
 
 /// Snapshots on the way to the full accuracy come no faster than this.
 constexpr double kPublishSeconds = 0.1;
-/// Float rounding leaves more; what is less, in dB against the source's outputs, transforms have changed.
+/// Float rounding alone gives a higher SQNR in dB against the source's outputs; below it, transforms have
+/// changed the function.
 constexpr double kRoundingSqnr = 60;
 
 class EvaluationRun {
@@ -42,7 +42,7 @@ class EvaluationRun {
 
     std::optional<ExpectedEffect> forecast() {
         states();
-        return m_session.effects.expect(m_session.measured, m_state);
+        return m_session.effectModel.expect(m_session.measured, m_state);
     }
 
     EvaluationPtr run(Depth depth) {
@@ -123,7 +123,7 @@ class EvaluationRun {
         m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
-            m_result.notices.emplace_back("nothing is quantized: every layer is skipped or cannot be quantized; each layer's reason says why");
+            m_result.notices.emplace_back("no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown with the layer");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         noteIdleSettings();
         m_result.version = VersionBuilder()
@@ -135,7 +135,7 @@ class EvaluationRun {
         m_state.context = contextOf(m_result.config);
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
-        if (m_learn) m_result.expected = m_session.effects.expect(m_session.measured, m_state);
+        if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
         m_result.seconds.transform = watch.seconds();
     }
 
@@ -144,7 +144,7 @@ class EvaluationRun {
         if (m_session.sourceShapes.dims) setCosts(m_session.sourceShapes);
     }
 
-    /// Without samples, for what shape inference did not find out.
+    /// Without samples, for shapes that shape inference did not determine.
     void assumeCosts() {
         if (std::ranges::all_of(m_result.layers, [](const LayerResult& layer) { return layer.macsReason.empty(); })) return;
         if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
@@ -173,7 +173,7 @@ class EvaluationRun {
             .finish();
     }
 
-    /// What the person said of single layers and cannot have an effect.
+    /// Adds notices about settings of single layers that have no effect.
     void noteIdleSettings() {
         const Graph& source = *m_session.model.graph;
         const auto note = [&](const std::string& name, const char* wish) {
@@ -193,7 +193,7 @@ class EvaluationRun {
             if (settings.quantize == true) note(name, "quantizing");
     }
 
-    /// Labels that the network cannot give.
+    /// Adds a notice about labels that exceed the number of classes.
     void noteLabels() {
         const Dataset& data = *m_session.evaluationData;
         if (!data.hasLabels() || !m_floating->task || m_floating->descs[0].dims.size() != 2) return;
@@ -221,7 +221,7 @@ class EvaluationRun {
         return outputs;
     }
 
-    /// Runs what is missing of the samples below `chunks`.
+    /// Runs the missing chunks below `chunks`.
     /// `partial(samples)` is called on the way, with how many are done.
     void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage, double& seconds,
                 const std::function<void(std::size_t)>& partial = {}) {
@@ -283,7 +283,7 @@ class EvaluationRun {
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
         if (const int asked = m_result.config.calibration.samples; session.calibrationSamples < static_cast<std::size_t>(asked))
-            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were asked for, but there are no more",
+            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were requested, but there are no more",
                                                    session.calibrationSamples, asked));
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
@@ -318,7 +318,7 @@ class EvaluationRun {
         if (!m_result.rough) {
             m_state.measure(*m_result.quantized);
             if (m_learn) {
-                m_session.effects.observe(m_session.measured, m_state);
+                m_session.effectModel.observe(m_session.measured, m_state);
                 m_session.measured = m_state;
             }
         }
@@ -346,16 +346,17 @@ class EvaluationRun {
         const TransformOptions& transforms = m_result.config.transforms;
         std::vector<std::string> causes;
         if (m_prepared->replacedClips > 0)
-            causes.push_back(fmt::format("a Clip(0, 6) is a Relu only where nothing exceeds 6 ({} were replaced)", m_prepared->replacedClips));
+            causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)", m_prepared->replacedClips));
         if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
-            causes.emplace_back("the high-bias fold is exact only where activations stay above what it moves");
-        if (causes.empty()) causes.emplace_back("those in use are exact but for rounding, so do not trust them on this model");
-        m_result.notices.push_back(fmt::format("the transforms alone move the float network's outputs to {:.1f} dB SQNR (largest difference "
+            causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
+        if (causes.empty()) causes.emplace_back("these transforms should be exact up to rounding, so do not trust them on this model");
+        m_result.notices.push_back(fmt::format("the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
                                                "{:.3g}): {}",
                                                *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
     }
 
-    /// Of what the unit makes in the float network, which says what it reads and computes, and of its quantizers.
+    /// Returns the version of a local metric: of the unit's output in the float network, which depends on its
+    /// inputs and computation, and of its quantizers.
     Version localVersion(std::size_t unit) const {
         return VersionBuilder()
             .add(m_alone[unit])
@@ -381,7 +382,8 @@ class EvaluationRun {
         return m_result.layers[m_prepared->sourceOf[m_units.units[unit].layer.index()].index()];
     }
 
-    /// What the session remembers of the layers: after a skip, all local metrics and the cumulative ones before it.
+    /// Fills in cached layer metrics: after a skip, these are all local metrics and the cumulative ones
+    /// before it.
     void fillKnownMetrics() {
         if (const auto* sweep = m_session.sweeps.find(m_plan->version))
             for (const auto& [node, effect] : *sweep) m_result.layers[node.index()].leaveOneOut = effect.change;
@@ -406,8 +408,8 @@ class EvaluationRun {
             if (!layerOf(u).local) local.push_back(u);
             if (!layerOf(u).cumulative) cumulative.push_back(u);
         }
-        m_session.work.alone += local.size();
-        m_session.work.inNetwork += cumulative.size();
+        m_session.work.local += local.size();
+        m_session.work.cumulative += cumulative.size();
         if (!local.empty() || !cumulative.empty()) {
             const UnitDifferences measured =
                 measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
@@ -453,7 +455,7 @@ EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
     m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
+EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asWaypoint();

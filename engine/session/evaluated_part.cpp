@@ -65,7 +65,7 @@ std::string EvaluatedPart::notice(const Graph& source) const {
     if (frontier.empty())
         fail(ErrorKind::Unsupported, "the network cannot be evaluated: no activation comes before the node {}", cause);
     return fmt::format(
-        "{} of {} nodes are not evaluated: {}. SQNR is that of the {} tensor{} before them, and there is no other accuracy",
+        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them, and there is no other accuracy",
         unavailable.size(), source.nodeCount(), cause, frontier.size(), frontier.size() == 1 ? "" : "s");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The part of a network that is evaluated. Detection networks end in operators whose results have another shape for every
-// image (NonZero, NonMaxSuppression), and some operators are not supported. Everything before the first such node is
-// evaluated, quantized and measured; accuracy is computed on the tensors at that frontier. Internal to engine/session.
+// The part of a network that is evaluated. Detection networks end in operators whose output shapes depend on
+// the image (NonZero, NonMaxSuppression), and some operators are not supported. Everything before the first
+// such node is quantized and evaluated; accuracy is computed on the tensors at that frontier. Internal to
+// engine/session.
 
 #include <map>
 #include <string>
@@ -16,21 +17,25 @@ class SampleBatches;
 
 struct EvaluatedPart {
     std::map<NodeId, std::string> unavailable;  ///< nodes of the source graph that are not evaluated, with the reason
-    std::vector<std::string> frontier;          ///< names of the tensors that the others end in; empty if all are evaluated
+    /// Names of the last evaluated tensors; empty if all nodes are evaluated.
+    std::vector<std::string> frontier;
 
     bool whole() const { return unavailable.empty(); }
-    /// The tensors of the source graph, or of one transformed from it, that accuracy is computed on.
+    /// Returns the tensors on which accuracy is computed. `graph` is the source graph or one transformed from
+    /// it.
     std::vector<TensorId> endsOf(const Graph& graph) const;
-    /// For the user; empty if the whole network is evaluated. Throws Error if nothing of it can be.
+    /// Returns a notice for the user; empty if the whole network is evaluated. Throws Error if no part can be
+    /// evaluated.
     std::string notice(const Graph& source) const;
 };
 
-/// `program`: a partial one of the whole source graph.
+/// Returns the part that `program`, a partial program of the whole source graph, can evaluate.
 EvaluatedPart evaluatedPart(const Graph& source, const Program& program);
 
-/// The outputs of the whole network for one sample at a time, also of the part that is evaluated only with known values.
-/// `spec` describes the network for a batch of one, and `batches` has one sample in each. One array for each graph output;
-/// the samples are joined along the first dimension. Throws Error naming the node that cannot run.
+/// Returns the outputs of the whole network, run sample by sample, including nodes that can only run once the
+/// values of their inputs are known. `spec` describes the network for batch size 1, and each batch of
+/// `batches` has one sample. Returns one array per graph output; the samples are concatenated along the first
+/// dimension. Throws Error naming the node that cannot run.
 std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
                                          const std::vector<std::size_t>& order, const CancelToken& cancel);
 

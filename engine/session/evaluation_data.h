@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The samples that a session evaluates, for who runs them elsewhere.
+// The evaluation samples of a session, for callers that run them elsewhere.
 
 #include "session/session.h"
 
 namespace quantloupe {
 
-/// In the order of Session::outputs(); null without data. The session's thread; what it returns is for any.
+/// Returns the samples in the order of Session::outputs(); null without data. Call it from the session's
+/// thread; the returned dataset may be used from any thread.
 DatasetPtr evaluationData(Session& session);
 
 }  // namespace quantloupe

@@ -49,7 +49,7 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
             if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
                 unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
                                      desc.type == DataType::Float32 ? toString(desc.dims) : std::string(dataTypeName(desc.type)),
-                                     desc.samples.isMixed()    ? ", which several samples enter"
+                                     desc.samples.isMixed()    ? ", which depends on several samples"
                                      : desc.samples.perSample() ? ""
                                                                 : ", the same for all samples");
                 continue;
@@ -60,7 +60,7 @@ void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, co
             outputs.rowWidth += outputs.widths.back();
         }
         if (outputs.descs.empty())
-            fail(ErrorKind::Unsupported, "no output can be compared, only those of float32 that depend on the samples: {}", unfit);
+            fail(ErrorKind::Unsupported, "no output can be compared because only float32 outputs that depend on the sample can: {}", unfit);
         outputs.values.resize(outputs.rowWidth * batches.samples());
     }
     runChunks({bound}, batches, begin, end, control,
@@ -104,10 +104,10 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     // Classes: the first output, if a sample's is a vector.
     const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
     if (!classifies) return accuracy;
-    const bool labelled = dataset.hasLabels();
+    const bool labeled = dataset.hasLabels();
     std::size_t top1 = 0, top5 = 0, agreeing = 0;
     for (std::size_t s = 0; s < samples; ++s) {
-        const std::optional<int> label = labelled ? dataset.label(s) : std::nullopt;
+        const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
         const SampleVerdict verdict = judge(outputs.row(s), outputs.widths[0], label);
         const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
         if (label && verdict.predicted == *label) ++top1;
@@ -117,7 +117,7 @@ Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& referen
     const auto rate = [&](std::size_t hits) { return static_cast<double>(hits) / static_cast<double>(samples); };
     if (samples == 0) return accuracy;
     accuracy.agreement = rate(agreeing);
-    if (labelled) {
+    if (labeled) {
         accuracy.top1 = rate(top1);
         accuracy.top1Interval = wilsonInterval(top1, samples);
         accuracy.top5 = rate(top5);

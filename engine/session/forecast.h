@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What an edit is expected to do before it is made.
+// Predicts the effect of an edit before it is made.
 
 #include <optional>
 
@@ -8,8 +8,9 @@
 
 namespace quantloupe {
 
-/// From the configuration that was measured last to this one: resolves its states, runs nothing, keeps nothing. Empty unless the
-/// prediction may be believed (session/effect_model.h), which takes Session::study(). Throws Error, Cancelled.
+/// Predicts the change from the last evaluated configuration to this one. Resolves the layer states, but runs
+/// no inference and stores nothing. Empty unless the prediction is trusted (session/effect_model.h), which
+/// requires Session::measureInBackground(). Throws Error, Cancelled.
 std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config, const CancelToken& cancel = {});
 
 }  // namespace quantloupe

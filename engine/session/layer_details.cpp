@@ -20,7 +20,7 @@ std::size_t unitOf(const Plan& plan, NodeId source) {
     const Graph& graph = *prepared.source;
     const std::string& name = graph.node(source).name;
     const LayerMapping& mapping = prepared.layerMappings[source.index()];
-    if (!mapping.prepared.valid() && !mapping.foldedInto.valid()) failInput("layer '{}' is not there any more: {}", name, mapping.note);
+    if (!mapping.prepared.valid() && !mapping.foldedInto.valid()) failInput("layer '{}' no longer exists: {}", name, mapping.note);
     if (!mapping.prepared.valid())
         failInput("layer '{}' is folded into '{}'; ask for that one", name, graph.node(mapping.foldedInto).name);
     const auto index = plan.units.unitOf[mapping.prepared.index()];

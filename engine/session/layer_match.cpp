@@ -6,7 +6,8 @@
 namespace quantloupe {
 namespace {
 
-/// "Conv_12" of a Conv: what unnamed nodes are called on loading, and what some exporters call all of theirs.
+/// Matches names like "Conv_12" for a Conv, which unnamed nodes get on loading and some exporters give to all
+/// nodes.
 bool isNumbered(const LayerSignature& layer) {
     const std::string& name = layer.name;
     return name.size() > layer.op.size() + 1 && name.starts_with(layer.op) && name[layer.op.size()] == '_' &&

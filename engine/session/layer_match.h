@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which layer of a changed model is which of the one before: by name, then by structure, in the order of the graph.
+// Matches the layers of a changed model with those of the previous one: by name, then by structure, in graph
+// order.
 
 #include <map>
 #include <string>
@@ -11,14 +12,17 @@
 namespace quantloupe {
 
 struct LayerMatch {
-    std::map<std::string, std::string> newNames;  ///< of every layer that was found again
-    std::vector<std::string> unmatched;           ///< layers of the model before that were not, in its order
-    std::vector<std::string> added;               ///< layers that the model before did not have
-    bool unchanged() const;                       ///< all found, under their names, and none added
+    std::map<std::string, std::string> newNames;  ///< old to new name of every matched layer
+    /// Layers of the previous model without a match, in graph order.
+    std::vector<std::string> unmatched;
+    std::vector<std::string> added;               ///< layers that the previous model does not have
+    /// Whether all layers match under their old names and none is added.
+    bool unchanged() const;
 };
 
-/// A name that the exporter made of an operator and a number ("Conv_12") means little once something was inserted, so
-/// such layers are matched by structure first. What could be several layers and cannot be told apart stays unmatched.
+/// Matches the layers. Names that the exporter generated from an operator and a number ("Conv_12") mean
+/// little once a layer has been inserted, so such layers are matched by structure first. Ambiguous layers
+/// stay unmatched.
 LayerMatch matchLayers(const std::vector<LayerSignature>& before, const std::vector<LayerSignature>& now);
 
 }  // namespace quantloupe

@@ -79,7 +79,7 @@ std::vector<LayerMetrics> measureLayers(Session& session, const QuantizationConf
         LayerMetrics entry;
         entry.node = prepared.sourceOf[unit.layer.index()];
         if (fromSource) entry.reason = source.units[u].reason;
-        if (options.only.valid() && options.only != entry.node) entry.reason = "it was not asked for";
+        if (options.only.valid() && options.only != entry.node) entry.reason = "it was not requested";
         if (entry.reason.empty()) wanted.push_back(u);
         metrics.push_back(std::move(entry));
     }

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Each round mixes a layer's hash with those of its neighbours, as in the Weisfeiler-Lehman test: after k rounds two
-// layers with equal hashes look alike up to k steps away. Repeated blocks look alike all the same; their order has to
-// tell them apart (layer_match.h).
+// SPDX-License-Identifier: Apache-2.0 Each round mixes a layer's hash with those of its neighbors, as in the
+// Weisfeiler-Lehman test. After k rounds, two layers with equal hashes have equal neighborhoods up to k steps
+// away. Repeated blocks still have equal hashes and are distinguished by their order (layer_match.h).
 
 #include "session/layer_signature.h"
 
@@ -50,7 +49,7 @@ std::vector<Version> mixNeighbours(const Graph& graph, const std::vector<Version
         }
         for (const TensorId output : node.outputs) {
             if (!output.valid()) continue;
-            std::vector<Version> readers;  // in no order: that of the file says nothing
+            std::vector<Version> readers;  // unordered because the order in the file is irrelevant
             for (const NodeId reader : graph.tensor(output).consumers) readers.push_back(hashes[reader.index()]);
             std::ranges::sort(readers);
             builder.add(readers.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a layer is but for its name, so that it is found again in a model that was exported anew.
+// Identity of a layer apart from its name, so that the layer is found again in a re-exported model.
 
 #include <string>
 #include <vector>
@@ -12,12 +12,13 @@ namespace quantloupe {
 struct LayerSignature {
     std::string name;
     std::string op;
-    Version local;  ///< operator, attributes, shapes of outputs and constants
-    Version wide;   ///< and those of the layers up to two steps away
+    Version local;  ///< hash of operator, attributes, shapes of outputs and constants
+    Version wide;   ///< the same, including the layers up to two steps away
     bool operator==(const LayerSignature&) const = default;
 };
 
-/// One a node, in graph order. Values of weights and names of tensors do not count. O(nodes + edges).
+/// Returns one signature per node, in graph order. Values of weights and names of tensors are ignored.
+/// O(nodes + edges).
 std::vector<LayerSignature> layerSignatures(const Graph& graph);
 
 }  // namespace quantloupe

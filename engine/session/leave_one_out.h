@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What each quantized layer costs in the task's metric: leave-one-out (this one layer in float, what is regained) and
-// leave-one-in (this one alone quantized, what is lost).
+// Cost of each quantized layer in the task's metric: leave-one-out (the gain with only this layer in float)
+// and leave-one-in (the loss with only this layer quantized).
 //
-// Every run starts from the activations that the session keeps of the network it departs from, and keeps none of its own. Only
-// what may matter is measured on all samples: after the rough samples, a layer whose 95 % interval (exact, paired) lies below
-// that of `settledBelow` other layers is settled; its entry says on how many samples it was judged.
+// Every run starts from the stored activations of the baseline network and stores none itself. Only layers
+// that may matter are measured on all samples: after the rough samples, a layer whose 95 % interval (exact,
+// paired) lies below those of `settledBelow` other layers is not measured further; its entry says how many
+// samples were used.
 
 #include <string>
 #include <vector>
@@ -18,39 +19,41 @@ namespace quantloupe {
 struct LayerEffect {
     NodeId node;  ///< in the source graph
     std::string name;
-    double value = 0;  ///< of the metric, with the change
+    double value = 0;  ///< the metric with this layer changed
     double change = 0;  ///< value - baseline on the same samples
-    std::optional<double> sqnrDb;  ///< of the outputs, with the change
-    std::optional<PairedComparison> paired;  ///< where the outputs are classes
-    std::size_t samples = 0;  ///< that it was judged on
-    /// The layer whose scale this one passes on: the two were measured together, and this entry repeats that one's. Invalid: none.
+    std::optional<double> sqnrDb;  ///< of the outputs, with this layer changed
+    std::optional<PairedComparison> paired;  ///< only if the outputs are classes
+    std::size_t samples = 0;  ///< number of samples used
+    /// The layer whose scale this one passes on. The two were measured together, and this entry repeats the
+    /// other's results. Invalid: none.
     NodeId movedWith;
 };
 
 struct LayerSweep {
-    std::string metric;  ///< "top1" with labels, "agreement" without, "sqnr_db" where the outputs are no classes
+    std::string metric;  ///< "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes
     double baseline = 0;
     std::optional<double> baselineSqnrDb;
     std::vector<LayerEffect> layers;  ///< the quantized ones, in graph order
-    bool complete = false;            ///< false in the snapshots on the way
+    bool complete = false;            ///< false in intermediate snapshots
     double seconds = 0;
 };
 
 struct SweepOptions {
-    std::size_t settledBelow = 10;  ///< 0: every layer on all samples
+    std::size_t settledBelow = 10;  ///< 0: measure every layer on all samples
     std::function<void(const LayerSweep&)> updated;  ///< after every layer, on the calling thread
 };
 
-/// Throws Error, Cancelled. The layers are those that the configuration quantizes, an activation with its host, and
-/// operators that pass a scale on together with the layer whose scale it is.
+/// Measures the layers that the configuration quantizes. An activation is measured with its host, and an
+/// operator that passes a scale on with the layer whose scale it is. Throws Error, Cancelled.
 LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                        const CancelToken& cancel = {});
 LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
                       const CancelToken& cancel = {});
 
-/// The metric of an evaluation, and what it is called.
+/// Returns the task's metric, and its name in `name`.
 double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
-/// Two evaluations on the same samples; empty unless both have classes for the same number of them.
+/// Compares two evaluations on the same samples; empty unless both have classes for the same number of
+/// samples.
 std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
 
 }  // namespace quantloupe

@@ -29,7 +29,7 @@ namespace {
 /// The values of all samples of one graph output.
 class OutputArray {
   public:
-    /// `two`: the same for a batch of two, which tells the dimension that the samples of a batch of one are in; may be null.
+    /// `two`: the same for a batch of two, which shows the sample dimension of a batch of one; may be null.
     OutputArray(const TensorDesc& desc, const TensorDesc* two, std::size_t samples) : m_type(desc.type), m_dims(desc.dims) {
         m_perSample = desc.samples.perSample();
         if (!m_perSample) {
@@ -99,7 +99,7 @@ std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig
     if (!impl.part.whole()) {
         const SampleBatches single(impl.evaluationData, *impl.model.graph, 1);
         if (single.batch() != 1)
-            fail(ErrorKind::Unsupported, "the outputs depend on the data of each image, but the model fixes a batch of {}", single.batch());
+            fail(ErrorKind::Unsupported, "the outputs depend on the data of each image, but the model has a fixed batch size of {}", single.batch());
         return outputsBySample(specFor(single), single, impl.order, cancel);
     }
     ProgramSpec spec = specFor(batches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The project's JSON, written. read_project.cpp reads it.
+// Writes the project's JSON; read_project.cpp reads it.
 
 #include "session/project_file.h"
 

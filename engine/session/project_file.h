@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A project: what the person works on, in one file (.quantloupe, JSON). It names model and data, and holds the
-// configuration and the results of all that were measured.
+// Project file (.quantloupe, JSON): the user's work in one file. It refers to the model and the data, and
+// contains the configuration and the results of all evaluated configurations.
 //
-// Paths are stored relative to the file where model and data lie on the same branch of the file system, so a folder
-// with all of it can be moved. The model's layers are stored too: a model that changed since is noticed, and its layers
-// are found again (layer_match.h).
+// Paths are stored relative to the file if possible, so that a folder with all files can be moved. The
+// model's layers are stored, too, so that a changed model is noticed and its layers are matched
+// (layer_match.h).
 
 #include <filesystem>
 #include <optional>
@@ -21,29 +21,29 @@
 
 namespace quantloupe {
 
-/// What a configuration leaves in float, and of how much.
+/// Cost of the layers that a configuration leaves in float, and of all layers.
 struct FloatCost {
-    std::uint64_t macs = 0, totalMacs = 0;    ///< of one sample; of all layers that are not quantized
-    std::uint64_t bytes = 0, totalBytes = 0;  ///< of weights as float32, likewise
-    std::string macsReason = {};              ///< why the MACs are not known; empty if they are
+    std::uint64_t macs = 0, totalMacs = 0;    ///< per sample
+    std::uint64_t bytes = 0, totalBytes = 0;  ///< of the weights as float32
+    std::string macsReason = {};              ///< why the MACs are unknown; empty if they are known
     bool operator==(const FloatCost&) const = default;
 };
 FloatCost floatCostOf(const std::vector<LayerResult>& layers);
 
-/// One configuration that was evaluated, and what came out.
+/// An evaluated configuration and its results.
 struct MeasuredConfig {
     std::string version;  ///< of model, data and configuration (Evaluation::version), as hexadecimal text
     QuantizationConfig config;
-    std::string change;      ///< what the person did to get here: "Skip Conv_3"
+    std::string change;      ///< the user's edit that led to it: "Skip Conv_3"
     std::string measuredAt;  ///< UTC, "2024-05-01T12:00:00Z"; may be empty
-    double seconds = 0;      ///< that the evaluation took
+    double seconds = 0;      ///< duration of the evaluation
     Accuracy floating, quantized;
     StateCounts counts;
-    std::optional<FloatCost> cost = std::nullopt;  ///< files of before it was kept have none
-    std::string name = {}, note = {};              ///< what the person calls it, and says of it
-    bool otherModel = false;  ///< measured on the model before it changed
+    std::optional<FloatCost> cost = std::nullopt;  ///< empty in files of older versions
+    std::string name = {}, note = {};              ///< given by the user
+    bool otherModel = false;  ///< evaluated before the model changed
 };
-/// Of a complete evaluation with an accuracy; nothing otherwise.
+/// Converts a complete evaluation with an accuracy; empty for others.
 std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change);
 
 struct Project {
@@ -51,18 +51,18 @@ struct Project {
     Version modelVersion;                ///< hash of its content (Graph::version())
     std::vector<LayerSignature> layers;  ///< of the model, in graph order
     std::filesystem::path data, calibration;  ///< may be empty
-    std::optional<Preprocess> preprocess;     ///< nothing: as the file beside the model says
+    std::optional<Preprocess> preprocess;     ///< empty: from the preprocessing file next to the model
     QuantizationConfig config;
     std::vector<MeasuredConfig> history;  ///< oldest first, each version once
     std::string baseline;                 ///< version of the pinned configuration; empty: none
-    std::string view = "{}";              ///< what the window wants to remember: any JSON object
+    std::string view = "{}";              ///< state of the window, any JSON object
 };
 
-/// The text of the file; `file` is where it will lie, which decides how paths are stored. Throws Error where a text is
-/// not valid UTF-8.
+/// Returns the contents of the file. `file` is its future path, which decides how paths are stored. Throws
+/// Error if a string is not valid UTF-8.
 std::string projectToJson(const Project& project, const std::filesystem::path& file);
-/// The reverse. Throws Error naming the key that is unknown, doubled, missing or has a wrong value, and for files of a
-/// newer format. Whether model and data are there is not looked at.
+/// Parses the contents of a file. Throws Error naming a key that is unknown, duplicate, missing or has an
+/// invalid value, and for files of a newer format. Does not check whether model and data exist.
 Project projectFromJson(std::string_view text, const std::filesystem::path& file);
 
 /// Writes through a temporary file and a rename. Throws Error naming the file.

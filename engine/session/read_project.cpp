@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The project's JSON, read. Strict, as the configuration is: what is not understood is refused by name.
+// SPDX-License-Identifier: Apache-2.0 Reads the project's JSON. Like the configuration, it is strict: unknown
+// keys and invalid values are errors that name them.
 
 #include <charconv>
 #include <limits>
@@ -61,7 +61,7 @@ std::size_t count(ObjectReader& reader, std::string_view key) {
     return static_cast<std::size_t>(number);
 }
 
-/// null stands for infinite.
+/// null means infinite.
 std::optional<double> number(ObjectReader& reader, std::string_view key) {
     const Json* value = reader.find(key);
     if (value == nullptr) return std::nullopt;
@@ -70,7 +70,7 @@ std::optional<double> number(ObjectReader& reader, std::string_view key) {
     return value->get<double>();
 }
 
-/// Larger than an int can hold; 0 for null.
+/// May exceed the range of int; 0 for null.
 std::uint64_t amount(ObjectReader& reader, std::string_view key) {
     constexpr double kMost = 9007199254740992.0;  // 2^53: a double is exact up to here
     const std::optional<double> value = number(reader, key);
@@ -144,7 +144,7 @@ void readModel(ObjectReader reader, Project& project, const fs::path& file) {
         const std::string key = fmt::format("model.layers[{}]", project.layers.size());
         bool texts = layer.is_array() && layer.size() == 4;
         for (std::size_t i = 0; texts && i < 4; ++i) texts = layer[i].is_string();
-        if (!texts) failInput("{}: must be a list of four texts: name, operator and two hashes", key);
+        if (!texts) failInput("{}: must be a list of four strings: name, operator and two hashes", key);
         project.layers.push_back({layer[0].get<std::string>(), layer[1].get<std::string>(),
                                   hashOf(key, layer[2].get<std::string>()), hashOf(key, layer[3].get<std::string>())});
     }
@@ -152,10 +152,10 @@ void readModel(ObjectReader reader, Project& project, const fs::path& file) {
 }
 
 void checkFormat(const Json* format) {
-    if (format == nullptr) failInput("this is no Quantloupe project: it has no key '{}'", kProjectMark);
+    if (format == nullptr) failInput("this is not a Quantloupe project: it has no key '{}'", kProjectMark);
     if (*format == kProjectFormat) return;
     if (!format->is_number())
-        failInput("{}: must be the format's number, {}, not {}", kProjectMark, kProjectFormat, describeValue(*format));
+        failInput("{}: must be the format version, {}, not {}", kProjectMark, kProjectFormat, describeValue(*format));
     fail(ErrorKind::Unsupported,
          "{}: the project has format {}, and this version of Quantloupe reads format {}; use the version that wrote it",
          kProjectMark, describeValue(*format), kProjectFormat);
@@ -165,7 +165,7 @@ void checkFormat(const Json* format) {
 
 Project projectFromJson(std::string_view text, const fs::path& file) {
     const Json json = parseStrictJson(text);
-    if (!json.is_object()) failInput("this is no Quantloupe project: it must be a JSON object");
+    if (!json.is_object()) failInput("this is not a Quantloupe project: it must be a JSON object");
     ObjectReader reader(json, "", kNoOtherKeys);
     checkFormat(reader.find(kProjectMark));
     Project project;
@@ -183,7 +183,7 @@ Project projectFromJson(std::string_view text, const fs::path& file) {
         const std::string key = fmt::format("history[{}]", project.history.size());
         project.history.push_back(readMeasured(ObjectReader(entry, key, kNoOtherKeys)));
         if (!versions.insert(project.history.back().version).second)
-            failInput("{}.version: this version is there twice; remove one", key);
+            failInput("{}.version: duplicate version; remove one", key);
     }
     reader.text("baseline", project.baseline);
     if (!project.baseline.empty() && !versions.contains(project.baseline))

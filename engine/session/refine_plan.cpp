@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A plan and its refinement. The layers' inputs come from runs over the calibration samples that start where the store has values.
+// SPDX-License-Identifier: Apache-2.0 Creates and refines a plan. The layers' inputs come from runs over the
+// calibration samples that resume from stored activations.
 #include "session/resumable_run.h"
 #include "session/session_impl.h"
 #include "session/tensor_versions.h"

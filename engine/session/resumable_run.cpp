@@ -10,13 +10,14 @@
 namespace quantloupe {
 namespace {
 
-// Rough figures of one core; only their ratio decides what is kept.
+// Rough figures for one core; only their ratio decides which tensors are stored.
 constexpr double kMacsPerSecond = 3e10;
 constexpr double kBytesPerSecond = 4e9;
-/// Keep what takes this many times longer to recompute than to write.
+/// Store tensors that take this many times longer to recompute than to write.
 constexpr double kWorthwhile = 12;
 
-/// The densest of the tensors that together fit the budget: one run must not drive out what it has just written.
+/// Keeps the densest tensors that together fit into the budget, so that a run does not evict what it has just
+/// written.
 std::vector<TensorId> affordable(const ProgramSpec& spec, std::vector<TensorId> tensors, const ResumeOptions& options,
                                  std::size_t chunks) {
     const std::vector<double>& density = options.shapes.density;
@@ -53,7 +54,7 @@ GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>
     for (const Node& node : graph->nodes()) {
         const TensorId output = node.output();
         const auto known = shapes.dims->find(output);
-        if (known == shapes.dims->end()) {  // fused into what follows: its time counts there
+        if (known == shapes.dims->end()) {  // fused into the next node, which includes its time
             for (const TensorId in : node.inputs)
                 if (in.valid() && output.valid()) pending[output.index()] += pending[in.index()];
             continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A program that starts from what the store has of its network, and keeps what will be worth starting from.
+// Programs that resume from stored activations of their network, and store the activations that are worth
+// resuming from.
 
 #include <memory>
 #include <unordered_map>
@@ -15,11 +16,11 @@ struct GraphShapes {
     std::shared_ptr<const std::unordered_map<TensorId, Dims>> dims;
     /// Shape arithmetic: ProgramSpec::knownConstants.
     std::shared_ptr<const std::unordered_map<TensorId, ConstantPtr>> constants;
-    /// Seconds to recompute a tensor from the worthwhile ones before it, a byte of float32; 0: not worth keeping.
-    /// Block boundaries come out by themselves: small, and expensive to make again.
+    /// Seconds per byte (of float32) to recompute a tensor from the stored ones before it; 0: not worth
+    /// storing. This favors block boundaries, which are small and expensive to recompute.
     std::vector<double> density;
 };
-/// `ends`: the tensors that the graph is evaluated for.
+/// Computes the shapes. `ends` are the tensors to be evaluated.
 GraphShapes shapesOf(const GraphPtr& graph, const std::map<TensorId, TensorDesc>& inputs, const std::vector<TensorId>& ends,
                      const std::shared_ptr<KernelCache>& kernels);
 
@@ -27,10 +28,10 @@ struct ResumeOptions {
     ActivationStore& store;
     const GraphShapes& shapes;
     Version samples;     ///< see tensorVersions()
-    bool keep = true;    ///< false: an experiment whose activations nobody will ask for again
+    bool keep = true;    ///< false: an experiment whose activations will not be needed again
 };
 
-/// For chunks [begin, end): the shortest program for spec.observed.
+/// Returns the shortest program that computes spec.observed for chunks [begin, end).
 BoundProgram resumedProgram(ProgramSpec spec, const ResumeOptions& options, std::size_t chunks, std::size_t begin,
                             std::size_t end);
 

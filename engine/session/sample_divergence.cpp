@@ -55,11 +55,11 @@ std::size_t findSample(Session& session, const std::string& text) {
     std::size_t index = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
     if (error != std::errc() || end != text.data() + text.size())
-        failInput("no sample is called '{}'; the {} samples are called like '{}'", text, count,
+        failInput("there is no sample '{}'; the {} samples have names like '{}'", text, count,
                   impl.evaluationData->sampleName(0));
     for (std::size_t s = 0; s < count; ++s)
         if (impl.order[s] == index) return s;
-    failInput("there is no sample {}: the {} samples are counted from 0 to {}", index, count, count - 1);
+    failInput("there is no sample {}: the {} samples are numbered from 0 to {}", index, count, count - 1);
 }
 
 SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& config, std::size_t sample,
@@ -118,7 +118,7 @@ std::string describe(const SampleDivergence& divergence) {
         case DivergenceKind::Drift:
             return fmt::format("the error grows without a jump; at '{}' it reaches {:.4f}", name, first.error);
         case DivergenceKind::NotFinite:
-            return fmt::format("'{}' is the first layer with values that are not finite", name);
+            return fmt::format("'{}' is the first layer with NaN or infinite values", name);
     }
     return {};
 }

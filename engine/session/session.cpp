@@ -30,7 +30,7 @@ Version versionOf(const QuantizationConfig& config, const std::vector<bool>& ski
     return builder.finish();
 }
 
-/// The samples of the first, rough number come first, spread over the whole order; then the others.
+/// Returns the rough samples, spread evenly over the data, followed by the others.
 std::vector<std::size_t> workOrder(std::size_t size, std::size_t rough) {
     std::vector<std::size_t> order = spreadEvenly(size, rough);
     std::vector<bool> taken(size, false);
@@ -57,7 +57,7 @@ void Session::Impl::rethrowWithModel() const {
 }
 
 void Session::Impl::requireData() const {
-    if (!evaluationData) failInput("there is no data to evaluate on; choose a data folder first");
+    if (!evaluationData) failInput("there is no evaluation data; choose a data folder first");
 }
 
 void Session::Impl::requireEvaluable() {
@@ -90,7 +90,7 @@ void Session::Impl::chooseBatch() {
                 chosen = wanted;
             }
         } catch (const Error&) {
-            // Shapes that hold for one sample only, such as a batch of 1 written into a Reshape.
+            // Shapes that are only valid for one sample, such as a batch size of 1 in a Reshape.
         }
     }
     part = evaluatedPart(*graph, *program);
@@ -114,7 +114,7 @@ void Session::Impl::clear() {
     RecycledMemory::trim();
     shapes.clear();
     sourceShapes = {};
-    effects.clear();
+    effectModel.clear();
     measured = {};
     sweeps.clear();
     thresholdBases.clear();
@@ -223,10 +223,10 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     }
     if (!calibration) {
         if (evaluation->size() < 2)
-            failInput("the data has one sample; at least two are needed, one to calibrate and one to evaluate");
+            failInput("the data has one sample, but at least two are needed: one for calibration and one for evaluation");
         std::tie(calibration, evaluation) = splitForCalibration(evaluation);
         m_impl->dataNotice = fmt::format(
-            "no calibration data was given: half of the data ({} samples) calibrates, the other half ({}) evaluates",
+            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) for evaluation",
             calibration->size(), evaluation->size());
     }
     if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
@@ -248,8 +248,8 @@ void Session::useRandomInputs(std::size_t samples) try {
             randomDataset(*m_impl->model.graph, samples, kCalibrationSeed));
     m_impl->randomInputs = true;
     m_impl->dataNotice = fmt::format(
-        "no data was given: {} random inputs calibrate and {} evaluate; SQNR, agreement and sensitivities are of noise, "
-        "not of real data",
+        "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement and sensitivities "
+        "are those of noise, not of real data",
         samples, samples);
 } catch (...) {
     m_impl->rethrowWithModel();
@@ -264,10 +264,10 @@ std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& confi
 std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) try {
     m_impl->requireData();
     if (m_impl->randomInputs)
-        failInput("a quantized model needs ranges of real data, not of random inputs: open calibration data first");
+        failInput("a quantized model needs ranges from real data, not from random inputs: open calibration data first");
     m_impl->requireEvaluable();
     if (quantizationOperators(*m_impl->model.graph) > 0)
-        failInput("the model is quantized already and is not quantized again; open the float model that it was made from");
+        failInput("the model is already quantized and cannot be quantized again; open the float model that it was made from");
     m_impl->chooseBatch();
     const RunControl control{m_impl->workers, cancel, {}};
     return m_impl->plan(config, control);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loop: a model, data, and one configuration after another; only what a change invalidates is done again.
+// Evaluates one configuration after another for a model and data, recomputing only what a change invalidates.
 //
-// The stages are functions (transform/prepare.h, quantize/calibrate.h, quantize/plan.h, runtime/program.h); the session
-// keeps their results under the version of what they depend on, so undo and A/B find them again.
-// Not thread-safe: one thread at a time calls it (ui/jobs has one for it); its workers are inside.
+// The stages are functions (transform/prepare.h, quantize/calibrate.h, quantize/plan.h, runtime/program.h).
+// The session caches their results by the version of their inputs, so that undo and A/B comparisons reuse
+// them. Not thread-safe: only one thread at a time may call it (ui/jobs has a thread for it). It runs its own
+// workers.
 
 #include <filesystem>
 #include <functional>
@@ -26,31 +27,33 @@ namespace quantloupe {
 struct Plan;
 
 struct SessionOptions {
-    int threads = 0;            ///< workers; 0: as many as the machine has cores
-    std::size_t samples = 0;    ///< evaluation samples spread evenly; 0: all
-    std::size_t roughSamples = 0;  ///< of the first, rough number; 0: a sixteenth of them, 16 to 100
-    std::optional<std::size_t> memory{};  ///< bytes for all that is kept between evaluations; empty: a quarter of the machine's memory, at most half of what is free
+    int threads = 0;            ///< worker threads; 0: one per core
+    std::size_t samples = 0;    ///< number of evaluation samples, spread evenly over the data; 0: all
+    std::size_t roughSamples = 0;  ///< for the first, rough accuracy; 0: a sixteenth of them, 16 to 100
+    /// Bytes for everything kept between evaluations. Empty: a quarter of the machine's memory, at most half
+    /// of the free memory.
+    std::optional<std::size_t> memory{};
     Arithmetic arithmetic = bestArithmetic();
 };
 
-/// What is going on, for a progress bar.
+/// Current activity, for a progress bar.
 struct Progress {
     std::string stage;  ///< "calibrating", "quantized network"
     std::size_t done = 0, total = 0;  ///< samples
 };
 
-/// Both may be called from the thread that runs evaluate() only.
+/// Both are only called on the thread that runs evaluate().
 struct EvaluationObserver {
-    std::function<void(EvaluationPtr)> updated;    ///< snapshots, each more complete
+    std::function<void(EvaluationPtr)> updated;    ///< gets snapshots, each more complete
     std::function<void(const Progress&)> progress;
 };
 
 /// How far an evaluation goes.
 enum class Depth {
-    States,    ///< states and reasons only: no data needed
-    Rough,     ///< and the accuracy on the rough samples
-    Accuracy,  ///< and the accuracy
-    Metrics,   ///< and local and cumulative metrics of all layers
+    States,    ///< only states and reasons, which need no data
+    Rough,     ///< also the accuracy on the rough samples
+    Accuracy,  ///< also the accuracy on all samples
+    Metrics,   ///< also local and cumulative metrics of all layers
 };
 
 class Session {
@@ -60,56 +63,64 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    const Graph& graph() const;  ///< the source
+    const Graph& graph() const;  ///< the source graph
     const LoadedModel& model() const;
 
-    /// Without calibration data half of the data calibrates and the other half evaluates (see dataNotice()).
+    /// Sets the data. Without calibration data, half of the evaluation data is used for calibration (see
+    /// dataNotice()).
     void setData(DatasetPtr evaluation, DatasetPtr calibration = nullptr);
-    /// Noise in place of data (data/random_dataset.h), `samples` to evaluate and as many others to calibrate; 0: those of
-    /// the options, or 32. Evaluation::randomInputs marks what comes of it. Throws Error for inputs that it cannot make.
+    /// Uses noise instead of data (data/random_dataset.h): `samples` for evaluation and as many others for
+    /// calibration; 0: the number in the options, or 32. Evaluation::randomInputs marks the results. Throws
+    /// Error for unsupported inputs.
     void useRandomInputs(std::size_t samples = 0);
     bool randomInputs() const;
-    bool hasData() const;  ///< random inputs count
+    bool hasData() const;  ///< true with random inputs, too
     const std::string& dataNotice() const;
 
-    /// Evaluates. Throws Error (an unknown operator, a rule that fits nothing, unreadable samples), Cancelled.
+    /// Evaluates a configuration. Throws Error (an unknown operator, a rule that matches nothing, unreadable
+    /// samples), Cancelled.
     EvaluationPtr evaluate(const QuantizationConfig& config, Depth depth = Depth::Metrics,
                            const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 
-    /// An evaluation that nothing will build on: uses what is kept, keeps no activations, teaches the prediction nothing.
+    /// Evaluates a configuration from which no further evaluation will start: uses stored activations but
+    /// stores none, and does not train the effect model.
     EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
-    /// An evaluation that experiments will build on: runs the quantized network in any case, so that its activations are kept, and
-    /// teaches the prediction nothing. As exact as evaluate().
-    EvaluationPtr waypoint(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
-    /// Measures what each quantized layer costs (session/leave_one_out.h) and then `edits` random edits of up to three layers, so
-    /// that later evaluations know both: LayerResult::leaveOneOut and Evaluation::expected. For idle time: cancel it at any point,
-    /// what it has measured by then is kept.
-    void study(const QuantizationConfig& config, std::size_t edits = 40, const EvaluationObserver& observer = {},
-               const CancelToken& cancel = {});
-    /// Where the accuracy went: float, batch norms folded, ReLU6 replaced, equalized (those that the configuration does), weights
-    /// quantized, activations quantized too; all on the evaluation samples.
+    /// Evaluates a configuration from which experiments will start: always runs the quantized network, so
+    /// that its activations are stored, and does not train the effect model. As exact as evaluate().
+    EvaluationPtr evaluateForSearch(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
+    /// Measures the leave-one-out cost of each quantized layer (session/leave_one_out.h) and then the effect
+    /// of `edits` random edits of up to three layers, so that later evaluations have LayerResult::leaveOneOut
+    /// and Evaluation::expected. Meant for idle time: it can be cancelled at any point, and results so far
+    /// are kept.
+    void measureInBackground(const QuantizationConfig& config, std::size_t edits = 40, const EvaluationObserver& observer = {},
+                             const CancelToken& cancel = {});
+    /// Returns the accuracy on the evaluation samples after each step: float, batch norms folded, ReLU6
+    /// replaced, equalized (if the configuration does that), weights quantized, activations quantized, too.
     std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
-    /// Samples that are evaluated. Throws Error without data.
+    /// Returns the number of evaluation samples. Throws Error without data.
     std::size_t sampleCount() const;
-    /// The name of an evaluation sample, in the order of Evaluation::classes.
+    /// Returns the name of an evaluation sample, in the order of Evaluation::classes.
     std::string sampleName(std::size_t sample) const;
 
-    /// The network after the transforms. Kept.
+    /// Returns the network after the transforms. The result is cached.
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
-    /// Every scale and zero point. Calibrates if that is not done yet. Throws Error without data that calibrate.
+    /// Returns the plan with every scale and zero point. Calibrates if necessary. Throws Error without
+    /// calibration data.
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const CancelToken& cancel = {});
-    /// The quantized model as a QDQ graph, and what the writer wants said. Calibrates if that is not done yet.
+    /// Returns the quantized model as a QDQ graph. Calibrates if necessary.
     GraphPtr quantizedModel(const QuantizationConfig& config, const CancelToken& cancel = {});
-    /// Outputs of all evaluation samples, one array for each graph output, as one run over all samples would return them:
-    /// the samples are in the dimension in which the network has them. `config` empty: the float model.
+    /// Returns the outputs of all evaluation samples, one array per graph output, as a single run over all
+    /// samples would return them: the samples are in the dimension in which the network has them. Without
+    /// `config`, those of the float model.
     std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel = {});
 
     /// Forgets every result.
     void clearCache();
-    /// Bytes of activations that are kept now, and at most.
+    /// Bytes of stored activations, and their limit.
     std::size_t activationBytes() const;
     std::size_t activationBudget() const;
-    /// Bytes of everything that is kept for later evaluations, and at most: SessionOptions::memory. What one evaluation needs may exceed it.
+    /// Bytes of everything kept for later evaluations, and their limit (SessionOptions::memory). A single
+    /// evaluation may need more.
     std::size_t cacheBytes() const;
     std::size_t cacheBudget() const;
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// What a session learns from the calibration samples before there is a plan: ranges of tensors, and how wide their channels are. Kept
-// by the content of the tensors, so that a change of the graph asks only for what lies behind it.
+// SPDX-License-Identifier: Apache-2.0 Calibration before there is a plan: ranges of tensors, and maxima of
+// their channels. Results are cached by the content of the tensors, so that after a change of the graph only
+// downstream tensors are calibrated again.
 #include "model/quantized_model.h"
 #include "quantize/calibrated_network.h"
 #include "session/session_impl.h"
@@ -64,7 +64,7 @@ const Statistics& Session::Impl::statistics(const Prepared& quantized, const Uni
 Prepared Session::Impl::migrate(Prepared made, const QuantizationConfig& config, const RunControl& control) {
     if (quantizationOperators(*model.graph) > 0) return made;
     if (!calibrationData) {
-        made.notices.emplace_back("no outliers are migrated yet: how wide channels are needs calibration data");
+        made.notices.emplace_back("no outliers are migrated yet: measuring the channel ranges needs calibration data");
         return made;
     }
     openCalibration(config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a Session keeps from one evaluation to the next. Internal to engine/session.
+// State that a Session keeps from one evaluation to the next. Internal to engine/session.
 
 #include "base/result_cache.h"
 #include "model/layer_cost.h"
@@ -17,13 +17,13 @@ namespace quantloupe {
 /// The ranges of a prepared graph's tensors.
 struct CalibratedGraph {
     Statistics statistics;
-    std::vector<Version> contents;  ///< one a tensor: of its values over the calibration samples
+    std::vector<Version> contents;  ///< one per tensor: version of its values over the calibration samples
 };
 
-/// What evaluations could not take from a cache, added up: for tests.
+/// Total work that was not found in a cache, for tests.
 struct WorkDone {
     std::size_t calibrated = 0;  ///< tensors
-    std::size_t alone = 0, inNetwork = 0;  ///< units measured, locally and cumulatively
+    std::size_t local = 0, cumulative = 0;  ///< units measured locally and cumulatively
     std::size_t computed = 0;    ///< tensors of the networks that ran
 };
 
@@ -31,41 +31,45 @@ struct Session::Impl {
     Impl(Session& session, LoadedModel loaded, SessionOptions wanted);
 
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
-    /// Threshold rules are measured (session/threshold_rules.h).
+    /// Requires that threshold rules are measured (session/threshold_rules.h).
     std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured, const RunControl& control);
-    /// With outliers migrated into weights, or a notice why not.
+    /// Migrates outliers into weights, or adds a notice that says why not.
     Prepared migrate(Prepared made, const QuantizationConfig& config, const RunControl& control);
     void openCalibration(const QuantizationConfig& config);
-    /// Integers round as ONNX says: another tool's rounding is simulated.
+    /// Integer arithmetic rounds as ONNX does, so the rounding of other tools is simulated in float.
     Arithmetic arithmeticFor(const QuantizationConfig& config) const {
         return config.quantization.rounding == TieRounding::HalfEven ? options.arithmetic : Arithmetic::Simulation;
     }
-    /// Of the calibration samples, for tensorVersions().
+    /// Returns the version of the calibration samples, for tensorVersions().
     Version calibrationVersion() const;
-    /// The ranges of the tensors, calibrating those that are not known yet.
+    /// Returns the ranges of the tensors, calibrating those that are not known yet.
     const Statistics& statistics(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
                                  const RunControl& control);
-    /// The plan for these units, refined as the configuration says; `experiment`: with what refinement found last, so that a
-    /// try elsewhere does not have to learn every layer anew. Progress counts layers.
+    /// Returns the plan for these units, refined as configured. With `experiment`, reuses the latest
+    /// refinement of each layer, so that trying a change does not learn every layer again. Progress counts
+    /// layers.
     Plan resolve(const std::shared_ptr<const Prepared>& prepared, const UnitList& units, const Statistics& ranges,
                  const QuantizationConfig& config, const RunControl& control, bool experiment);
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
-    /// What the samples of the evaluation look like to `graph`.
+    /// Returns the options for resuming `graph` on the evaluation samples.
     ResumeOptions resumeOptions(const GraphPtr& graph);
-    /// Outputs of all evaluation samples, from the cache where they are complete; `plan` null: the source's.
+    /// Returns the outputs of all evaluation samples, from the cache if complete; of the source network if
+    /// `plan` is null.
     std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
-    /// Chooses how many samples run at once, and finds out which part of the network can be evaluated; once for each
-    /// dataset. More than one sample at a time only where the data flow keeps them apart (runtime/sample_flow.h).
+    /// Chooses the batch size and determines which part of the network can be evaluated, once per dataset.
+    /// The batch size is above 1 only if the data flow does not mix samples (runtime/sample_flow.h).
     void chooseBatch();
-    /// Shapes of the source graph where every symbolic dimension of the inputs is 1; none if it cannot be compiled so.
+    /// Returns the shapes of the source graph with every symbolic input dimension set to 1; none if that does
+    /// not compile.
     const MeasuredShapes& shapesOfOnes();
     /// Chooses the batch and decodes the first sample, once.
     void openBatches();
-    /// Drops what was unused for longest of all that is kept, so that it fits the budget. Nothing may refer into a cache.
+    /// Drops the least recently used results so that the rest fits into the budget. The caller must not hold
+    /// references into a cache.
     void limitCaches();
     std::size_t cacheBytes();
     std::size_t visitCaches(std::optional<std::size_t> budget);
-    /// In a catch (...) block: throws the exception again with the model's name.
+    /// Call in a catch (...) block: rethrows the exception with the model's name.
     [[noreturn]] void rethrowWithModel() const;
     void requireData() const;
     /// Throws Error if there is no data or no part of the network can be evaluated.
@@ -78,39 +82,43 @@ struct Session::Impl {
     Workers workers;
     double loadSeconds = 0;
 
-    DatasetPtr evaluationData, calibrationData;  ///< evaluation in the order of work: the rough samples first
-    std::vector<std::size_t> order;              ///< position in the original order of each evaluation sample
+    /// Evaluation data is in the order of work: the rough samples first.
+    DatasetPtr evaluationData, calibrationData;
+    std::vector<std::size_t> order;              ///< original index of each evaluation sample
     std::string dataNotice;
-    std::size_t roughSamples = 0;                ///< the first of evaluationData
+    std::size_t roughSamples = 0;                ///< number of rough samples, the first of evaluationData
     bool randomInputs = false;
     std::size_t batch = 0;
-    EvaluatedPart part;  ///< of the source graph; everything until a batch is chosen
+    EvaluatedPart part;  ///< of the source graph; the whole graph until a batch size is chosen
     std::unique_ptr<SampleBatches> evaluationBatches;
     Version samplesVersion;              ///< of evaluationBatches
     std::unique_ptr<SampleBatches> calibrationBatches;
-    std::size_t calibrationSamples = 0;  ///< that calibrationBatches has
+    std::size_t calibrationSamples = 0;  ///< number of samples in calibrationBatches
 
-    std::optional<SimplifyResult> constants;  ///< foldMovedConstants() of the model: its tensors are shared by all that is prepared
+    /// Result of foldMovedConstants() for the model; all prepared networks share its tensors.
+    std::optional<SimplifyResult> constants;
     ResultCache<std::shared_ptr<const Prepared>> prepared{8};
     ResultCache<CalibratedGraph> ranges{8};  ///< by graph
-    ResultCache<TensorStatistics> tensorRanges{4000};  ///< by content: after a change only tensors behind it are calibrated again
+    /// By content, so that after a change only downstream tensors are calibrated again.
+    ResultCache<TensorStatistics> tensorRanges{4000};
     ResultCache<ChannelMaxima> channelMaxima{8};
     WorkDone work;
     RefinementCache refinements;
     QuantizerCache quantizers;
     std::shared_ptr<KernelCache> kernels = std::make_shared<KernelCache>();
-    const std::size_t memoryBudget;  ///< of all that is kept between evaluations
+    const std::size_t memoryBudget;  ///< bytes for everything kept between evaluations
     int evaluationsSinceTrim = 0;
     ActivationStore activations;
     ResultCache<std::shared_ptr<const GraphShapes>> shapes{16};  ///< by graph
-    MeasuredShapes sourceShapes;  ///< of the source graph, once it was compiled for the evaluation samples
-    std::optional<MeasuredShapes> assumedShapes;  ///< without data: every symbolic dimension is 1; not there: not tried yet
+    MeasuredShapes sourceShapes;  ///< of the source graph, once it is compiled for the evaluation samples
+    /// Used without data: every symbolic dimension is 1. Empty: not computed yet.
+    std::optional<MeasuredShapes> assumedShapes;
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
-    EffectModel effects;
-    MeasuredState measured;                             ///< the last evaluation that was no experiment
+    EffectModel effectModel;
+    MeasuredState measured;                             ///< of the last evaluation except experiments
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
     ResultCache<EvaluationPtr> thresholdBases{16};         ///< session/threshold_rules.h, by configuration
-    ResultCache<DifferenceSums> weightDifferences{20000};  ///< by float and quantized weight
+    ResultCache<DifferenceSums> weightDifferences{20000};  ///< by version of the float and quantized weight
     ResultCache<std::optional<double>> weightRangeRatios{20000};  ///< by weight and axis
     ResultCache<DifferenceSums> local{20000};
     ResultCache<DifferenceSums> cumulative{100000};  ///< by float and quantized version of the tensor

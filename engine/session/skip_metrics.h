@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The metrics that threshold rules look at, in what an evaluation found.
+// Access to the metrics of threshold rules in the results of an evaluation.
 
 #include <optional>
 #include <string>
@@ -11,20 +11,21 @@
 
 namespace quantloupe {
 
-/// The layer's value; empty where it was not measured. leave_one_out: of the task's metric, as a fraction.
+/// Returns the layer's value; empty if it was not measured. leave_one_out is a fraction of the task's metric.
 std::optional<double> skipMetricOf(const LayerResult& layer, SkipMetric metric);
 
-/// Whether the metric is measured on samples. Those of the weights alone are not.
+/// Returns whether the metric is measured on samples; weight metrics are not.
 bool needsSamples(SkipMetric metric);
-/// Throws Error, naming the first threshold rule whose metric needs samples: without them the rule would
-/// silently cover nothing. `option` is the one that gives samples on the command line.
+/// Throws Error naming the first threshold rule whose metric needs samples, if there is one. Without samples
+/// the rule would silently match nothing. `option` is the command-line option that provides samples.
 void requireSamplesForThresholds(const QuantizationConfig& config, std::string_view option = "--data");
 
-/// The quantizable layers that a threshold rule takes, by these metrics.
+/// Returns the quantizable layers that a threshold rule matches, given their metrics.
 std::vector<std::string> layersBeyond(const SkipRule& rule, const std::vector<LayerResult>& layers);
 
-/// Fills the threshold rules from metrics that are at hand. A guess for cumulative.* and leave_one_out, which depend on what the rules
-/// themselves skip (session/threshold_rules.h does it right).
+/// Fills in the layers of threshold rules from available metrics. For cumulative.* and leave_one_out this is
+/// an estimate because these depend on what the rules themselves skip (session/threshold_rules.h measures
+/// them exactly).
 QuantizationConfig withThresholdsFrom(QuantizationConfig config, const std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe

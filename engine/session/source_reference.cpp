@@ -26,9 +26,9 @@ SourceReference sourceReference(const Prepared& prepared, const UnitList& units,
         const auto junction = factors.find(unit.output);
         const auto same = prepared.source->findTensor(prepared.graph->tensor(unit.output).name);
         if (!same) {
-            counterpart.reason = "the source network has no such tensor";
+            counterpart.reason = "the source network does not have this tensor";
         } else if (junction != factors.end() && highBiasFold) {
-            counterpart.reason = "the high-bias fold may have moved a part of this tensor, and does not tell how much";
+            counterpart.reason = "high-bias folding may have shifted this tensor by an unknown amount";
         } else {
             counterpart.tensor = *same;
             if (junction != factors.end()) counterpart.factors = junction->second;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where in the *source* network a unit's output is, and what equalization divided its channels by. Internal to
-// engine/session.
+// Finds the counterpart of a unit's output in the *source* network, and the factors by which equalization
+// divided its channels. Internal to engine/session.
 //
-// Transforms keep the name of the tensor that a layer makes (a folded batch norm hands its output on to its host), so
-// the counterpart is the tensor of the same name. Cross-layer equalization divides the channels between two layers by
-// the factors that Prepared::junctions tells; multiplied back, the prepared network's tensor is the source's again up to
-// rounding, where the transforms keep the function (Clip(0, 6) as Relu does not: that difference is meant to show).
-// What the high-bias fold moves out of a junction is not told: those tensors have no counterpart.
+// Transforms keep the name of a layer's output tensor (a folded batch norm gives its output name to its
+// host), so the counterpart is the tensor with the same name. Cross-layer equalization divides the channels
+// between two layers by the factors in Prepared::junctions. Multiplied by these factors, the prepared
+// network's tensor equals the source's up to rounding if the transforms keep the function (replacing Clip(0,
+// 6) with Relu does not, and this difference should be visible). The shift that high-bias folding removes
+// from a junction is not recorded, so these tensors have no counterpart.
 
 #include <string>
 #include <vector>
@@ -18,15 +19,15 @@ namespace quantloupe {
 
 struct SourceTensor {
     TensorId tensor;             ///< of the source graph; invalid: no counterpart
-    std::vector<float> factors;  ///< one a channel (axis 1), to multiply with; empty: all 1
+    std::vector<float> factors;  ///< one per channel (axis 1), to multiply with; empty: all 1
     std::string reason;          ///< why there is no counterpart
 };
 
 struct SourceReference {
-    std::vector<SourceTensor> units;  ///< one a unit
+    std::vector<SourceTensor> units;  ///< one per unit
 };
 
-/// `highBiasFold`: whether the configuration asked for it.
+/// Finds the counterparts. `highBiasFold` says whether the configuration enables high-bias folding.
 SourceReference sourceReference(const Prepared& prepared, const UnitList& units, bool highBiasFold);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The version of every tensor of a network: the hash of all that its values depend on.
+// Version of every tensor of a network: the hash of everything that its values depend on.
 
 #include <vector>
 
@@ -8,8 +8,9 @@
 
 namespace quantloupe {
 
-/// One a tensor of the graph; constants have an empty one. `samples`: version of the samples and of how they are batched.
-/// Names do not enter: the same computation in two graphs has the same version.
+/// Returns one version per tensor of the graph; constants have an empty one. `samples` is the version of the
+/// samples and of how they are batched. Names are ignored, so the same computation in two graphs has the same
+/// version.
 std::vector<Version> tensorVersions(const ProgramSpec& spec, const Version& samples);
 
 }  // namespace quantloupe

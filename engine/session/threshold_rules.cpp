@@ -31,7 +31,7 @@ Basis basisOf(SkipMetric metric) {
 
 bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off; }
 
-/// What the metrics of a basis are measured on.
+/// Returns the configuration on which the metrics of a basis are measured.
 QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
     if (basis == Basis::Network || basis == Basis::LeaveOneOut) {
         std::erase_if(config.rules, isThreshold);
@@ -50,7 +50,7 @@ EvaluationPtr measured(Session::Impl& session, Basis basis, const QuantizationCo
     EvaluationPtr result;
     if (basis == Basis::LeaveOneOut) {
         const MeasuredState before = session.measured;
-        session.owner.study(wanted, 0, {}, control.cancel);
+        session.owner.measureInBackground(wanted, 0, {}, control.cancel);
         session.measured = before;
         result = session.owner.experiment(wanted, Depth::Accuracy, control.cancel);
     } else {
@@ -72,7 +72,7 @@ QuantizationConfig withThresholdsMeasured(Session::Impl& session, const Quantiza
         const Basis basis = basisOf(rule.metric);
         if (needsSamples(rule.metric) && !session.evaluationData) {
             if (notices != nullptr)
-                notices->push_back(fmt::format("skip rule {} ({}) covers nothing: its metric needs data", r + 1, describe(rule)));
+                notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data", r + 1, describe(rule)));
             continue;
         }
         rule.layers = layersBeyond(rule, measured(session, basis, config, control)->layers);

@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// A pass holds so much at least, or one unit.
+/// Minimum memory of a pass, unless it has only one unit.
 constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20;
 
 ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
@@ -120,7 +120,7 @@ void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
         });
 }
 
-/// What a pass holds for a unit and one chunk: its tensors in the float network and, cumulative, in the
+/// Memory of a pass for a unit and one chunk: its tensors in the float network and, cumulative, in the
 /// quantized one.
 std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
     const auto& known = wanted.options.shapes.dims;

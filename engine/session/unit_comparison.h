@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The pass over the samples that sets units' outputs beside their float reference. Internal to engine/session.
+// The pass over the samples that compares the units' outputs with their float reference. Internal to
+// engine/session.
 
 #include <functional>
 
@@ -11,15 +12,15 @@
 
 namespace quantloupe {
 
-/// A unit's output for one chunk, twice; float32.
+/// A unit's output for one chunk together with its reference, both float32.
 struct ComparedTensor {
     std::size_t index;  ///< into UnitComparison::local or cumulative
     std::size_t chunk, worker;
     const float *reference, *tested;
     const TensorDesc& desc;  ///< of both
-    std::size_t elements;    ///< of the samples that are really there, from the first
-    std::size_t samples;     ///< that `elements` splits into; 1 for a tensor without a batch dimension
-    const Workspace& floating;  ///< the prepared float network's: the units' inputs
+    std::size_t elements;    ///< without padding samples
+    std::size_t samples;     ///< number of samples in `elements`; 1 for a tensor without a batch dimension
+    const Workspace& floating;  ///< of the prepared float network; contains the units' inputs
 };
 
 struct UnitComparison {
@@ -30,16 +31,17 @@ struct UnitComparison {
 
     QuantizedParts parts = QuantizedParts::Both;
     const SourceReference* source = nullptr;        ///< not null: compare with the source graph
-    const ResumeOptions* sourceOptions = nullptr;   ///< of the source graph, with `source`
-    /// Units. Local: each alone, on the prepared float network's inputs. Cumulative: of the whole quantized network.
+    const ResumeOptions* sourceOptions = nullptr;   ///< of the source graph, required with `source`
+    /// Units to compare. Local: each run alone on the inputs of the prepared float network. Cumulative: in
+    /// the whole quantized network.
     std::vector<std::size_t> local{}, cumulative{};
-    /// Called on the workers, in any order, a chunk's calls one after the other. Not called for tensors that are not
-    /// float32 and, with `source`, for those that have no counterpart there.
+    /// Called on the workers, in any order; the calls for one chunk are sequential. Not called for tensors
+    /// that are not float32 and, with `source`, for tensors without a counterpart there.
     std::function<void(const ComparedTensor&)> compareLocal{}, compareCumulative{};
 };
 
-/// In several passes over the samples where one would hold more of their tensors than the budget of activations allows. Throws Error,
-/// Cancelled.
+/// Compares the units, in several passes over the samples if a single one would exceed the activation budget.
+/// Throws Error, Cancelled.
 void compareUnits(const UnitComparison& wanted, const RunControl& control);
 
 }  // namespace quantloupe

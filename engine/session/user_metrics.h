@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A person's own metric (analysis/user_metric.h) of the float and of the quantized network.
+// User-defined metric (analysis/user_metric.h) of the float and the quantized network.
 
 #include "analysis/user_metric.h"
 #include "session/session.h"
@@ -11,8 +11,9 @@ struct UserMetricValues {
     double floating = 0, quantized = 0;
 };
 
-/// Runs the program twice, on the outputs of all evaluation samples in the data's order, with labels where there are
-/// some. The outputs of an evaluation that was just done are used again. Needs data. Throws Error, Cancelled.
+/// Runs the program on the outputs of the float and of the quantized network for all evaluation samples, in
+/// the order of the data, with labels if there are any. Reuses the outputs of a preceding evaluation. Needs
+/// data. Throws Error, Cancelled.
 UserMetricValues measureUserMetric(Session& session, const QuantizationConfig& config, const UserMetric& metric,
                                    const CancelToken& cancel = {});
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What quantization does to each layer's weight alone: needs no data. Internal to engine/session.
+// Quantization error of each layer's weight, which needs no data. Internal to engine/session.
 
 #include "session/session_impl.h"
 
 namespace quantloupe {
 
-/// Sets LayerResult::weight, weightRangeRatio and the bits of every layer that has them, skipped ones as if quantized. The weight is
-/// compared in the prepared graph, quantized against float. A weight that cannot be quantized (NaN) is left out here; resolving the plan
-/// tells it. Throws Cancelled.
+/// Sets LayerResult::weight, weightRangeRatio and the bit widths of every layer that has them; for skipped
+/// layers as if quantized. Compares the quantized with the float weight in the prepared graph. A weight that
+/// cannot be quantized (NaN) is left out here; resolving the plan reports it. Throws Cancelled.
 void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, const UnitList& units,
                            const QuantizationConfig& config, const CancelToken& cancel,
                            std::vector<LayerResult>& layers);

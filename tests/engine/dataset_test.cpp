@@ -127,7 +127,7 @@ class DatasetTest : public QObject {
         QVERIFY2(openError().contains("both images"), qPrintable(openError()));
         writePixel("deep/class/1.png");
         fs::remove(m_root / "1.png");
-        QVERIFY2(openError().contains("'deep' holds folders"), qPrintable(openError()));
+        QVERIFY2(openError().contains("'deep' contains folders"), qPrintable(openError()));
     }
 
     void imagesThatDoNotDecode() {
@@ -176,7 +176,7 @@ class DatasetTest : public QObject {
         };
         says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "takes 1 channels in the layout NCHW");
         says(spec({n, {8, ""}, {8, ""}, {3, ""}}), "check its 'layout'");
-        says(spec({n, {640, ""}}), "no image");
+        says(spec({n, {640, ""}}), "not an image");
         says(spec({n, {3, ""}, {8, ""}, {8, ""}}, DataType::Int64), "int64");
         says({kPixelInput[0], kPixelInput[0]}, "this one has 2");
         says({}, "no inputs");
@@ -230,7 +230,7 @@ class DatasetTest : public QObject {
         says({{"x", Constant::fromFloats({4}, {0, 1, 2, 3})}}, {x}, "N×2");
         says({{"x", Constant::fromFloats({0, 2}, {})}}, {x}, "empty");
         says({{"x", two}, {"ids", Constant::fromFloats({2}, {0, 1})}}, {x, ids}, "save it as int64");
-        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids}, "disagree");
+        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids}, "different numbers of samples");
         says({{"x", two}, {"labels", Constant::fromInt64s({3}, {0, 1, 2})}}, {x}, "labels");
         says({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, {x}, "integers");
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");
@@ -260,7 +260,7 @@ class DatasetTest : public QObject {
         QVERIFY2(openError("", inputs).contains("test_data_set_1/input_1.pb"),
                  qPrintable(openError("", inputs)));
         writeTensor("test_data_set_1/input_1.pb", {3, 1}, {8, 9, 10});
-        QVERIFY(openError("", inputs).contains("disagree"));
+        QVERIFY(openError("", inputs).contains("different numbers of samples"));
     }
 
     void versionsFollowTheContent() {
@@ -329,7 +329,7 @@ class DatasetTest : public QObject {
         QCOMPARE(openDataset(assets / "data" / "cifar10" / "calibration", inputs, preprocess)->size(),
                  std::size_t(256));
         const QString error = errorOf([&] { openDataset(assets / "data" / "cifar10", inputs, preprocess); });
-        QVERIFY2(error.contains("'val' holds folders"), qPrintable(error));
+        QVERIFY2(error.contains("'val' contains folders"), qPrintable(error));
     }
 
     void preprocessFile() {
@@ -359,7 +359,7 @@ class DatasetTest : public QObject {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("wanted");
         QTest::newRow("unknown") << R"({"crop": [1, 1]})"
-                                 << "'crop' is not known";
+                                 << "unknown key 'crop'";
         QTest::newRow("twice") << R"({"scale": 1, "scale": 2})"
                                << "duplicate key 'scale'";
         QTest::newRow("colour") << R"({"color": "HSV"})"
@@ -383,7 +383,7 @@ class DatasetTest : public QObject {
         QTest::newRow("channels of grey") << R"({"color": "GRAY", "std": [1, 1, 1]})"
                                           << "'std' has 3";
         QTest::newRow("zero") << R"({"std": [1, 0, 1]})"
-                              << "'std' must not hold 0";
+                              << "'std' must not contain 0";
         QTest::newRow("text in a list") << R"({"mean": [0, "x", 0]})"
                                         << "'mean'";
         QTest::newRow("list") << "[]"

@@ -116,7 +116,7 @@ class EffectPredictorTest : public QObject {
         QVERIFY(effect.high - effect.low < 6);  // 20 % noise: 80 % lie within about 5.5 +- 1.4
     }
 
-    /// Foretold one by one, the interval holds about 80 % of the changes, whatever the noise.
+    /// If changes are predicted one by one, the interval covers about 80 % of them at any noise level.
     void theIntervalCoversWhatItSays() {
         for (const double noise : {0.05, 0.3, 1.0}) {
             World world{std::mt19937(m_seed), noise, 3, {}};

@@ -166,10 +166,10 @@ class LayerMatchTest : public QObject {
         QVERIFY(adapted.config.layers.contains("head") && adapted.config.layers.size() == 1);
         QVERIFY(adapted.config.transforms.equalization.off.empty());
         const std::vector<std::string> expected = {
-            "leaving the equalization alone of layer 'mid'",
+            "the equalization exclusion of layer 'mid'",
             "skipping layer 'mid'",
             "skipping until layer 'mid'",
-            "the rule to skip mid and everything downstream: it begins at layer 'mid'",
+            "the rule to skip mid and everything downstream: it starts at layer 'mid'",
             "the settings of layer 'mid'",
         };
         QCOMPARE(adapted.dropped, expected);

@@ -54,7 +54,7 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(list(p.migrations[0].factors), QString("2 0.5"));
         QCOMPARE(p.migrations[0].producer, NodeId(0));
         QCOMPARE(p.migrations[0].readers, std::vector<NodeId>{NodeId(1)});
-        QCOMPARE(QString::fromStdString(p.layerMappings[1].note), QString("outliers of its input went into its weight (factors 0.5 to 2)"));
+        QCOMPARE(QString::fromStdString(p.layerMappings[1].note), QString("outliers of its input were migrated into its weight (factors 0.5 to 2)"));
         QCOMPARE(QString::fromStdString(p.layerMappings[0].note), QString("divided by the factors of 'MatMul_1'"));
         QVERIFY(p.notices.empty());
         QCOMPARE(p.transformed, p.graph);
@@ -99,7 +99,7 @@ class MigrateOutliersTest : public QObject {
         auto source = prepared(nodes);
         const auto p = migrated(source);
         if (migrations == 0) {  // quantized for the Add
-            QVERIFY2(lines(p.notices).contains("is quantized where it is made"), qPrintable(lines(p.notices)));
+            QVERIFY2(lines(p.notices).contains("is already quantized for its producer"), qPrintable(lines(p.notices)));
             return;
         }
         QCOMPARE(p.migrations.size(), std::size_t(migrations));
@@ -125,7 +125,7 @@ class MigrateOutliersTest : public QObject {
         const auto p = migrated(source);
         QVERIFY(p.migrations.empty());
         QCOMPARE(lines(p.notices),
-                 QString("migration leaves out 1 input: 'a' of 'MatMul_1': it is quantized where it is made or for others that read it, before a factor could act"));
+                 QString("outlier migration leaves out 1 input: 'a' of 'MatMul_1': it is already quantized for its producer or other readers, before a factor could be applied"));
         QCOMPARE(p.graph, source.graph);
         // Where only inputs of layers are quantized, a factor acts.
         QCOMPARE(migrated(source, 0.5, Placement::WeightedInputs).migrations.size(), std::size_t(1));
@@ -141,10 +141,10 @@ class MigrateOutliersTest : public QObject {
 
     void nothingToMigrate() {
         const auto p = migrated(prepared("y = Relu(x)"));
-        QCOMPARE(lines(p.notices), QString("nothing to migrate: no Gemm or MatMul with a constant matrix of its own"));
+        QCOMPARE(lines(p.notices), QString("no outliers to migrate: no Gemm or MatMul has its own constant matrix"));
         const auto shared = migrated(prepared("c = MatMul(x, w)\n y = MatMul(c, w)"));
         // Each reader of a shared matrix has its own copy, so that only the place of the factor is in the way.
-        QVERIFY2(lines(shared.notices).startsWith("migration leaves out 1 input: 'c' of 'MatMul_1'"), qPrintable(lines(shared.notices)));
+        QVERIFY2(lines(shared.notices).startsWith("outlier migration leaves out 1 input: 'c' of 'MatMul_1'"), qPrintable(lines(shared.notices)));
     }
 
     /// Words, never NaN weights.

@@ -190,11 +190,11 @@ class NpuPositionsTest : public QObject {
         allRules(config.quantization.npuPositions);
         const Plan plan = planOf(graph(QString(kTwoConvs).arg("Add")), config, parsed("v:20 w:7 x:7 a:8 b:20 y:8"));
         // 127 * 2^-p over 127 is a power of two.
-        QVERIFY(!test::lines(plan.notices).contains("no powers of two"));
-        QVERIFY(test::lines(plan.notices).contains("the scales of 1 activations were moved"));
+        QVERIFY(!test::lines(plan.notices).contains("not powers of two"));
+        QVERIFY(test::lines(plan.notices).contains("the scales of 1 activations were changed"));
         config.layers["Conv_1"].activationBits = 7;
         const Plan other = planOf(graph(QString(kTwoConvs).arg("Add")), config, parsed("v:20 w:7 x:7 a:8 b:20 y:8"));
-        QVERIFY(test::lines(other.notices).contains("the scales of 1 tensors are no powers of two and stay as they are: 'b'"));
+        QVERIFY(test::lines(other.notices).contains("the scales of 1 tensors are not powers of two and stay unchanged: 'b'"));
     }
 };
 

@@ -107,8 +107,8 @@ class NumpyFileTest : public QObject {
             QVERIFY2(error.contains("x.npy") && error.contains(wanted),
                      qPrintable(QString("'%1' should say '%2'").arg(error, wanted)));
         };
-        check("", "no .npy file");
-        check("\x93NUMPX\x01", "no .npy file");
+        check("", "not a .npy file");
+        check("\x93NUMPX\x01", "not a .npy file");
         check(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }", "0000c03f"), "incomplete");
         check(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 9999), }", "0000c03f"),
               "incomplete");
@@ -191,7 +191,7 @@ class NumpyFileTest : public QObject {
         const QString error = errorOf([&] { loadNpz(file); });
         QVERIFY2(error.contains("array 'x'") && error.contains("damaged"), qPrintable(error));
         store("this is text");
-        QVERIFY(errorOf([&] { loadNpz(file); }).contains("no .npz"));
+        QVERIFY(errorOf([&] { loadNpz(file); }).contains("not a .npz"));
     }
 
     void readsTheReferenceFiles() {

@@ -337,12 +337,12 @@ void PictureTest::layeredLayoutIsSound() {
         const PieceLayout layout = layeredLayout(piece, 100, 40, {});
         for (std::size_t a = 0; a < count; ++a)
             for (std::size_t b = 0; b < a; ++b)
-                QVERIFY2(std::abs(layout.centres[a].x - layout.centres[b].x) > 100 + kBoxGap - 0.01 ||
-                             std::abs(layout.centres[a].y - layout.centres[b].y) > 40,
+                QVERIFY2(std::abs(layout.centers[a].x - layout.centers[b].x) > 100 + kBoxGap - 0.01 ||
+                             std::abs(layout.centers[a].y - layout.centers[b].y) > 40,
                          qPrintable(QString("seed %1: boxes %2 and %3 overlap").arg(seed).arg(a).arg(b)));
         for (std::size_t e = 0; e < edges.size(); ++e) {
-            QCOMPARE(layout.lines[e].front().y, layout.centres[edges[e].from].y + 20);
-            QCOMPARE(layout.lines[e].back().y, layout.centres[edges[e].to].y - 20);
+            QCOMPARE(layout.lines[e].front().y, layout.centers[edges[e].from].y + 20);
+            QCOMPARE(layout.lines[e].back().y, layout.centers[edges[e].to].y - 20);
         }
     }
 }

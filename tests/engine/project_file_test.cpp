@@ -97,18 +97,18 @@ class ProjectFileTest : public QObject {
             QTest::newRow(mentions) << pointer << value << mentions;
         };
         row("/quantloupe_project", "2", "the project has format 2");
-        row("/quantloupe_project", "\"x\"", "must be the format's number");
+        row("/quantloupe_project", "\"x\"", "must be the format version");
         row("/colour", "1", "unknown key 'colour'");
         row("/model/path", "\"\"", "model.path: is empty");
         row("/model/path", "7", "model.path: must be a text, not 7");
         row("/model/hash", "\"12\"", "model.hash: must be a hash");
-        row("/model/layers/1", "[\"a\"]", "model.layers[1]: must be a list of four texts");
+        row("/model/layers/1", "[\"a\"]", "model.layers[1]: must be a list of four strings");
         row("/data", "[]", "data: must be an object, not a list");
         row("/data/preprocess/color", "\"CMYK\"", "data.preprocess: 'color' must be one of");
         row("/config/quantization/weight/bits", "99", "config: quantization.weight.bits: 99 is out of range");
         row("/history/1/config/skip", "1", "history[1].config: skip: must be an object");
         row("/history/0/version", "\"zz\"", "history[0].version: must be a hash");
-        row("/history/0/version", "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"", "history[1].version: this version is there twice");
+        row("/history/0/version", "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"", "history[1].version: duplicate version");
         row("/history/0/quantized/top1", "\"good\"", "history[0].quantized.top1: must be a number");
         row("/history", "{}", "history: must be a list");
         row("/baseline", "\"cccc\"", "no configuration of the history has the version 'cccc'");
@@ -141,8 +141,8 @@ class ProjectFileTest : public QObject {
             }
         };
         QVERIFY(message("").contains("not valid JSON"));
-        QVERIFY(message("[]").contains("no Quantloupe project"));
-        QVERIFY(message("{\"quantloupe\": 1}").contains("no Quantloupe project"));
+        QVERIFY(message("[]").contains("not a Quantloupe project"));
+        QVERIFY(message("{\"quantloupe\": 1}").contains("not a Quantloupe project"));
         QVERIFY(message("{\"quantloupe_project\": 1}").contains("model: is missing"));
         const std::string whole = projectToJson(project("/a"), "/a/b.quantloupe");
         QVERIFY(message(whole.substr(0, whole.size() / 2).c_str()).contains("not valid JSON"));

@@ -105,14 +105,14 @@ class TensorMetricsTest : public QObject {
         QCOMPARE(fromZero.sqnrDb, -kInfinity);
         QCOMPARE(fromZero.relativeEuclidean, 0.0);  // the Analyzer's convention where QS has infinity
         QVERIFY(std::isnan(fromZero.cosine));
-        QCOMPARE(fromZero.note, std::string("no cosine: the reference is all zero"));
+        QCOMPARE(fromZero.note, std::string("the cosine is undefined: the reference is all zero"));
         QCOMPARE(*fromZero.accumulatedRelative, 0.0);
 
         const TensorDifference toZero = differenceOf({1, 0}, {0, 0});
         QCOMPARE(toZero.qs, 1.0);
         QCOMPARE(toZero.relativeEuclidean, 1.0);
         QVERIFY(std::isnan(toZero.cosine));
-        QCOMPARE(toZero.note, std::string("no cosine: the tensor is all zero"));
+        QCOMPARE(toZero.note, std::string("the cosine is undefined: the tensor is all zero"));
     }
 
     void aSingleElement() {

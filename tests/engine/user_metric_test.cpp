@@ -102,12 +102,12 @@ class UserMetricTest : public QObject {
         QTest::newRow("exit code") << "echo 0.5; echo 'no array logits' >&2; exit 3"
                                    << "it failed with exit code 3: no array logits";
         QTest::newRow("silent failure") << "exit 1" << "it failed with exit code 1";
-        QTest::newRow("signal") << "kill -9 $$" << "it was ended by signal 9";
+        QTest::newRow("signal") << "kill -9 $$" << "it was terminated by signal 9";
         QTest::newRow("nothing") << "true" << "it printed nothing: its last line must be a number";
         QTest::newRow("words") << "echo 'accuracy: 0.5'" << "its last line must be a number; it is 'accuracy: 0.5'";
         QTest::newRow("two numbers") << "echo '1 2'" << "its last line must be a number; it is '1 2'";
         QTest::newRow("a comma") << "echo 0,5" << "its last line must be a number; it is '0,5'";
-        QTest::newRow("nan") << "echo nan" << "it printed 'nan', which cannot be compared";
+        QTest::newRow("nan") << "echo nan" << "it printed 'nan', which is not a finite number";
         QTest::newRow("huge") << "echo 1e999" << "it printed '1e999', which is out of range";
         QTest::newRow("chatter") << "yes" << "it was stopped: it wrote more than a megabyte";
     }
@@ -137,7 +137,7 @@ class UserMetricTest : public QObject {
         const std::vector<int> labels = {1};
         const QString error =
             errorOf([&] { runUserMetric({script("echo 1"), {}, 20}, outputs, labels, CancelToken()); });
-        QVERIFY2(error.contains("the name of the labels"), qPrintable(error));
+        QVERIFY2(error.contains("which is reserved for the labels"), qPrintable(error));
     }
 
     void slowProgramsAreStopped() {

@@ -398,7 +398,7 @@ class AnalysisTest : public QObject {
         QVERIFY(comparison.paired->low <= comparison.paired->difference &&
                 comparison.paired->difference <= comparison.paired->high);
         QVERIFY2(comparison.text.find("points, ") != std::string::npos, comparison.text.c_str());
-        QVERIFY(errorOf([&] { flippedSamples(*openImages(), twoBits()); }).contains("no list of classes"));
+        QVERIFY(errorOf([&] { flippedSamples(*openImages(), twoBits()); }).contains("not a list of classes"));
     }
 
     /// Y = X / 2 as a convolution; input scale 1, output scale 0.5: (0.4, 1.6, 2, 127) becomes (0, 1, 1, 63.5).

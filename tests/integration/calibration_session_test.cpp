@@ -56,7 +56,7 @@ class CalibrationSessionTest : public QObject {
         config.calibration.method = CalibrationMethod::Ifmr;
         EvaluationPtr ifmr;
         QVERIFY(stages(*session, config, &ifmr).contains("calibrating"));  // the second pass, once
-        QVERIFY(says(*ifmr, "found on histograms"));
+        QVERIFY(says(*ifmr, "computed from histograms"));
         config.calibration.parameters.bins = 2048;
         for (const auto method : {CalibrationMethod::Percentile, CalibrationMethod::Entropy, CalibrationMethod::Mse,
                                   CalibrationMethod::TfEnhanced, CalibrationMethod::PowerOfTwoMinMse,
@@ -150,11 +150,11 @@ class CalibrationSessionTest : public QObject {
         const auto session = test::openDemo({2, 20, 10});
         QuantizationConfig config = test::demoConfig();
         config.calibration.samples = 1'000'000;
-        QVERIFY(says(*session->evaluate(config, Depth::Rough), "1000000 were asked for"));
+        QVERIFY(says(*session->evaluate(config, Depth::Rough), "1000000 were requested"));
         config.calibration.samples = 8;
         const EvaluationPtr few = session->evaluate(config, Depth::Rough);
         QCOMPARE(few->calibrationSamples, std::size_t(8));
-        QVERIFY(!says(*few, "were asked for"));
+        QVERIFY(!says(*few, "were requested"));
     }
 
     void badParametersNameTheLayer() {

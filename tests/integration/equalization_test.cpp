@@ -149,7 +149,7 @@ class EqualizationTest : public QObject {
             return session.evaluate(now);
         };
         const auto said = [](const EvaluationPtr& result) {
-            return test::lines(result->notices).contains("a Clip(0, 6) is a Relu only where nothing exceeds 6 (1 were replaced)");
+            return test::lines(result->notices).contains("Relu only equals Clip(0, 6) if no value exceeds 6 (1 were replaced)");
         };
         const EvaluationPtr kept = evaluated(config);
         QCOMPARE(kept->replacedClips, std::size_t(0));
@@ -177,7 +177,7 @@ class EqualizationTest : public QObject {
         if (m_assets.empty()) QSKIP("the folder of models is not there");
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
-        QVERIFY(!test::lines(result->notices).contains("move the float network"));
+        QVERIFY(!test::lines(result->notices).contains("change the float network"));
     }
 
     void learnedRoundingDoesNotDependOnThreads_data() {
@@ -274,10 +274,10 @@ class EqualizationTest : public QObject {
         }
         qInfo("%zu of %zu units lie behind the junction; measured again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
               "tensors computed",
-              behindUnits, units, warm.alone, warm.inNetwork, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
+              behindUnits, units, warm.local, warm.cumulative, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
         QVERIFY(behindUnits > 0 && behindUnits < units / 3);
-        QVERIFY(warm.alone > 0 && warm.alone <= behindUnits);
-        QVERIFY(warm.inNetwork > 0 && warm.inNetwork <= behindUnits);
+        QVERIFY(warm.local > 0 && warm.local <= behindUnits);
+        QVERIFY(warm.cumulative > 0 && warm.cumulative <= behindUnits);
         QVERIFY(warm.calibrated > 0 && warm.calibrated <= behindUnits);
         QVERIFY(warm.computed < cold.computed / 3);
 
@@ -347,7 +347,7 @@ class EqualizationTest : public QObject {
         config.refine.migration = 0.5;
         const auto result = session.evaluate(config, Depth::States);
         QCOMPARE(result->migratedInputs, std::size_t(0));
-        QVERIFY(test::lines(result->notices).contains("how wide channels are needs calibration data"));
+        QVERIFY(test::lines(result->notices).contains("measuring the channel ranges needs calibration data"));
     }
 };
 

@@ -32,7 +32,7 @@ struct Running {
             };
             try {
                 if (study)
-                    session.study(test::demoConfig(), 40, observer, token);
+                    session.measureInBackground(test::demoConfig(), 40, observer, token);
                 else
                     result = session.evaluate(test::demoConfig(), Depth::Metrics, observer, token);
             } catch (const Cancelled&) {

@@ -23,7 +23,7 @@ class PredictionTest : public QObject {
         const auto session = test::openDemo();
         QuantizationConfig base = presetConfig("w4a8");
         EvaluationPtr before = session->evaluate(base, Depth::Accuracy);
-        session->study(base);
+        session->measureInBackground(base);
         std::vector<std::string> names;
         for (const LayerResult& layer : before->layers)
             if (layer.state == LayerState::Quantized) names.push_back(layer.name);

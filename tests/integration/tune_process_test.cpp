@@ -70,7 +70,7 @@ class TuneProcessTest : public QObject {
             runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5", "--max-seconds", "0.001", "--save-config",
                                       saved}));
         QVERIFY2(found.code == 3, found.err);
-        QVERIFY2(found.out.contains("not reached, the limit of time ended it"), found.out);
+        QVERIFY2(found.out.contains("not reached within the time limit"), found.out);
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
         QVERIFY(QFile::exists(saved));  // the best of what there is
         const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));

@@ -235,7 +235,7 @@ class TuneTest : public QObject {
             if (std::ranges::count(subset.layers, "Conv_0") == 0) least = std::min(least, subset.drop);
         QCOMPARE(found.curve.back().drop, least);
         const std::string text = describe(found);
-        QVERIFY2(text.starts_with("not reached") && text.find("Conv_0 is set to be always quantized") != std::string::npos, text.c_str());
+        QVERIFY2(text.starts_with("not reached") && text.find("Conv_0 is set to always be quantized") != std::string::npos, text.c_str());
     }
 
     void whatIsGoodEnoughStaysAsItIs() {
@@ -259,7 +259,7 @@ class TuneTest : public QObject {
         const TuneResult one = tune(*session, coarse(), options);
         QCOMPARE(one.ended, TuneEnd::Steps);
         QCOMPARE(one.steps, std::size_t(1));
-        QVERIFY(describe(one).find("the limit of steps") != std::string::npos || one.reached);
+        QVERIFY(describe(one).find("the step limit") != std::string::npos || one.reached);
         options.mostSeconds = 1e-9;
         const TuneResult none = tune(*session, coarse(), options);
         QCOMPARE(none.ended, TuneEnd::Seconds);
@@ -306,7 +306,7 @@ class TuneTest : public QObject {
         options.maxDrop = 0.02;
         QVERIFY(tune(*session, coarse(), options).steps > 0);
         QVERIFY(session->internal().measured.quantized == before.quantized);
-        QCOMPARE(session->internal().effects.observations(before.context), std::size_t(0));
+        QCOMPARE(session->internal().effectModel.observations(before.context), std::size_t(0));
     }
 
     void thresholdRulesStandStill() {
@@ -366,7 +366,7 @@ class TuneTest : public QObject {
         Session bare(network(1, true));
         try {
             tune(bare, coarse(), {});
-            QFAIL("there is no data");
+            QFAIL("there is no evaluation data");
         } catch (const Error& error) {
             QVERIFY(error.message().find("needs data") != std::string::npos);
         }

@@ -233,7 +233,7 @@ void EvaluationJob::study(const QuantizationConfig& config) {
                         Q_EMIT studied(QString::fromStdString(progress.stage), progress.done, progress.total);
                 });
             };
-            state->session->study(config, 40, observer, token);
+            state->session->measureInBackground(config, 40, observer, token);
             EvaluationPtr evaluation = state->session->evaluate(config, Depth::Metrics, {}, token);
             m_thread.reply([this, generation, shown = withNumbersOf(nullptr, std::move(evaluation))] {
                 if (generation == m_generation) Q_EMIT evaluated(shown.evaluation, shown);

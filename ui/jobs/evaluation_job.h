@@ -62,8 +62,9 @@ class EvaluationJob : public QObject {
                   const std::optional<Preprocess>& preprocess = std::nullopt);
     /// What is not known yet is shown as in `before` (null: as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
-    /// Once nothing else is to be done: measures what each layer costs and learns to predict (Session::study), then evaluates
-    /// again, so that the results show it. Any other request ends it at once; it tells neither progress nor errors.
+    /// Once idle, measures the cost of each layer and learns to predict (Session::measureInBackground), then
+    /// evaluates again so that the results show it. Any other request ends it at once; it reports neither
+    /// progress nor errors.
     void study(const QuantizationConfig& config);
     /// Once nothing else is to be done: measures another configuration, keeping nothing for edits of the current one. Ended
     /// like study(), without a word; null if it cannot be done. One of the two at a time.

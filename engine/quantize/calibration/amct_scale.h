@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's scale of a range: what its weights (ARQ) and its HFMG calibration use.
+// Scale of a range as AMCT computes it for weights (ARQ) and in HFMG calibration.
 
 #include "quantize/quantizer.h"
 
 namespace quantloupe {
 
-/// Below this a scale counts as none and becomes 1.
+/// A smaller scale is replaced by 1.
 inline constexpr float kAmctLeastScale = 1.192092896e-7f;
 
-/// Symmetric: absmax over 2^(bits-1) - 1, or over 2^(bits-1) where the smallest value has the larger magnitude, so that the lowest
-/// code is used; offset 0. Affine: the range widened to hold 0 over 2^bits - 1, offset = round(-2^(bits-1) - min / scale).
+/// Symmetric: absmax / (2^(bits-1) - 1), or absmax / 2^(bits-1) if the minimum has the larger magnitude, so
+/// that the lowest code is used; offset 0. Affine: the range, widened to include 0, divided by 2^bits - 1;
+/// offset = round(-2^(bits-1) - min / scale).
 struct AmctScale {
     float scale = 1;
     int offset = 0;  ///< the signed zero point
 };
 AmctScale amctScale(float min, float max, int bits, bool symmetric);
 
-/// As a quantizer of `scheme`'s signedness, with all codes.
+/// Converts the scale to a quantizer with the signedness of `scheme` that uses all codes.
 TensorQuantizer amctQuantizer(const AmctScale& scale, const ActivationScheme& scheme);
 
 }  // namespace quantloupe

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From the statistics of a tensor to its quantizer: one function a method, each in a file of its own, and the choice between them.
-// All are pure functions; any thread. docs/calibration.md describes the methods to the person who chooses one.
+// Calibration methods: they turn the statistics of a tensor into its quantizer. Each method is a function in
+// its own file; solveCalibration() selects one. All are pure functions and may be called from any thread. The
+// methods are described for users in docs/calibration.md.
 
 #include <map>
 #include <memory>
@@ -14,39 +15,40 @@
 
 namespace quantloupe {
 
-/// How often each position (scale 2^-position) was the best of a sample.
+/// Number of samples for which each position (scale 2^-position) was the best.
 using PositionVotes = std::map<int, std::uint64_t>;
 
-/// What is known of one tensor's values over the calibration samples.
+/// Statistics of one tensor's values over the calibration samples.
 struct TensorStatistics {
     float min = 0, max = 0;
     std::uint64_t count = 0;
     RangeHistory history;
     float firstMin = 0, firstMax = 0;  ///< of the first sample that is not all zero
-    std::shared_ptr<const ValueDistribution> distribution;  ///< null: not gathered
-    std::map<int, PositionVotes> votes;                     ///< by bits; empty: not gathered
+    std::shared_ptr<const ValueDistribution> distribution;  ///< null: not collected
+    std::map<int, PositionVotes> votes;                     ///< by bit width; empty: not collected
 };
 
 struct CalibrationResult {
     TensorQuantizer quantizer;
-    double loss = -1;          ///< the mean squared error that the method minimized; negative: it has none
-    int index = -1;            ///< which candidate was chosen, and of how many
+    double loss = -1;          ///< the mean squared error that the method minimized; negative: not applicable
+    int index = -1;            ///< index of the chosen candidate
     int candidates = 0;
-    bool approximate = false;  ///< computed on a histogram where the method asks for the values themselves
-    std::string notice;        ///< what the person should know of this tensor; empty: nothing
+    bool approximate = false;  ///< computed from a histogram although the method is defined on the values
+    std::string notice;        ///< notice about this tensor for the user; mostly empty
 };
 
-/// Needs more than min, max and history.
+/// Returns whether the method needs more than minimum, maximum and history.
 bool needsDistribution(CalibrationMethod method);
-/// Needs votes (for the bits of the scheme).
+/// Returns whether the method needs votes (for the bit width of the scheme).
 bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameters);
 
-/// By the method. A tensor that is all zero gets scale 1; the range of every method holds 0. With scheme.powerOfTwo the scale is
-/// then rounded to the nearest power of two. The distribution (votes) must be there where the method needs it.
+/// Computes the quantizer with the given method. A tensor of zeros gets scale 1; every method widens the
+/// range to include 0. With scheme.powerOfTwo the scale is then rounded to the nearest power of two.
+/// `statistics` must contain the distribution or the votes if the method needs them.
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                    CalibrationMethod method, const CalibrationParameters& parameters);
 
-// The methods. They may assume that the tensor is not all zero, and must not care for scheme.powerOfTwo.
+// The methods. They may assume that the tensor is not all zero, and must ignore scheme.powerOfTwo.
 CalibrationResult solveMinMax(const TensorStatistics& statistics, const ActivationScheme& scheme);
 CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                      const CalibrationParameters& parameters);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The range around 0 whose values, quantized, lose the least information: the smallest Kullback-Leibler divergence
 //     D(p || q) = sum p log(p / q)
-// between the histogram p cut to the range (what is beyond added to its ends) and q, the same with its bins merged to the
-// number of quantized bins and spread out again. Zeros of both are smoothed by 1e-4.
-// Source: S. Migacz, 8-bit inference with TensorRT (2017), as ONNX Runtime's calibrate.py does it, number for number: candidates grow
-// from `num_quantized_bins` bins to all, counts are integers, divergences float32, the first smallest wins. So with the default of
-// 128 bins and 128 quantized ones there is a single candidate, the full range.
-// Cost: bins^2 / 2. Weakness: clips far too much where a peak at 0 dominates (2048 bins cost MobileNetV2 5.7 points).
+// between the histogram p, cut to the range (values outside are added to its ends), and q, the same histogram
+// with its bins merged to the number of quantized bins and expanded again. Zeros of both are smoothed by
+// 1e-4. Source: S. Migacz, 8-bit inference with TensorRT (2017), as ONNX Runtime's calibrate.py does it,
+// number for number: candidates grow from `num_quantized_bins` bins to all, counts are integers, divergences
+// float32, the first smallest wins. So with the default of 128 bins and 128 quantized ones there is a single
+// candidate, the full range. Cost: bins^2 / 2. Weakness: clips far too much where a peak at 0 dominates (2048
+// bins cost MobileNetV2 5.7 points).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,7 +18,8 @@
 namespace quantloupe {
 namespace {
 
-/// Zeros become 1e-4, and the others give that off in equal parts. False if all are zero.
+/// Replaces zeros with 1e-4 and subtracts the sum evenly from the other values. Returns false if all are
+/// zero.
 bool smooth(const std::vector<std::int64_t>& counts, std::vector<float>& smoothed) {
     constexpr float kLittle = 1e-4f;
     const auto zeros = std::count(counts.begin(), counts.end(), 0);

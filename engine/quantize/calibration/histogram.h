@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Counts of values in bins of equal width over a fixed range. Its memory does not depend on how many values are added, nor its
-// contents on their order.
+// Counts of values in bins of equal width over a fixed range. Memory does not depend on the number of values,
+// and the counts do not depend on their order.
 
 #include <cstdint>
 #include <span>
@@ -12,19 +12,20 @@ namespace quantloupe {
 class Histogram {
   public:
     Histogram() = default;
-    /// `bins` from `low` to `high`; where both are equal, half a unit around them. The edges are float32, computed as NumPy's
-    /// linspace does, and a value belongs to the bin whose edges enclose it (the last bin holds its upper edge, too), so that the
-    /// counts are numpy.histogram's.
+    /// Creates `bins` bins from `low` to `high`. If both are equal, the range is widened by 0.5 on each side.
+    /// The edges are float32, computed as numpy.linspace does, and a value belongs to the bin whose edges
+    /// enclose it (the last bin includes its upper edge), so the counts equal those of numpy.histogram.
     Histogram(float low, float high, std::size_t bins);
 
-    /// Values beyond the range are left out.
+    /// Adds values; those outside the range are ignored.
     void add(std::span<const float> values);
-    /// Of the same range and number of bins.
+    /// Adds the counts of another histogram with the same range and number of bins.
     void merge(const Histogram& other);
-    /// Neighbouring bins added together; `bins` must divide bins(). For powers of two this is exactly the histogram that would
-    /// have been made with fewer bins.
+    /// Merges neighboring bins; `bins` must divide bins(). If both are powers of two, this is exactly the
+    /// histogram that would have been built with fewer bins.
     Histogram coarsened(std::size_t bins) const;
-    /// Counts over |x| from 0 to the upper end; for a range around 0 and an even number of bins.
+    /// Returns the histogram of |x| from 0 to high(). Requires a range symmetric around 0 and an even number
+    /// of bins.
     Histogram folded() const;
 
     bool empty() const { return m_counts.empty(); }
@@ -38,9 +39,9 @@ class Histogram {
     float high() const { return m_high; }
     const std::vector<std::uint64_t>& counts() const { return m_counts; }
     std::uint64_t total() const;
-    /// The bin of a value within the range.
+    /// Returns the bin of a value within the range.
     std::size_t binOf(float value) const;
-    /// Takes `count` values away that were added.
+    /// Removes `count` occurrences of a value that were added before.
     void remove(float value, std::uint64_t count) { m_counts[binOf(value)] -= count; }
 
   private:

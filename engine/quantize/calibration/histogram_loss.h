@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The squared error that a quantizer would make, from a histogram. Values are taken as uniform within their bin, over which
-// the error is integrated in closed form: right also where a bin spans many codes. What lies exactly at the ends and at 0 counts
-// as the single value that it is.
+// Squared error of a quantizer, estimated from a histogram. Values are assumed to be uniform within their
+// bin, and the error is integrated over the bin in closed form, which is also correct if a bin spans many
+// codes. Values exactly at the ends and at 0 are treated as points.
 
 #include <optional>
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace quantloupe {
 
-/// x -> round(clamp(x, low, high) / scale) * scale. Where low and high are no multiples of scale, the clamped value is rounded, too.
+/// x -> round(clamp(x, low, high) / scale) * scale. The clamped value is rounded even if low and high are not
+/// multiples of scale.
 struct RoundingGrid {
     double scale = 1;
     double low = 0, high = 0;
@@ -21,14 +22,14 @@ struct RoundingGrid {
 class HistogramLoss {
   public:
     explicit HistogramLoss(const ValueDistribution& distribution);
-    /// Mean over all values.
+    /// Returns the mean squared error over all values.
     double operator()(const RoundingGrid& grid) const;
 
   private:
     struct Bin {
         double left, right, count;
     };
-    std::vector<Bin> m_bins;                            ///< that are not empty
+    std::vector<Bin> m_bins;                            ///< non-empty bins only
     std::vector<std::pair<double, double>> m_points;    ///< value, count
     double m_count = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The power of two that suits each single sample best (power_of_two_min_mse, mode MostCommon), counted.
+// Counts, over the samples, which power of two is best for each sample (power_of_two_min_mse, mode
+// MostCommon).
 
 #include <mutex>
 #include <span>
@@ -9,11 +10,11 @@
 
 namespace quantloupe {
 
-/// Of the five candidates around the base position of these values, symmetric, the one with the smallest sum of squared errors on the
-/// values themselves; 0 where all are 0.
+/// Returns the one of the five symmetric candidates around the base position of these values that has the
+/// smallest sum of squared errors on the values; 0 if all values are 0.
 int bestPosition(std::span<const float> values, int bits);
 
-/// add() may come from any thread and in any order.
+/// add() may be called from any thread and in any order.
 class VoteCounter {
   public:
     void add(int bits, std::span<const float> values);

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Scales that are powers of two: 2^-position.
+// Power-of-two scales, 2^-position.
 
 #include "quantize/quantizer.h"
 
 namespace quantloupe {
 
-/// The position whose scale is nearest: round_half_even(-log2(scale)), within -127..127.
+/// Returns the position of the nearest power of two: round_half_even(-log2(scale)), clamped to -127..127.
 int positionOf(double scale);
 float scaleOf(int position);
-/// Of the scale that spans [min, max] (widened to hold 0; symmetric: [-absmax, absmax]) by Quark's codes: symmetric and signed
-/// without the lowest, otherwise all.
+/// Returns the position of the scale that maps [min, max] (widened to include 0; symmetric: [-absmax,
+/// absmax]) to Quark's codes: all codes, but without the lowest one if symmetric and signed.
 int basePosition(float min, float max, const ActivationScheme& scheme);
-/// With the scale of `position`. Symmetric: zero point 0, or in the middle for unsigned codes; affine: from min.
+/// Returns the quantizer with the scale of `position`. Symmetric: zero point 0, or the middle code if
+/// unsigned; affine: the zero point follows from min.
 TensorQuantizer powerOfTwoQuantizer(float min, float max, const ActivationScheme& scheme, int position);
 
-/// Candidates around the base position: one larger scale, the base, three smaller.
+/// Candidates around the base position: one larger scale, the base, three smaller scales.
 inline constexpr int kPositionsBelow = 1, kPositionsTried = 5;
 
 }  // namespace quantloupe

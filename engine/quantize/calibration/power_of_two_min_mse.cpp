@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-// Of five powers of two around that of the full range (one larger scale, itself, three smaller) the one with the smallest sum of
-// squared errors; the first of equals, so the larger scale.
-//     All         one decision over all samples, on a histogram over [min, max], at the centres of its bins
-//     MostCommon  one decision a sample on its own values (votes); the most frequent wins, of equals the smaller scale
+// SPDX-License-Identifier: Apache-2.0 Chooses from five powers of two around that of the full range (one
+// larger scale, itself, three smaller ones) the scale with the smallest sum of squared errors; the larger
+// scale if there are ties.
+//     All         one decision over all samples, on a histogram over [min, max], at the centers of its bins
+//     MostCommon  one decision per sample on its own values (votes); the most frequent scale wins, or the smaller one of ties
 // Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of that width; ours
 // divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: scales a factor of 2 apart.
 #include <cmath>
@@ -21,9 +21,9 @@ double errorOnCentres(const Histogram& histogram, const TensorQuantizer& quantiz
     double sum = 0;
     for (std::size_t i = 0; i < histogram.bins(); ++i) {
         if (histogram.counts()[i] == 0) continue;
-        const auto centre = static_cast<float>((static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
-        const float code = std::clamp(std::nearbyint(centre / quantizer.scale), low, high);
-        const double error = static_cast<double>(centre) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
+        const auto center = static_cast<float>((static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
+        const float code = std::clamp(std::nearbyint(center / quantizer.scale), low, high);
+        const double error = static_cast<double>(center) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
         sum += static_cast<double>(histogram.counts()[i]) * error * error;
     }
     return sum;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The minimum and maximum of each sample, in order. Beyond a number of samples neighbours are averaged, so that memory stays
-// bounded; the plain mean is not changed by that, and a moving average hardly.
+// Minimum and maximum of each sample, in order. Once there are many samples, neighboring ones are averaged to
+// bound memory. This does not change the plain mean, and a moving average only slightly.
 
 #include <cstddef>
 #include <utility>
@@ -15,7 +15,8 @@ class RangeHistory {
 
     void add(float min, float max);
     std::size_t samples() const { return m_samples; }
-    /// m = (1 - constant) * m + constant * sample, from the first sample on; the plain mean for constant 0.
+    /// Returns the moving average m = (1 - constant) * m + constant * sample, starting with the first sample;
+    /// the plain mean if constant is 0.
     std::pair<float, float> average(double constant) const;
 
   private:
@@ -24,7 +25,7 @@ class RangeHistory {
     };
     void halve();
 
-    std::vector<Entry> m_entries;  ///< each the mean of m_group samples, the last perhaps of fewer
+    std::vector<Entry> m_entries;  ///< each is the mean of m_group samples; the last one may be of fewer
     std::size_t m_group = 1, m_inLast = 0, m_samples = 0;
 };
 

@@ -50,7 +50,7 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
                                    CalibrationMethod method, const CalibrationParameters& parameters) {
     if (statistics.min == 0 && statistics.max == 0) {
         CalibrationResult nothing = solveMinMax(statistics, scheme);
-        nothing.notice = "it is 0 for all calibration samples";
+        nothing.notice = "all values are 0 in all calibration samples";
         return nothing;
     }
     if (needsDistribution(method) && !statistics.distribution) fail(ErrorKind::Internal, "a distribution was not gathered");
@@ -58,7 +58,7 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
     // Values at the very ends of float32 have no histogram.
     if (!std::isfinite(result.quantizer.scale) || result.quantizer.scale < std::numeric_limits<float>::min()) {
         result = solveMinMax(statistics, scheme);
-        result.notice = "its values are too small or too large for the method; it has the range of min_max";
+        result.notice = "its values are too small or too large for the method; min_max is used instead";
     }
     if (scheme.powerOfTwo) roundToPowerOfTwo(result.quantizer, scheme);
     return result;

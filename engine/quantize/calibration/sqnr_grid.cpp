@@ -7,8 +7,8 @@ namespace quantloupe {
 
 SqnrGrid::SqnrGrid(float min, float max) {
     if (min == max) max = std::max(max, min + 0.01f);
-    const float centre = (max + min) / 2;
-    const float low = centre - 3 * (centre - min), high = centre + 3 * (max - centre);
+    const float center = (max + min) / 2;
+    const float low = center - 3 * (center - min), high = center + 3 * (max - center);
     const float width = (high - low) / static_cast<float>(kBuckets);
     for (int i = 0; i < kBuckets; ++i) m_left[static_cast<std::size_t>(i)] = low + static_cast<float>(i) * width;
     m_width = static_cast<float>(m_left[1] - m_left[0]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The histogram that AIMET's TF-enhanced method looks at: 512 buckets over three times the range of the first sample, each
-// holding what is nearest to its left edge; what lies beyond is dropped.
+// The histogram of AIMET's TF-enhanced method: 512 buckets over three times the range of the first sample. A
+// value is counted in the bucket whose left edge is nearest; values outside the buckets are dropped.
 
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ class SqnrGrid {
     static constexpr int kBuckets = 512;
 
     SqnrGrid() = default;
-    /// From the smallest and largest value of the first sample (that is not all zero).
+    /// Takes the smallest and largest value of the first sample that is not all zero.
     SqnrGrid(float min, float max);
 
     bool empty() const { return m_width == 0; }
@@ -22,7 +22,7 @@ class SqnrGrid {
     void merge(const SqnrGrid& other);
 
     double left(int bucket) const { return m_left[static_cast<std::size_t>(bucket)]; }
-    /// Of the values that fell on the grid.
+    /// Number of values in a bucket.
     std::uint64_t count(int bucket) const { return m_counts[static_cast<std::size_t>(bucket)]; }
 
   private:

@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0
-// AIMET's "TF-enhanced" scheme: of a fixed set of scales and offsets the one with the smallest expected error over a histogram of
-// 512 buckets (sqnr_grid.h), where what is clipped weighs three times as much as what is rounded.
+// SPDX-License-Identifier: Apache-2.0 AIMET's "TF-enhanced" scheme: chooses from a fixed set of scales and
+// offsets the one with the smallest expected error over a histogram of 512 buckets (sqnr_grid.h), in which
+// clipping error has three times the weight of rounding error.
 //     delta  scale;  offset  code of the smallest value, <= 0;  steps = 2^bits - 1
-// Affine: 17 scales (1/16 to 17/16 of the full range's) times 21 offsets, pulled into the observed range; and the observed range
-// itself. Symmetric: 101 scales from 1/100 to 101/100. The last of each is larger than the full range, against rounding.
-// Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (behaviour; float32 as there). The released aimet-onnx 2.42 computes
-// something else: its weights' scales differ by 0.8 % in the median, its activations are clipped further (docs/calibration.md).
-// Cost: 360 * 512.
-// Weaknesses: the histogram's range is set by the first sample, tripled; coarse for long tails; grids of 16 steps.
+// Affine: 17 scales (1/16 to 17/16 of the full range's) times 21 offsets, pulled into the observed range; and
+// the observed range itself. Symmetric: 101 scales from 1/100 to 101/100. The last of each is larger than the
+// full range, against rounding. Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (behavior;
+// float32 as there). The released aimet-onnx 2.42 gives different results: its weight scales differ by 0.8 %
+// in the median, and activations are clipped more (docs/calibration.md). Cost: 360 * 512. Weaknesses: the
+// histogram's range is set by the first sample, tripled; coarse for long tails; grids of 16 steps.
 #include <algorithm>
 #include <cmath>
 #include <limits>

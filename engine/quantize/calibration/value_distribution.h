@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How the values of one tensor are distributed over all calibration samples, in bounded memory (about 150 KiB, and 128 KiB for tensors of few values): what every
-// calibration method but min_max and moving_average needs. Gathered in a pass of its own, when the range is known.
+// Distribution of one tensor's values over all calibration samples, in bounded memory (about 150 KiB, and 128
+// KiB for tensors with few values). Every calibration method except min_max and moving_average needs it. It
+// is collected in a separate pass once the range is known.
 
 #include <mutex>
 #include <vector>
@@ -20,25 +21,28 @@ struct ValueDistribution {
     Histogram symmetric;  ///< over [-absmax, absmax]
     Histogram range;      ///< over [min, max]
     SqnrGrid grid;
-    /// The largest (falling) and smallest (rising) values, up to kTail.
+    /// Up to kTail of the largest (descending) and smallest (ascending) values.
     std::vector<float> largest, smallest;
-    /// All values, rising, where there are no more than kMostSamples; otherwise empty.
+    /// All values in ascending order if there are at most kMostSamples; otherwise empty.
     std::vector<float> samples;
-    /// Exactly at the ends and at 0: activations like Relu and Clip put much of the mass there.
+    /// Number of values exactly at the ends and at 0, where activations like Relu and Clip put much of the
+    /// mass.
     std::uint64_t atMin = 0, atZero = 0, atMax = 0;
     std::uint64_t count = 0;
     float min = 0, max = 0;
     Version version;
 
-    /// The k-th largest (smallest) value, k from 1; exact within the tail, otherwise interpolated in `range`.
+    /// Returns the k-th largest (smallest) value, k from 1: exact within the tail, otherwise interpolated in
+    /// `range`.
     float kthLargest(std::uint64_t k, bool* exact = nullptr) const;
     float kthSmallest(std::uint64_t k, bool* exact = nullptr) const;
 };
 
-/// Collects a distribution; add() may come from any thread and in any order: the result is the same.
+/// Collects a distribution. add() may be called from any thread and in any order; the result is the same.
 class DistributionGatherer {
   public:
-    /// The range of all values that will come and of the first sample that is not all zero; how many values will come.
+    /// Takes the range of all values that will be added, the range of the first sample that is not all zero,
+    /// and the number of values that will be added.
     DistributionGatherer(float min, float max, float firstMin, float firstMax, std::uint64_t count);
 
     void add(std::span<const float> values);
@@ -48,7 +52,7 @@ class DistributionGatherer {
     std::mutex m_mutex;
     ValueDistribution m_result;
     bool m_keepSamples;
-    float m_largestBound, m_smallestBound;  ///< what is not beyond cannot be in the tail
+    float m_largestBound, m_smallestBound;  ///< values within these bounds cannot be in the tails
     void trimTails();
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bias correction from the means of channels.
+// Bias correction from channel means.
 //
 // Rounding changes a weight by dW, and so the mean of output channel o by the sum over input channels i of
-// (dW[o, i] summed over the kernel) E[x_i], which is the same for every image: it is taken from the bias. Source: Nagel et al.,
-// "Data-Free Quantization Through Weight Equalization and Bias Correction" (2019), section 4.2. Cost: O(weights). Weaknesses: zeros
-// of padding are not counted, so borders are corrected too much; E[x] is that of the float network, not of the quantized one
-// before the layer (refine_layers.h measures both where there is data). Transposed convolutions with strides, whose outputs see
-// only some of the kernel's positions, are left out.
+// (dW[o, i] summed over the kernel) E[x_i]. This is the same for every image, so it is subtracted from the
+// bias. Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction"
+// (2019), section 4.2. Cost: O(weights). Weaknesses: zero padding is not taken into account, so borders are
+// corrected too much; E[x] is measured in the float network, not in the quantized one (refine_layers.h
+// measures both if there is data). Transposed convolutions with strides are left out because each of their
+// outputs depends only on some positions of the kernel.
 #include "quantize/refine/bias_correction.h"
 
 #include <algorithm>
@@ -20,14 +21,14 @@ std::string whyBiasStays(const Graph& graph, const Unit& unit) {
     const Node& node = graph.node(unit.layer);
     if (!unit.bias.valid()) return "has no bias";
     const auto layout = layoutOf(graph, unit.layer);
-    if (!layout) return "has a weight of an unexpected shape";
+    if (!layout) return "has a weight with an unexpected shape";
     const auto strides = node.attributes.integers("strides");
     if (node.op == "ConvTranspose" && std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
         return "is a transposed convolution with strides";
     const Constant* bias = graph.constantOf(unit.bias);
     if (bias == nullptr || static_cast<std::size_t>(bias->size()) != outputCount(*layout) ||
         graph.tensor(unit.bias).consumers.size() != 1)
-        return "has a bias that is not its own, one value a channel";
+        return "does not have its own bias with one value per channel";
     return {};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Takes out of a bias what rounding the weights adds to the mean of each channel.
+// Bias correction: compensates in the bias for the shift of each channel's mean that rounding the weights
+// causes.
 
 #include <span>
 #include <string>
@@ -10,11 +11,12 @@
 
 namespace quantloupe {
 
-/// Why the unit's bias cannot be corrected; empty: it can.
+/// Returns why the unit's bias cannot be corrected; empty if it can.
 std::string whyBiasStays(const Graph& graph, const Unit& unit);
 
-/// The bias that makes up for `rounded` in the place of the unit's weight, given the mean of each input channel. The unit's bias
-/// can be corrected. Empty: the means are not one for each input channel.
+/// Returns the bias that compensates for replacing the unit's weight with `rounded`, given the mean of each
+/// input channel. Requires a unit whose bias can be corrected. Empty if there is not one mean per input
+/// channel.
 std::vector<float> biasForMeans(const Graph& graph, const Unit& unit, std::span<const float> rounded,
                                 const std::vector<double>& means);
 

@@ -42,8 +42,8 @@ ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<T
                           for (std::size_t c = 0; c < channels; ++c) {
                               const float a = std::fabs(all[r * channels + c]);
                               if (!(a <= std::numeric_limits<float>::max()))
-                                  failInput("the tensor '{}' holds NaN or infinity for the sample '{}'; outliers cannot be migrated: look "
-                                            "at that sample, or leave it out",
+                                  failInput("the tensor '{}' contains NaN or infinity for the sample '{}'; outliers cannot be migrated: check "
+                                            "that sample, or leave it out",
                                             prepared.graph->tensor(tensors[t]).name,
                                             batches.dataset().sampleName(chunk * batches.batch() + r / each));
                               widest[c] = std::max(widest[c], a);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How wide each channel of an activation is, streamed over samples.
+// Largest magnitude of each channel of an activation, streamed over samples.
 
 #include <unordered_map>
 #include <vector>
@@ -13,7 +13,8 @@ namespace quantloupe {
 /// The largest |x| of each channel (last axis) of a tensor over all samples.
 using ChannelMaxima = std::unordered_map<TensorId, std::vector<float>>;
 
-/// Of the float network; the same for any number of threads. Throws Error naming tensor and sample for NaN or infinity; Cancelled.
+/// Measures the maxima in the float network. The result does not depend on the number of threads. Throws
+/// Error naming tensor and sample for NaN or infinity; Cancelled.
 ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
                                    const RunControl& control);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moments from batch norms.
 //
-// A batch norm leaves channel c with mean beta[c] and standard deviation |gamma[c]| over the training data; folded, those
-// are its layer's outputs, as far as equalization and the high-bias fold left them (Prepared::outputStatistics). From there they are
-// followed: through Relu and Clip as those of a clipped Gaussian, added at an Add of independent operands, kept by means
-// over positions. Terms: phi, Phi are density and distribution of the standard Gaussian. Source: Nagel et al. 2019,
-// appendix C. Cost: O(channels). Weaknesses: real pre-activations are no Gaussians; operands of a residual Add are not
-// independent (only variances suffer); behind a layer without a batch norm nothing is known.
+// Over the training data, channel c of a batch norm's output has mean beta[c] and standard deviation
+// |gamma[c]|. After folding, these are the moments of its layer's output, adjusted for equalization and
+// high-bias folding (Prepared::outputStatistics). They are propagated: through Relu and Clip as a clipped Gaussian,
+// added at an Add of independent operands, unchanged by means over positions. Terms: phi, Phi are density and
+// distribution of the standard Gaussian. Source: Nagel et al. 2019, appendix C. Cost: O(channels).
+// Weaknesses: real pre-activations are not Gaussian; operands of a residual Add are not independent (which
+// only affects variances); after a layer without a batch norm nothing is known.
 #include "quantize/refine/channel_moments.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ ChannelMoments added(const ChannelMoments& a, const ChannelMoments& b) {
     return sum;
 }
 
-/// One position a channel: [N, C, 1, 1] and [N, C] hold the same.
+/// One position per channel: [N, C, 1, 1] and [N, C] contain the same values.
 bool dropsPositions(const Graph& graph, const Node& node, std::size_t channels) {
     const auto& to = graph.tensor(node.output()).shape;
     return to && to->size() == 2 && (*to)[1].value == static_cast<std::int64_t>(channels);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Mean and variance of each channel of a network's tensors: told by its batch norms, or measured.
+// Mean and variance of each channel of a network's tensors, derived from its batch norms or measured.
 
 #include <map>
 #include <vector>
@@ -10,16 +10,18 @@
 
 namespace quantloupe {
 
-/// One value a channel (axis 1); empty: not known.
+/// One value per channel (axis 1); empty: not known.
 struct ChannelMoments {
     std::vector<double> mean, variance;
     bool known() const { return !mean.empty(); }
 };
 
-/// Of each tensor of the prepared graph, as far as batch norms folded into its layers tell. Any thread.
+/// Returns the moments of each tensor of the prepared graph, where they follow from batch norms folded into
+/// its layers. May be called from any thread.
 std::vector<ChannelMoments> momentsFromBatchNorms(const Prepared& prepared);
 
-/// E[f(x)] and Var[f(x)] of a Gaussian clipped to low..high; infinite bounds are allowed.
+/// Replaces mean and variance of a Gaussian by those of the Gaussian clipped to low..high; the bounds may be
+/// infinite.
 void clipGaussian(double low, double high, double& mean, double& variance);
 
 }  // namespace quantloupe

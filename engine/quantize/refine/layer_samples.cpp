@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Each chunk writes rows of its own, and each task of the products a block of columns of its own, so that neither the order of
-// the chunks nor the number of threads enters a sum.
+// SPDX-License-Identifier: Apache-2.0 Each chunk writes its own rows, and each task of the products its own
+// block of columns, so that the sums depend neither on the order of the chunks nor on the number of threads.
 #include "quantize/refine/layer_samples.h"
 
 #include <algorithm>
@@ -11,9 +10,9 @@ namespace quantloupe {
 namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 24;
-constexpr std::size_t kColumnsATask = 64;
+constexpr std::size_t kColumnsPerTask = 64;
 
-/// Which rows are taken: `each` positions of every one of `samples` samples.
+/// Selects the rows: `each` positions from every one of `samples` samples.
 struct RowChoice {
     std::size_t all, samples, positions, each;
 
@@ -25,7 +24,8 @@ struct RowChoice {
     std::size_t rows() const { return samples * each; }
     bool takes(std::size_t sample) const { return sample * samples / all != (sample + 1) * samples / all; }
     std::size_t firstRow(std::size_t sample) const { return sample * samples / all * each; }
-    /// Each sample begins elsewhere, so that no position is left out where only some are taken.
+    /// Each sample starts at a different position, so that all positions are covered even if only some are
+    /// taken per sample.
     std::size_t position(std::size_t sample, std::size_t j) const {
         return (sample * 7919 + j * positions / each) % positions;
     }
@@ -69,7 +69,7 @@ std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, co
 
 namespace {
 
-/// Column means of a group's rows; taken out of them if wanted.
+/// Returns the column means of a group's rows, and subtracts them from the rows if `takeOut` is set.
 std::vector<double> means(float* values, std::size_t rows, std::size_t columns, bool takeOut) {
     std::vector<double> mean(columns, 0.0);
     for (std::size_t r = 0; r < rows; ++r)
@@ -83,26 +83,26 @@ std::vector<double> means(float* values, std::size_t rows, std::size_t columns, 
 
 }  // namespace
 
-std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centred, bool products, const RunControl& control) {
+std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool products, const RunControl& control) {
     const std::size_t groups = samples.shape.groups(), columns = samples.shape.columns(), rows = samples.rows;
     std::vector<GroupMoments> moments(groups);
     control.workers.run(
         groups,
         [&](std::size_t g, std::size_t) {
-            moments[g].meanQuantized = means(samples.quantized.data() + g * rows * columns, rows, columns, centred);
-            moments[g].meanExact = means(samples.exact.data() + g * rows * columns, rows, columns, centred);
+            moments[g].meanQuantized = means(samples.quantized.data() + g * rows * columns, rows, columns, centered);
+            moments[g].meanExact = means(samples.exact.data() + g * rows * columns, rows, columns, centered);
             if (!products) return;
             moments[g].second.resize(columns * columns);
             moments[g].cross.resize(columns * columns);
         },
         control.cancel);
     if (!products) return moments;
-    const std::size_t blocks = (columns + kColumnsATask - 1) / kColumnsATask;
+    const std::size_t blocks = (columns + kColumnsPerTask - 1) / kColumnsPerTask;
     control.workers.run(
         groups * blocks,
         [&](std::size_t task, std::size_t) {
-            const std::size_t g = task / blocks, begin = task % blocks * kColumnsATask;
-            const std::size_t count = std::min(kColumnsATask, columns - begin);
+            const std::size_t g = task / blocks, begin = task % blocks * kColumnsPerTask;
+            const std::size_t count = std::min(kColumnsPerTask, columns - begin);
             const float* quantized = samples.quantized.data() + g * rows * columns;
             const float* exact = samples.exact.data() + g * rows * columns;
             float* results[2] = {moments[g].second.data() + begin * columns, moments[g].cross.data() + begin * columns};

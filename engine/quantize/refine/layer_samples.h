@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a layer reads in the quantized network so far, beside what it reads in the float network: the same rows of both.
+// Sampled inputs of a layer: the same rows from the float network and from the network quantized so far.
 
 #include "quantize/refine/layer_rows.h"
 #include "runtime/batch_runner.h"
@@ -10,23 +10,25 @@ namespace quantloupe {
 struct LayerSamples {
     LayerRows shape;
     std::size_t rows = 0;
-    /// [groups][rows][columns]; of each sample the same number of positions, spread evenly.
+    /// [groups][rows][columns]; the same number of positions from each sample, spread evenly.
     std::vector<float> quantized, exact;
 };
 
-/// Nothing for a layer that LayerRows does not know. Both programs must observe `input`. The same to the bit for any number of
-/// threads. Memory: up to 128 MiB, whatever the number of samples. Throws Cancelled.
+/// Collects the samples. Empty for a layer that LayerRows does not support. Both programs must observe the
+/// layer's input. The result is bit-identical for any number of threads. Memory: up to 128 MiB, regardless of
+/// the number of samples. Throws Cancelled.
 std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, const BoundProgram& quantized,
                                         const BoundProgram& exact, const SampleBatches& batches, const RunControl& control);
 
-/// Moments of the inputs of a group, all float32.
+/// Moments of the inputs of one group.
 struct GroupMoments {
     std::vector<double> meanQuantized, meanExact;  ///< [columns]
-    std::vector<float> second;                     ///< of the quantized network's inputs with themselves, [columns, columns]
-    std::vector<float> cross;                      ///< of the quantized (row) with the float network's (column)
+    std::vector<float> second;  ///< second moments of the quantized network's inputs, [columns, columns]
+    std::vector<float> cross;   ///< of the quantized (row) with the float network's inputs (column), same shape
 };
 
-/// One a group. `centred`: about the means, which are taken out of `samples`. Without `products` the means alone.
-std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centred, bool products, const RunControl& control);
+/// Returns one entry per group. With `centered`, the moments are central and the means are subtracted from
+/// `samples`. Without `products`, only the means are computed.
+std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool products, const RunControl& control);
 
 }  // namespace quantloupe

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Rows of a group are learned together, some at a time: blocks of a fixed size, so that the threads do not enter the result.
+// SPDX-License-Identifier: Apache-2.0 Rows of a group are learned together in blocks of a fixed size, so that
+// the result does not depend on the threads.
 #include "quantize/refine/learn_layer.h"
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kRowsATask = 32;
-/// Of the mean second moment, added to each: holds codes near their weights where samples say nothing.
+constexpr std::size_t kRowsPerTask = 32;
+/// Fraction of the mean second moment that is added to the diagonal: keeps codes near their weights where the
+/// samples carry no information.
 constexpr float kDamping = 0.01f;
 
 /// Index of the scale of each output channel.
@@ -53,18 +54,18 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
         for (std::size_t k = 0; k < columns; ++k) damped[g][k * columns + k] += damping[g];
     }
     std::vector<std::int32_t> codes(task.weight.size());
-    const std::size_t blocks = (task.shape.outputs() + kRowsATask - 1) / kRowsATask;
+    const std::size_t blocks = (task.shape.outputs() + kRowsPerTask - 1) / kRowsPerTask;
     control.workers.run(
         groups * blocks,
         [&](std::size_t t, std::size_t) {
-            const std::size_t g = t / blocks, begin = t % blocks * kRowsATask;
-            learnBlock(task, g, begin, std::min(kRowsATask, task.shape.outputs() - begin), damped[g], damping[g], codes);
+            const std::size_t g = t / blocks, begin = t % blocks * kRowsPerTask;
+            learnBlock(task, g, begin, std::min(kRowsPerTask, task.shape.outputs() - begin), damped[g], damping[g], codes);
         },
         control.cancel);
     return codes;
 }
 
-std::vector<double> lackingMeans(const LearnTask& task, std::span<const float> rounded) {
+std::vector<double> biasCorrections(const LearnTask& task, std::span<const float> rounded) {
     std::vector<double> lacking(task.shape.groups() * task.shape.outputs(), 0.0);
     for (std::size_t g = 0; g < task.shape.groups(); ++g)
         for (std::size_t o = 0; o < task.shape.outputs(); ++o)

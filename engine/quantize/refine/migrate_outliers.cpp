@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Migration of outliers from activations into weights.
 //
-// Transformers' activations have a few channels many times as wide as the others, the same for every input; one scale for the tensor
-// then wastes its codes on them. y = x W = (x / s) (s W) for any s > 0 a channel: with s = max|x|^a / max|w|^(1-a) both ranges come
-// nearer to each other, the strength a saying whose gets flatter (1: the activation's entirely). The division is put where it costs nothing: into scale
-// and shift of a LayerNormalization, or into the constant of a Mul; else it is a Mul of its own, which stays in float. Source: Xiao
-// et al., "SmoothQuant" (2022), section 4; AMCT's DMQ balances likewise. Cost: a float pass over the calibration samples, then
-// O(weights). Weaknesses: maxima are of the calibration samples, one rare sample decides; with per-tensor weights a channel that
-// takes up much widens the scale of all, and at 4 bits that costs more than the activation gains; weights of convolutions take no
-// part (equalization is for those).
+// The activations of transformers have a few channels with much larger ranges than the others, the same for
+// every input. A per-tensor scale then wastes most codes on them. y = x W = (x / s) (s W) for any s > 0 per
+// channel. With s = max|x|^a / max|w|^(1-a) both ranges become more similar; the strength a controls which
+// one becomes flatter (1: only the activation). The division is folded where it costs nothing: into scale and
+// shift of a LayerNormalization, or into the constant of a Mul. Otherwise a Mul is inserted, which stays in
+// float. Source: Xiao et al., "SmoothQuant" (2022), section 4; AMCT's DMQ works similarly. Cost: a float pass
+// over the calibration samples, then O(weights). Weaknesses: the maxima are sensitive to a single rare
+// calibration sample; with per-tensor weights a channel with a large factor widens the scale of all channels,
+// which at 4 bits costs more than the activation gains; weights of convolutions are not supported
+// (equalization is for these).
 #include "quantize/refine/migrate_outliers.h"
 
 #include <fmt/format.h>
@@ -23,11 +25,11 @@
 namespace quantloupe {
 namespace {
 
-/// As in equalization: beyond them float arithmetic suffers and no quantizer gains.
+/// As in equalization: factors outside these limits harm float precision without helping quantization.
 constexpr double kSmallestFactor = 1e-4, kLargestFactor = 1e4;
 constexpr std::size_t kToldReasons = 3;
 
-/// A constant matrix of its own, and the tensor is its left operand.
+/// Returns whether the node has its own constant matrix, with `tensor` as the left operand.
 bool takesFactors(const Graph& graph, NodeId id, TensorId tensor) {
     const Node& node = graph.node(id);
     if (!isOp(node, "MatMul") && !isOp(node, "Gemm")) return false;
@@ -38,7 +40,7 @@ bool takesFactors(const Graph& graph, NodeId id, TensorId tensor) {
 
 struct Site {
     TensorId tensor;
-    std::vector<NodeId> readers;  ///< that take factors
+    std::vector<NodeId> readers;  ///< nodes whose weights can absorb factors
     bool onlyReaders = true;      ///< nothing else reads the values
 };
 
@@ -51,7 +53,8 @@ Site siteOf(const Graph& graph, TensorId tensor) {
     return site;
 }
 
-/// [channels], from a constant with one value for all or one a channel (its last axis); empty: neither.
+/// Returns one value per channel from a constant with a single value or one value per channel (its last
+/// axis); otherwise empty.
 std::vector<float> channelValues(const Graph& graph, TensorId id, std::size_t channels) {
     if (!isFloatConstant(graph, id)) return {};
     const Constant& constant = *graph.constantOf(id);
@@ -78,7 +81,7 @@ class Migration {
             if (const std::string reason = migrate(site); !reason.empty())
                 m_left.push_back(fmt::format("'{}' of {}: {}", m_graph->tensor(tensor).name, namesOf(*m_graph, site.readers), reason));
         }
-        if (tensors.empty()) m_prepared.notices.emplace_back("nothing to migrate: no Gemm or MatMul with a constant matrix of its own");
+        if (tensors.empty()) m_prepared.notices.emplace_back("no outliers to migrate: no Gemm or MatMul has its own constant matrix");
         if (!m_left.empty()) tell();
         if (!m_prepared.migrations.empty()) rebuild();
         m_prepared.version = VersionBuilder().add(m_prepared.version).add(m_prepared.graph->version()).add(m_strength).finish();
@@ -95,21 +98,21 @@ class Migration {
         for (const NodeId reader : site.readers) {
             const auto layout = layoutOf(*m_graph, reader);
             const auto ranges = inputRanges(m_graph->constantOf(m_graph->node(reader).input(1))->floats(), *layout);
-            if (ranges.size() != channels) return "its number of channels is not that of the weight";
+            if (ranges.size() != channels) return "its number of channels differs from that of the weight";
             for (std::size_t c = 0; c < channels; ++c) weights[c] = std::isnan(ranges[c]) ? ranges[c] : std::max(weights[c], ranges[c]);
         }
         std::vector<float> factors(channels, 1.0f);
         for (std::size_t c = 0; c < channels; ++c) {
             const double x = static_cast<double>(widths[c]), w = static_cast<double>(weights[c]);
             if (!std::isfinite(x) || !std::isfinite(w)) return "a range is infinite or undefined";
-            if (!(x > 0) || !(w > 0)) continue;  // a channel that is always 0, or that nobody weighs
+            if (!(x > 0) || !(w > 0)) continue;  // a channel that is always 0 or has no weights
             factors[c] = static_cast<float>(
                 std::clamp(std::pow(x, m_strength) / std::pow(w, 1 - m_strength), kSmallestFactor, kLargestFactor));
         }
         MigratedInput done;
         NodeId producer = m_graph->tensor(site.tensor).producer;
         if (!site.onlyReaders || !producer.valid() || !divideProducer(producer, factors)) {
-            if (quantizedBefore(site)) return "it is quantized where it is made or for others that read it, before a factor could act";
+            if (quantizedBefore(site)) return "it is already quantized for its producer or other readers, before a factor could be applied";
             divideBefore(site, factors);
             producer = {};
         }
@@ -118,7 +121,7 @@ class Migration {
             done.readers.push_back(m_prepared.sourceOf[reader.index()]);
         }
         const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
-        const std::string note = fmt::format("outliers of its input went into its weight (factors {:.3g} to {:.3g})",
+        const std::string note = fmt::format("outliers of its input were migrated into its weight (factors {:.3g} to {:.3g})",
                                              static_cast<double>(*low), static_cast<double>(*high));
         for (const NodeId reader : done.readers) addNote(reader, note);
         if (producer.valid()) {
@@ -130,7 +133,7 @@ class Migration {
         return {};
     }
 
-    /// Quantizers act for all readers of a tensor, a Mul in front of some of them included.
+    /// A quantizer affects all readers of a tensor, including a Mul inserted before some of them.
     bool quantizedBefore(const Site& site) const {
         return std::ranges::any_of(m_units.units, [&](const Unit& unit) {
             if (!unit.quantized) return false;
@@ -145,7 +148,7 @@ class Migration {
         told += (told.empty() ? "" : "; ") + note;
     }
 
-    /// False: the node has no constant to take the division.
+    /// Returns false if the node has no constant that can absorb the division.
     bool divideProducer(NodeId id, const std::vector<float>& factors) {
         const Node& node = m_graph->node(id);
         const std::size_t channels = factors.size();
@@ -166,7 +169,7 @@ class Migration {
             if (m_graph->constantOf(node.input(i)) == nullptr || m_graph->constantOf(node.input(1 - i)) != nullptr) continue;
             const std::vector<float> values = channelValues(*m_graph, node.input(i), channels);
             const auto& shape = m_graph->tensor(node.input(1 - i)).shape;
-            // What it multiplies must have the channels itself, not get them from the constant.
+            // The other operand must have the channels itself and not get them by broadcasting the constant.
             const bool fits = shape && !shape->empty() && shape->back().value == static_cast<std::int64_t>(channels);
             if (values.empty() || !fits || shape->size() < m_graph->constantOf(node.input(i))->dims().size()) return false;
             replaceInput(id, i, divided(values, factors));
@@ -181,7 +184,7 @@ class Migration {
         return values;
     }
 
-    /// A new constant, since others may read the old one.
+    /// Adds a new constant because other nodes may read the old one.
     void replaceInput(NodeId id, std::size_t input, std::vector<float> values) {
         const std::string name = m_builder.tensorInfo(m_builder.node(id).input(input)).name + "_migrated";
         const auto channels = static_cast<std::int64_t>(values.size());
@@ -218,7 +221,7 @@ class Migration {
     }
 
     void tell() {
-        std::string text = fmt::format("migration leaves out {} input{}: ", m_left.size(), m_left.size() == 1 ? "" : "s");
+        std::string text = fmt::format("outlier migration leaves out {} input{}:  ", m_left.size(), m_left.size() == 1 ? "" : "s");
         for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i) text += (i == 0 ? "" : "; ") + m_left[i];
         if (m_left.size() > kToldReasons) text += "; and others";
         m_prepared.notices.push_back(std::move(text));
@@ -233,7 +236,7 @@ class Migration {
             sourceOf[ids.nodes[i].index()] = m_prepared.sourceOf[i];
             outputStatistics[ids.nodes[i].index()] = std::move(m_prepared.outputStatistics[i]);
         }
-        // A Mul counts as part of the layer that it stands before.
+        // An inserted Mul counts as part of the layer after it.
         for (std::size_t i = 0; i < m_addedFor.size(); ++i)
             sourceOf[ids.nodes[m_graph->nodeCount() + i].index()] = m_prepared.sourceOf[m_addedFor[i].index()];
         for (LayerMapping& mapping : m_prepared.layerMappings)
@@ -251,7 +254,7 @@ class Migration {
     const ChannelMaxima& m_maxima;
     const double m_strength;
     UnitList m_units;  ///< without any layer skipped; empty where only inputs of layers are quantized
-    std::vector<NodeId> m_addedFor;  ///< of m_graph, one a new Mul
+    std::vector<NodeId> m_addedFor;  ///< nodes of m_graph, one per inserted Mul
     std::vector<std::string> m_left;
 };
 

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// One layer after the other, in graph order: the error that the layers before it make is part of what a layer makes good for
-// ("asymmetric reconstruction" in the AdaRound paper). What was found enters the network that the next layers read from.
+// SPDX-License-Identifier: Apache-2.0 Layers are refined one after the other in graph order. Each layer also
+// compensates for the errors of the layers before it ("asymmetric reconstruction" in the AdaRound paper), and
+// its result is used in the network that provides the inputs of the next layers.
 #include "quantize/refine/refine_layers.h"
 
 #include <fmt/format.h>
@@ -50,7 +50,7 @@ class LayerRefiner {
         const ChannelMoments& moments = m_told[unit.inputs[0].index()];
         if (moments.known()) told.bias = biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
         if (told.bias.empty())
-            m_uncorrected.push_back(fmt::format("no batch norm tells the means of what '{}' reads", graph().node(unit.layer).name));
+            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm", graph().node(unit.layer).name));
         use(u, told);
     }
 
@@ -89,12 +89,12 @@ class LayerRefiner {
         auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)), *m_context.samples, quiet);
         LayerRefinement found;
         if (!samples) {
-            const std::string why = fmt::format("'{}' is no Conv, Gemm or MatMul over samples", name);
+            const std::string why = fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", name);
             if (learns()) m_unlearned.push_back(why);
             if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) m_uncorrected.push_back(why);
             return found;
         }
-        // A bias that takes up the means leaves the codes only what goes beyond them.
+        // If the bias corrects the means, the codes only have to compensate for deviations from them.
         const auto moments = momentsOf(*samples, corrects, learns(), quiet);
         const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
         const LearnTask task{samples->shape, graph().constantOf(unit.weight)->floats(), nearest, moments};
@@ -104,7 +104,7 @@ class LayerRefiner {
             learned = withCodes(nearest, found.codes);
         }
         if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) {
-            const auto lacking = lackingMeans(task, (learned ? *learned : nearest).dequantized->floats());
+            const auto lacking = biasCorrections(task, (learned ? *learned : nearest).dequantized->floats());
             const auto bias = graph().constantOf(unit.bias)->floats();
             for (std::size_t o = 0; o < bias.size(); ++o)
                 found.bias.push_back(static_cast<float>(static_cast<double>(bias[o]) + lacking[o]));

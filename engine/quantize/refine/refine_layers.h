@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Learned rounding and bias correction, layer after layer: each sees its inputs as the refined layers before it make them.
+// Learned rounding and bias correction, layer by layer: each layer is refined with the inputs that the
+// already refined layers before it produce.
 
 #include <cstdint>
 #include <functional>
@@ -13,41 +14,43 @@
 
 namespace quantloupe {
 
-/// What was found for a layer.
+/// Result for one layer.
 struct LayerRefinement {
-    std::vector<std::int32_t> codes;  ///< empty: those rounded to nearest
-    std::vector<float> bias;          ///< empty: the graph's
+    std::vector<std::int32_t> codes;  ///< empty: the codes rounded to nearest
+    std::vector<float> bias;          ///< empty: the bias of the graph
 };
 
-/// By what the layer reads in both networks, its weight, scheme and options: after a change, the layers before it are found again.
-/// One thread.
+/// Cache of results, keyed by the layer's inputs in both networks, its weight, scheme and options, so that
+/// after an edit the layers before it are reused. Not thread-safe.
 class RefinementCache {
   public:
     ResultCache<LayerRefinement> byContent{256};
-    /// The last ones found for the layer's weight and scheme, whatever the layers before it were.
+    /// The latest results by the layer's weight and scheme, regardless of the layers before it.
     ResultCache<LayerRefinement> latest{256};
-    std::size_t computed = 0;  ///< layers that were not found here, since the start: for tests
+    std::size_t computed = 0;  ///< number of cache misses since the start, for tests
     void clear();
-    /// Drops what was unused for longest; returns the bytes of what is left.
+    /// Drops the least recently used entries until at most `mostBytes` are left; returns the bytes left.
     std::size_t shrink(std::size_t mostBytes);
 };
 
 struct RefineContext {
-    const SampleBatches* samples = nullptr;  ///< to calibrate; null: no layer needs any (see needsSamples())
-    /// Binds a program for all samples, starting where values are kept.
+    const SampleBatches* samples = nullptr;  ///< calibration samples; null if no layer needs any (see needsSamples())
+    /// Binds a program for all samples that resumes from stored activations.
     std::function<BoundProgram(ProgramSpec)> bind;
-    /// The version of a tensor of a program.
+    /// Returns the version of a tensor of a program.
     std::function<Version(const ProgramSpec&, TensorId)> versionOf;
     RefinementCache& cache;
-    /// Takes what was found for a layer last, if there is anything, although the layers before it may be others: for experiments.
+    /// Reuses the latest result for a layer, if there is one, even if the layers before it have changed. For
+    /// experiments.
     bool takeLatest = false;
     const RunControl& control;  ///< progress counts layers
 };
 
 bool needsSamples(const RefineOptions& options);
 
-/// Refines the quantized layers of `plan`, which has none refined. Appends to `notices` what could not be. Deterministic for any number of
-/// threads. Throws Cancelled; what is in the cache by then is kept.
+/// Refines the quantized layers of `plan`, in which no layer may be refined yet. Appends a notice for each
+/// layer that cannot be refined. Deterministic for any number of threads. Throws Cancelled; results computed
+/// by then stay in the cache.
 Refinements refineLayers(const Plan& plan, const RefineOptions& options, const RefineContext& context,
                          std::vector<std::string>& notices);
 

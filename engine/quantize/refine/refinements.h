@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What refinement changed, by tensor of the prepared graph.
+// Results of refinement, by tensor of the prepared graph.
 
 #include <memory>
 #include <unordered_map>
@@ -11,8 +11,8 @@
 namespace quantloupe {
 
 struct Refinements {
-    std::unordered_map<TensorId, ConstantPtr> biases;  ///< float biases to quantize instead of the graph's
-    std::unordered_map<TensorId, std::shared_ptr<const ConstantQuantizer>> weights;  ///< instead of those rounded to nearest
+    std::unordered_map<TensorId, ConstantPtr> biases;  ///< float biases to quantize instead of those of the graph
+    std::unordered_map<TensorId, std::shared_ptr<const ConstantQuantizer>> weights;  ///< replace the weights rounded to nearest
 };
 
 }  // namespace quantloupe

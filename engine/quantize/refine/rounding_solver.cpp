@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Learned rounding (AdaRound), solved on moments.
 //
-// The nearest code is the best for a weight alone, not for the sum it is part of: where inputs go together, an error upwards in
-// one weight makes good for one downwards in another. The layer's squared output error over all samples is a quadratic form
-// of the rounding errors, whose matrix is the second moment of the inputs, so that the samples are needed once, not in every
-// step. Each decision becomes a number h in 0..1 (a stretched sigmoid of a free variable V), the cost falls by gradient steps (Adam), and a
-// growing penalty 1 - |2h - 1|^beta drives all h to 0 or 1. Then single decisions are turned for as long as one helps.
-// Where there are at most 12 weights (depthwise 3 x 3) all roundings are tried instead. Terms: zeta, gamma: the stretch; beta: the
-// penalty's sharpness. Source: Nagel et al., "Up or Down? Adaptive Rounding for Post-Training Quantization" (2020): equations
-// 21 to 24, its stretch and its start; moments in place of batches, and the last turn, are ours. Cost: steps x rows x columns^2.
-// Weakness: the activation behind the layer is not seen, so errors that it would cut off count.
+// The nearest code is optimal for a single weight but not for the sum: if inputs are correlated, rounding one
+// weight up can compensate for rounding another one down. The layer's squared output error over all samples
+// is a quadratic form of the rounding errors, whose matrix is the second moment of the inputs, so the samples
+// are needed only once and not in every step. Each decision is relaxed to a number h in 0..1 (a stretched
+// sigmoid of a free variable V). The cost is minimized by gradient steps (Adam), and a growing penalty 1 -
+// |2h - 1|^beta drives all h to 0 or 1. Then single decisions are flipped as long as this helps. With at most
+// 12 weights (depthwise 3 x 3), all roundings are tried instead. Terms: zeta, gamma: the stretch; beta: the
+// penalty's sharpness. Source: Nagel et al., "Up or Down? Adaptive Rounding for Post-Training Quantization"
+// (2020): equations 21 to 24 with its stretch and initialization; using moments instead of batches and the
+// final flips are our additions. Cost: steps x rows x columns^2. Weakness: the activation after the layer is
+// ignored, so errors that it would clip are counted.
 #include "quantize/refine/rounding_solver.h"
 
 #include <algorithm>
@@ -23,7 +25,7 @@ namespace quantloupe {
 namespace {
 
 constexpr int kSteps = 240;
-constexpr double kFreeSteps = 0.2;       ///< of the steps go by without the penalty
+constexpr double kFreeSteps = 0.2;       ///< fraction of steps without the penalty
 constexpr int kFirstBeta = 20, kLastBeta = 2;
 constexpr float kPenalty = 0.02f, kRate = 0.04f;
 constexpr float kZeta = 1.1f, kGamma = -0.1f;
@@ -34,7 +36,8 @@ struct Variables {
     std::vector<float> v, first, second, h;
 };
 
-/// h and its slope, then one step of Adam on V. `gradient`: of the cost by q, already normalized.
+/// Computes h and its slope, and does one step of Adam on V. `gradient` is the normalized gradient of the
+/// cost with respect to q.
 QUANTLOUPE_SIMD void step(const float* gradient, std::size_t count, int beta, float penalty, float correct1, float correct2, float* v,
                           float* first, float* second, float* h) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -56,7 +59,7 @@ QUANTLOUPE_SIMD void step(const float* gradient, std::size_t count, int beta, fl
     }
 }
 
-/// Free variables at which h is the fraction that rounding down leaves.
+/// Initializes the free variables such that h is the fractional part of the exact value.
 void start(std::span<const float> exact, std::span<const float> floors, Variables& x) {
     x.first.assign(exact.size(), 0);
     x.second.assign(exact.size(), 0);
@@ -96,7 +99,7 @@ class Solver {
   private:
     bool canGoUp(std::size_t i) const { return m_floors[i] < m_problem.highest[i / m_columns] && m_problem.exact[i] > m_floors[i]; }
 
-    /// 2 (A q - t) of a row, by each code.
+    /// Returns the gradient 2 (A q - t) of a row with respect to its codes.
     std::vector<double> slopes(std::size_t row) const {
         std::vector<double> result(m_columns);
         for (std::size_t k = 0; k < m_columns; ++k) {
@@ -120,7 +123,7 @@ class Solver {
 
     int otherWay(std::size_t i) const { return static_cast<float>(m_codes[i]) > m_floors[i] ? -1 : 1; }
 
-    /// In the order of a Gray code: one weight turns at a time.
+    /// Tries all roundings in the order of a Gray code, so that one weight flips at a time.
     void tryAll(std::size_t row) {
         std::vector<std::size_t> open;
         for (std::size_t k = 0; k < m_columns; ++k)

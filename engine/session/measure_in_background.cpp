@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session::study: what is measured while nobody waits.
+// Session::measureInBackground.
 #include <algorithm>
 #include <random>
 #include <set>
@@ -11,12 +11,12 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostLayers = 3;  // of a random edit
+constexpr std::size_t kMostLayers = 3;  // per random edit
 
 }  // namespace
 
-void Session::study(const QuantizationConfig& wanted, std::size_t edits, const EvaluationObserver& observer,
-                    const CancelToken& cancel) {
+void Session::measureInBackground(const QuantizationConfig& wanted, std::size_t edits, const EvaluationObserver& observer,
+                                  const CancelToken& cancel) {
     Impl& impl = *m_impl;
     impl.requireData();
     const QuantizationConfig config = withThresholdsFixed(withThresholdsMeasured(impl, wanted, {impl.workers, cancel, {}}));
@@ -30,7 +30,7 @@ void Session::study(const QuantizationConfig& wanted, std::size_t edits, const E
     const Version plan = impl.plan(config, {impl.workers, cancel, {}})->version;
     if (impl.sweeps.find(plan) == nullptr) {
         SweepOptions options;
-        options.settledBelow = 0;  // the shares of all layers are needed, and on the same samples
+        options.settledBelow = 0;  // the shares of all layers are needed, measured on the same samples
         std::size_t done = 0;
         options.updated = [&](const LayerSweep&) {
             if (observer.progress) observer.progress({"leave-one-out", std::min(++done, names.size()), names.size()});
@@ -39,15 +39,15 @@ void Session::study(const QuantizationConfig& wanted, std::size_t edits, const E
         std::map<NodeId, LayerEffect> effects;
         for (const LayerEffect& layer : sweep.layers) effects.emplace(layer.node, layer);
         impl.sweeps.store(plan, std::move(effects));
-        impl.effects.learnShares(from.context, sweep);
+        impl.effectModel.learnShares(from.context, sweep);
         impl.measured = from;
     }
-    // A walk as a person would take it, the same whenever this network is studied.
+    // A random walk that resembles a user's edits, the same each time for this network.
     std::mt19937 random(static_cast<std::mt19937::result_type>(plan.low));
     std::set<std::string> skipped;
     MeasuredState before = from;
-    for (std::size_t tried = 0; tried < 2 * edits && impl.effects.knows(from.context) &&
-                                impl.effects.observations(from.context) < edits; ++tried) {
+    for (std::size_t tried = 0; tried < 2 * edits && impl.effectModel.knows(from.context) &&
+                                impl.effectModel.observations(from.context) < edits; ++tried) {
         const std::size_t count = 1 + random() % kMostLayers;
         for (std::size_t i = 0; i < count; ++i) {
             const std::string& name = names[random() % names.size()];
@@ -60,10 +60,10 @@ void Session::study(const QuantizationConfig& wanted, std::size_t edits, const E
         after.measure(*result->quantized);
         for (const LayerResult& layer : result->layers)
             if (layer.state == LayerState::Quantized) after.quantized.insert(layer.node);
-        impl.effects.observe(before, after);
+        impl.effectModel.observe(before, after);
         before = std::move(after);
         if (observer.progress)
-            observer.progress({"learning to predict", impl.effects.observations(from.context), edits});
+            observer.progress({"learning to predict", impl.effectModel.observations(from.context), edits});
     }
 }
 
