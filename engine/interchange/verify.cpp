@@ -60,7 +60,7 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     return result;
 }
 
-std::string whyItDoesNotHold(const Verification& r) {
+std::string whyVerificationFailed(const Verification& r) {
     const double one = 1.0 / static_cast<double>(std::max<std::size_t>(r.samples, 1)), rounding = 1e-9;
     if (r.here && std::abs(*r.here - *r.there) > std::max(0.005, one) + rounding)
         return fmt::format("the accuracies are {:.2f} points apart", 100 * std::abs(*r.here - *r.there));

@@ -36,6 +36,6 @@ VerifySource prepareVerification(Session& session, const QuantizationConfig& con
 Verification verify(const VerifySource& source, const std::filesystem::path& python = {}, const CancelToken& cancel = {});
 /// Whether what was previewed is what will run: accuracies no further apart than half a point or one sample, classes the same in 99 of
 /// 100; and why not, in words. Empty: it holds.
-std::string whyItDoesNotHold(const Verification& result);
+std::string whyVerificationFailed(const Verification& result);
 
 }  // namespace quantloupe

@@ -285,7 +285,7 @@ class CliTest : public QObject {
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
         QVERIFY2(readable.out.contains(QStringLiteral("4 random inputs evaluated")), qPrintable(readable.out));
-        QVERIFY(readable.out.contains(QStringLiteral("of noise")));
+        QVERIFY(readable.out.contains(QStringLiteral("meaningless")));
         QVERIFY(readable.err.contains(QStringLiteral("no data was given")));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
         QCOMPARE(document[QStringLiteral("random_inputs")], QJsonValue(true));
@@ -325,7 +325,7 @@ class CliTest : public QObject {
     void oneLayerInDepth() {
         const Outcome readable = runCli(analyzeDemo("--layer") + QStringList{m_worst});
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        for (const char* text : {"codes occur", "clips at", "10 of 320 channels"})
+        for (const char* text : {"codes used", "clips at", "10 of 320 channels"})
             QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(readable.out));
         const QJsonObject layer =
             documentOf(runCli(analyzeDemo("--json --bins 16 --layer") + QStringList{m_worst}))[QStringLiteral("layer")]
@@ -351,7 +351,7 @@ class CliTest : public QObject {
                                       QStringList{finer, QStringLiteral("--metric-program"), program};
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        for (const char* text : {"samples changed their class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
+        for (const char* text : {"samples changed their predicted class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
                                  "metric.sh: float "})
             QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(QLatin1String(text) + readable.out));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
