@@ -113,15 +113,15 @@ ExportResult writeAimet(const ExportSource& source) {
     result.notices = ruleNotices(source, "AIMET");
     for (std::string& notice : previewNotices(source, "AIMET")) result.notices.push_back(std::move(notice));
     if (!odd.empty())
-        result.notices.push_back(fmt::format("encodings 2.0.0 know 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
-                                             "integers, which clip less: {}",
+        result.notices.push_back(fmt::format("encodings 2.0.0 support 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
+                                             "integer type, which clips less: {}",
                                              shortList(odd)));
     if (source.config.quantization.biasBits != kFloatBias)
         result.notices.emplace_back("AIMET's encodings leave biases in float, while the preview quantizes them");
     const auto changes = otherTransforms(source.config);
     if (!changes.empty())
-        result.notices.push_back(fmt::format("the model beside the encodings has {} done already", fmt::join(changes, " and ")));
-    result.notices.emplace_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");
+        result.notices.push_back(fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    result.notices.emplace_back("the quantsim configuration can disable only whole operator types; single layers in float are given by the encodings alone");
     result.files.push_back({"", dumpedJson(current), nullptr, false});
     result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});
     result.files.push_back({".2.0.0.encodings", dumpedJson(flat), nullptr, false});

@@ -30,13 +30,13 @@ const char* word(bool value) { return value ? "true" : "false"; }
 int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
     std::string reason;
     if (wanted != 4 && wanted != 6 && wanted != 7 && wanted != 8)
-        reason = "AMCT knows 4, 6, 7 and 8";
+        reason = "AMCT supports only 4, 6, 7 and 8";
     else if ((wanted == 6 || wanted == 7) && !layer.sixAndSevenBits)
-        reason = "AMCT does 6 and 7 in two-dimensional Conv only";
+        reason = "AMCT supports 6 and 7 only in two-dimensional Conv";
     else if (wanted == 4 && !layer.fourBits)
-        reason = "AMCT does 4 only with one group and an even number of input channels";
+        reason = "AMCT supports 4 only with one group and an even number of input channels";
     if (reason.empty()) return wanted;
-    bits[fmt::format("{} weight bits become 8, for {}", wanted, reason)].push_back(name);
+    bits[fmt::format("{} weight bits become 8, because {}", wanted, reason)].push_back(name);
     return 8;
 }
 
@@ -52,7 +52,7 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     a.bits = own.activationBits.value_or(config.quantization.activation.bits);
     const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
-        said[fmt::format("{} activation bits become 8, for AMCT knows 4, 8, and 16 in Conv, ConvTranspose and Gemm", a.bits)]
+        said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, ConvTranspose and Gemm only, 16", a.bits)]
             .push_back(node.name);
         a.bits = 8;
     }
@@ -86,7 +86,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     entry.hasWeight = layer.hasWeight;
     entry.activation = makeActivation(graph, node, config, said);
     if (layer.symmetricOnly && *entry.activation.asymmetric) {
-        said["AMCT takes three-dimensional convolutions with symmetric activations only, so they become so"]
+        said["AMCT supports three-dimensional convolutions only with symmetric activations, so these become symmetric"]
             .push_back(node.name);
         entry.activation.asymmetric = false;
     }
@@ -97,7 +97,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     entry.weight.channelWise = perChannel && layer.perChannel;
     const bool asksForIt = own.weightPerChannel || config.quantization.weight.perChannelProducts;
     if (perChannel && !layer.perChannel && asksForIt)
-        said[fmt::format("AMCT has no weights per channel in {}, so they become per tensor", node.op)]
+        said[fmt::format("AMCT has no per-channel weights in {}, so they become per tensor", node.op)]
             .push_back(node.name);
     return entry;
 }
@@ -149,7 +149,7 @@ std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptio
             names.insert(graph.node(*id).name);
         else
             notices.push_back(fmt::format(
-                "'{}' in skip_folding is no Conv; AMCT's skip_fusion_layers takes no other", name));
+                "'{}' in skip_folding is not a Conv; AMCT's skip_fusion_layers accepts only Conv layers", name));
     }
     return {names.begin(), names.end()};
 }
@@ -175,18 +175,18 @@ std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
     const auto size = amctBatchSize(graph);
     if (!size) {
         notices.push_back(fmt::format(
-            "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with one "
+            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one "
             "batch of {0} "
-            "samples, as many as the preview uses, or set batch_num to {0} divided by your batch size",
+            "samples, the number that the preview uses, or set batch_num to {0} divided by your batch size",
             samples));
         return 1;
     }
     const std::int64_t batches = (samples + *size - 1) / *size;
     if (batches * *size > kRecommended)
         notices.push_back(
-            fmt::format("batch_num {} makes {} samples, as many as the preview calibrates on "
+            fmt::format("batch_num {} gives {} samples, the number that the preview calibrates on "
                         "(calibration.samples); AMCT keeps the "
-                        "activations of all of them in memory, and its documentation recommends at most {}",
+                        "activations of all these samples in memory, and its documentation recommends at most {}",
                         batches, batches * *size, kRecommended));
     return batches;
 }
@@ -200,18 +200,18 @@ void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& no
         if (entry.activation.bits != 8) activations.push_back(entry.name);
         if (entry.activation.hfmg) hfmg.push_back(entry.name);
     }
-    if (!weights.empty()) notices.push_back(fmt::format("without num_bits all weights have 8 bits: {}", shortList(weights)));
+    if (!weights.empty()) notices.push_back(fmt::format("this format has no num_bits, so all weights have 8 bits: {}", shortList(weights)));
     if (!activations.empty())
-        notices.push_back(fmt::format("without num_bits all activations have 8 bits: {}", shortList(activations)));
-    if (!hfmg.empty()) notices.push_back(fmt::format("this dialect has no hfmg, they get ifmr: {}", shortList(hfmg)));
+        notices.push_back(fmt::format("this format has no num_bits, so all activations have 8 bits: {}", shortList(activations)));
+    if (!hfmg.empty()) notices.push_back(fmt::format("this format has no hfmg, so these layers get ifmr: {}", shortList(hfmg)));
 }
 
 void noteTransforms(const QuantizationConfig& config, std::vector<std::string>& notices) {
     const std::vector<std::string> changes = otherTransforms(config);
     if (changes.empty()) return;
     notices.push_back(
-        fmt::format("{} cannot be part of AMCT's configuration: write the changed model with "
-                    "'quantloupe-cli transform' and give that to AMCT",
+        fmt::format("AMCT's configuration cannot express {}: write the transformed model with "
+                    "'quantloupe-cli transform' and pass it to AMCT",
                     fmt::join(changes, ", ")));
 }
 
@@ -222,13 +222,13 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
                                       choiceName(kCalibrationMethods, method)));
     if (config.quantization.placement != Placement::WeightedInputs)
         notices.push_back(
-            "AMCT quantizes the inputs and weights of the listed layers only, while the preview quantizes "
-            "the outputs of layers, too; quantization.placement weighted_inputs previews AMCT's way");
+            "AMCT quantizes only the inputs and weights of the listed layers, while the preview also quantizes "
+            "layer outputs; set quantization.placement to weighted_inputs to preview AMCT's behavior");
     if (config.quantization.weight.restricted)
         notices.push_back(
-            "AMCT's weights use the lowest code, too (-128 with 8 bits), while the preview's are restricted");
+            "AMCT's weights also use the lowest code (-128 with 8 bits), while the preview's weights are restricted");
     if (!config.quantization.activation.isSigned)
-        notices.emplace_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
+        notices.emplace_back("AMCT's activations are signed; it has no key for the preview's unsigned activations");
 }
 
 enum class Form { Full, Minimal, Simple };
@@ -251,7 +251,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
             const auto host = graph.findNode(layer.host);
             if (host && !graph.node(*host).op.starts_with("Conv"))
                 groups
-                    ["AMCT folds batch norms into convolutions only; for others, give it the model that "
+                    ["AMCT folds batch norms only into convolutions; for other layers, pass it the model that "
                      "'quantloupe-cli transform' writes"]
                         .push_back(node.name);
         }
@@ -264,7 +264,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
             continue;
         }
         if (isAmctKey(node.name))
-            failInput("the layer '{}' has the name of a key of AMCT's own; rename it in the model",
+            failInput("the layer '{}' has the same name as a key of AMCT's configuration; rename it in the model",
                       node.name);
         entries.push_back(makeEntry(graph, node, *verdict.layer, config, quantized, groups));
         if (quantized) ++enabled;
@@ -272,8 +272,8 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     }
     if (enabled == 0)
         failInput(
-            "no layer that AMCT can quantize is quantized here, which AMCT refuses: take back a skip, or see in the layer "
-            "table why they stay in float (AMCT knows Conv, ConvTranspose, Gemm, MatMul with a constant matrix and "
+            "none of the layers that AMCT can quantize is quantized, and AMCT rejects such a configuration: remove a skip, or see "
+            "in the layer table why they stay in float (AMCT supports Conv, ConvTranspose, Gemm, MatMul with a constant matrix and "
             "AveragePool)");
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
@@ -287,7 +287,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
             fmt::format("AMCT does not quantize {}: {} left out", op,
                         count == 1 ? "1 layer is" : fmt::format("{} layers are", count)));
     if (!unsupportedHere.empty())
-        result.notices.push_back(fmt::format("AMCT could quantize what the preview cannot; left off: {}",
+        result.notices.push_back(fmt::format("AMCT could quantize these layers, but the preview cannot, so they are disabled: {}",
                                              shortList(unsupportedHere)));
     for (const auto& [words, names] : groups)
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));

@@ -28,9 +28,9 @@ AmctVerdict convVerdict(const Graph& graph, const Node& node) {
     const Dims& dims = graph.constantOf(node.input(1))->dims();
     if (dims.size() < 3 || dims.size() > 5) return no("its kernel has neither one, two nor three dimensions");
     const std::vector<std::int64_t> dilations = node.attributes.integers("dilations");
-    if (transposed && !allOnes(dilations)) return no("AMCT takes a ConvTranspose without dilation only");
+    if (transposed && !allOnes(dilations)) return no("AMCT supports ConvTranspose only without dilation");
     if (dims.size() == 5 && !dilations.empty() && dilations.front() != 1)
-        return no("AMCT takes a three-dimensional convolution without dilation in depth only");
+        return no("AMCT supports three-dimensional convolutions only without dilation in depth");
     const std::int64_t group = node.attributes.integer("group", 1);
     AmctLayer layer;
     layer.perChannel = true;
@@ -45,7 +45,7 @@ AmctVerdict matrixVerdict(const Graph& graph, const Node& node) {
     if (gemm && node.attributes.integer("transA", 0) != 0)
         return no("its first operand is transposed (transA)");
     if (std::string problem = weightProblem(graph, node.input(1)); !problem.empty())
-        return no(gemm ? problem : "its second operand is not a constant of its own");
+        return no(gemm ? problem : "its second operand is not a constant or is shared with another layer");
     const Dims& dims = graph.constantOf(node.input(1))->dims();
     if (dims.size() != 2) return no("its second operand is not a matrix");
     AmctLayer layer;

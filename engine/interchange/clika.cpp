@@ -93,8 +93,8 @@ class Writer {
         if (!m_graph.findNode(name)) return;
         if (own.quantize) {
             if (*own.quantize && covered(name))
-                m_notices.push_back(fmt::format("'{}' is quantized here against a rule; whether CLIKA lets a layer's own setting beat "
-                                                "the rule of another is not documented",
+                m_notices.push_back(fmt::format("'{}' is quantized here although a rule skips it; CLIKA does not document whether a layer's own "
+                                                "setting overrides the rule of another layer",
                                                 name));
             entry(name).skip = !*own.quantize;
         }
@@ -115,20 +115,20 @@ class Writer {
             m_notices.push_back(std::move(text));
         if (m_sensitivity)
             m_notices.push_back(
-                fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own measurement, "
-                            "which grows with the "
-                            "samples: they may be other layers than those of the preview",
+                fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own metric, "
+                            "which grows with the number of "
+                            "samples, so it can skip other layers than the preview",
                             *m_sensitivity));
         for (std::string& text : previewNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
         m_notices.push_back("CLIKA numbers layers by type in its own order (conv, conv_1, ...): compare the names with its "
-                            "model_init.svg, the ONNX name stands beside each");
+                            "model_init.svg; the exported files show the ONNX name next to each");
         const QuantizationOptions& q = m_source.config.quantization;
         if (q.weight.bits != 8 && q.weight.bits != 4) m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}", q.weight.bits));
         if (q.activation.bits != 8) m_notices.push_back(fmt::format("CLIKA's activations have 8 bits, not {}", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
         const auto changes = otherTransforms(m_source.config);
         if (!changes.empty())
-            m_notices.push_back(fmt::format("CLIKA has no {}: give it the model that 'quantloupe-cli transform' writes",
+            m_notices.push_back(fmt::format("CLIKA has no {}: pass it the model that 'quantloupe-cli transform' writes",
                                             fmt::join(changes, ", no ")));
     }
 
@@ -142,7 +142,7 @@ class Writer {
     std::string python() const {
         const QuantizationOptions& q = m_source.config.quantization;
         std::string text = fmt::format(
-            R"("""Settings for CLIKA ACE 24.x, as {} was tuned in Quantloupe. Import `settings` from here."""
+            R"("""Settings for CLIKA ACE 24.x, tuned for {} in Quantloupe. Import `settings` from this file."""
 from clika_compression import LayerQuantizationSettings, Settings
 
 settings = Settings()
@@ -182,7 +182,7 @@ settings.global_quantization_settings.automatic_skip_quantization = {}
     std::string yaml() const {
         const QuantizationOptions& q = m_source.config.quantization;
         std::string text =
-            fmt::format(R"(# Settings for CLIKA ACE 24.x, as they were tuned in Quantloupe.
+            fmt::format(R"(# Settings for CLIKA ACE 24.x, tuned in Quantloupe.
 global_quantization_settings:
   method: qat
   weights_num_bits: {}

@@ -27,9 +27,9 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (dialect.needs == DialectNeeds::Scales && !calibrates)
-        failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);
+        failInput("{} contains scales, which need samples: open calibration data first (--calibration-data)", dialect.title);
     if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
-        failInput("the model is quantized already, and {} is made from a float model: open the one that it was made from", dialect.title);
+        failInput("the model is already quantized, but {} needs a float model: open the original float model", dialect.title);
     // Reports say that their numbers are of noise; a configuration for another tool would not.
     const bool measured = dialect.needs == DialectNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);

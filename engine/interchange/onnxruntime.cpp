@@ -183,26 +183,26 @@ class ScriptWriter {
         auto& notices = m_result.notices;
         const QuantizationOptions& q = m_config.quantization;
         if (!m_oddWeights.empty())
-            notices.push_back(fmt::format("ONNX Runtime's weights have 4, 8 or 16 bits: those of other widths get the scale of their "
-                                          "width in the next larger type: {}",
+            notices.push_back(fmt::format("ONNX Runtime's weights have 4, 8 or 16 bits: other widths are stored in the next "
+                                          "larger type with the scale of their own width: {}",
                                           shortList(m_oddWeights)));
         if (!isOwnWidth(q.activation.bits))
             notices.push_back(fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8", q.activation.bits));
         else if (!m_oddActivations.empty())
-            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: those of other widths become " +
+            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
                               std::to_string(q.activation.bits));
         if (m_uncalibrated > 0)
-            notices.push_back(fmt::format("ONNX Runtime has no calibration as this one: {} will have other scales than the preview; "
-                                          "give calibration data, and the scales found here are written",
+            notices.push_back(fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales than the preview; "
+                                          "provide calibration data to export the scales found here",
                                           counted(m_uncalibrated, "tensor")));
         if (q.activation.symmetric)
-            notices.push_back("with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip behind it, "
-                              "which the preview does not");
+            notices.push_back("with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip after it, "
+                              "unlike the preview");
         if (q.biasBits != 32 && q.biasBits != kFloatBias)
             notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
         const auto changes = otherTransforms(m_config);
         if (!changes.empty())
-            notices.push_back(fmt::format("ONNX Runtime has no {}: the model beside the script has it done already",
+            notices.push_back(fmt::format("ONNX Runtime has no {}: the exported float model already includes it",
                                           fmt::join(changes, ", no ")));
     }
 
@@ -213,7 +213,7 @@ class ScriptWriter {
         if (q.biasBits == kFloatBias) options.push_back("\"QuantizeBias\": False");
         if (!m_overrides.empty()) options.push_back("\"TensorQuantOverrides\": TENSOR_QUANT_OVERRIDES");
         std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with ONNX Runtime as it was tuned in Quantloupe.
+"""Quantizes {0} with ONNX Runtime as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
@@ -239,7 +239,7 @@ NODES_TO_EXCLUDE = {3}
         text += fmt::format(R"(
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
     arguments = parser.parse_args()
@@ -280,7 +280,7 @@ def channels(quant_type, axis, scales, zero_points):
     return [{**tensor(quant_type, scale, zero_point)[0], "axis": axis} for scale, zero_point in zip(scales, zero_points)]
 
 
-# Scales as they were found in Quantloupe, where ONNX Runtime would find others.
+# Scales found in Quantloupe, where ONNX Runtime would find different ones.
 TENSOR_QUANT_OVERRIDES = {
 )";
         for (const std::string& one : m_overrides) text += "    " + one + ",\n";

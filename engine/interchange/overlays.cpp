@@ -102,7 +102,7 @@ ExportResult writeModelExplorer(const ExportSource& source) {
     }
     ExportResult result;
     if (sensitivities["results"].empty())
-        result.notices.emplace_back("without data there are no sensitivities (QS): the first file is empty, the states are there");
+        result.notices.emplace_back("without data there are no sensitivities (QS): the first file is empty, the second contains the states");
     result.files.push_back({"", dumpedJson(sensitivities), nullptr, false});
     result.files.push_back({".states.json", dumpedJson(states), nullptr, false});
     return result;

@@ -26,7 +26,7 @@ struct PythonValue {
     bool isTexts() const;                     ///< a list of texts
     std::vector<std::string> texts() const;   ///< of such a list
 };
-/// "a list", "a text": for messages.
+/// Returns "a list", "a string": for messages.
 std::string_view kindName(PythonValue::Kind kind);
 
 struct PythonStatement {

@@ -35,7 +35,7 @@ ExportResult writeQnn(const ExportSource& source) {
     ExportResult result;
     result.notices = ruleNotices(source, "the QNN converter");
     for (std::string& notice : previewNotices(source, "the QNN converter")) result.notices.push_back(std::move(notice));
-    result.notices.emplace_back("layers in float need a target with floating point (--float_bitwidth 32 or 16)");
+    result.notices.emplace_back("layers in float need a target with floating-point support (--float_bitwidth 32 or 16)");
     result.files.push_back({"", dumpedJson(json), nullptr, false});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;

@@ -80,7 +80,7 @@ std::string script(const ExportSource& source, const QuarkSettings& s, const std
     if (extended) quark += ", ExtendedQuantFormat, ExtendedQuantType";
     if (s.powerOfTwo) quark += ", PowerOfTwoMethod";
     std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with AMD Quark as it was tuned in Quantloupe.
+"""Quantizes {0} with AMD Quark as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
@@ -98,7 +98,7 @@ from quark.onnx import {4}
 from quark.onnx.quantization.config.config import Config, QuantizationConfig
 
 {5}
-# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are here.
+# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
 NODES_TO_EXCLUDE = {6}
 
 )",
@@ -109,7 +109,7 @@ NODES_TO_EXCLUDE = {6}
     text += fmt::format(R"(
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
     arguments = parser.parse_args()

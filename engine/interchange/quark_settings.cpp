@@ -38,7 +38,7 @@ void chooseMethod(const QuantizationConfig& config, QuarkSettings& s) {
         s.powerOfTwo = true;
     };
     const auto other = [&](const char* ours) {
-        s.notices.push_back(fmt::format("Quark has no calibration {}: it gets MinMax, and its scales will differ", ours));
+        s.notices.push_back(fmt::format("Quark has no calibration method {}: MinMax is used instead, so the scales will differ", ours));
     };
     switch (config.calibration.method) {
         case CalibrationMethod::PowerOfTwoMinMse: return power("MinMSE", "MinMSE");
@@ -60,7 +60,7 @@ void chooseMethod(const QuantizationConfig& config, QuarkSettings& s) {
 int knownBits(int bits, const char* what, QuarkSettings& s) {
     if (bits == 8 || bits == 16) return bits;
     const int wider = bits < 8 ? 8 : 16;
-    s.notices.push_back(fmt::format("{} of {} bits are not in Quark's QuantType: they become {}", what, bits, wider));
+    s.notices.push_back(fmt::format("{} of {} bits are not supported by Quark's QuantType: they become {}", what, bits, wider));
     return wider;
 }
 
@@ -93,10 +93,10 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
     if (!config.quantization.weight.restricted && config.quantization.weight.symmetric)
         s.notices.emplace_back("Quark's symmetric weights do not use the lowest code (-128 with 8 bits), while the preview's do");
     if (!s.npu && config.quantization.biasBits != 32 && config.quantization.biasBits != kFloatBias)
-        s.notices.push_back(fmt::format("biases of {} bits belong to Quark's NPU mode; here they become 32", config.quantization.biasBits));
+        s.notices.push_back(fmt::format("biases of {} bits are available only in Quark's NPU mode; they become 32", config.quantization.biasBits));
     const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())
-        s.notices.push_back(fmt::format("Quark would do {} otherwise than the preview: the model beside the script has it done, and "
+        s.notices.push_back(fmt::format("Quark would apply {} differently from the preview: the exported float model already includes it, and "
                                         "include_cle is False",
                                         fmt::join(changes, " and ")));
 }

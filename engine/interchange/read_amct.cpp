@@ -75,7 +75,7 @@ void takeBatches(const Graph& graph, int batches, ImportResult& result) {
         return;
     }
     result.left.push_back(fmt::format(
-        "batch_num {} counts batches, whose size this model leaves open; calibration.samples stays {}",
+        "batch_num {} counts batches, but this model has no fixed batch size; calibration.samples stays {}",
         batches, samples));
 }
 
@@ -112,9 +112,9 @@ ImportResult readAmct(const ImportSource& source) {
     }
     takeSkips(floating, result);
     if (!absent.empty())
-        result.taken.push_back(fmt::format("without an entry, which AMCT takes for skipped: {}", shortList(absent)));
+        result.taken.push_back(fmt::format("without an entry, which AMCT treats as skipped: {}", shortList(absent)));
     if (!forgotten.empty())
-        result.left.push_back(fmt::format("quant_enable is missing, which AMCT takes for false: {}", shortList(forgotten)));
+        result.left.push_back(fmt::format("quant_enable is missing, which AMCT treats as false: {}", shortList(forgotten)));
     if (!migrating.empty())
         result.left.push_back(fmt::format("dmq_balancer_param has no counterpart here: {}", shortList(migrating)));
 
@@ -169,12 +169,12 @@ ImportResult readAmct(const ImportSource& source) {
                 otherRounding.push_back(name);
         if (!otherRounding.empty())
             result.left.push_back(
-                fmt::format("wts_algo {} of layers in float is not kept, for rounding is set for the whole "
+                fmt::format("wts_algo {} of layers in float is not kept, because rounding is set for the whole "
                             "network here: {}",
                             learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
-        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
+        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is obsolete and becomes arq_quantize");
         result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
-                                           learned ? ", rounding learned in all layers" : ""));
+                                           learned ? ", learned rounding in all layers" : ""));
     }
     takeBatches(graph, document.batches, result);
     return result;

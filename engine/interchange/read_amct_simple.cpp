@@ -61,7 +61,7 @@ class Expander {
                 if (config != nullptr) apply(*config, entry, *verdict.layer, layer != nullptr && config == calibrationOf(*layer));
             m_json[node.name] = std::move(entry);
         }
-        if (enabled == 0) failInput("skip_layers and skip_layer_types leave no layer to quantize, which AMCT refuses");
+        if (enabled == 0) failInput("skip_layers and skip_layer_types leave no layer to quantize, which AMCT rejects");
         return m_json.dump();
     }
 
@@ -83,7 +83,7 @@ class Expander {
             else if (f.name == "nuq_config" || f.name == "tensor_quantize" || f.name == "conv_calibration_config" || f.name == "fc_calibration_config")
                 left.push_back(fmt::format("line {}: {} has no counterpart here", f.line, f.name));
             else
-                failInput("line {}: there is no field {}{}", f.line, f.name,
+                failInput("line {}: unknown field {}{}", f.line, f.name,
                           didYouMean(nearNames({"skip_layers", "skip_layer_types", "skip_fusion_layers", "common_config", "override_layer_types",
                                                 "override_layer_configs", "batch_num", "activation_offset", "joint_quant", "do_fusion"},
                                                f.name, 2)));
@@ -100,7 +100,7 @@ class Expander {
 
     void skipType(const Field& f) {
         static const std::set<std::string> kTypes = {"Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool"};
-        if (!kTypes.contains(f.text)) failInput("line {}: skip_layer_types: AMCT quantizes no {}; it has {}", f.line, f.text, fmt::join(kTypes, ", "));
+        if (!kTypes.contains(f.text)) failInput("line {}: skip_layer_types: AMCT does not quantize {}; available: {}", f.line, f.text, fmt::join(kTypes, ", "));
         if (!m_skippedTypes.insert(f.text).second) failInput("line {}: skip_layer_types names {} twice", f.line, f.text);
     }
 
@@ -170,7 +170,7 @@ class Expander {
                 for (const Field& f : block.fields)
                     if (f.name == "migration_strength" && can.hasWeight) entry["dmq_balancer_param"] = scalar(f);
             } else {
-                failInput("line {}: a calibration has no {}", block.line, block.name);
+                failInput("line {}: unknown field {} in a calibration_config", block.line, block.name);
             }
         }
     }

@@ -98,7 +98,7 @@ class Reader {
             rule.kind = SkipKind::Downstream;
             rule.from = *from;
             config.rules.push_back(rule);
-            m_result.taken.push_back(fmt::format("{} and all downstream of it stay in float", *from));
+            m_result.taken.push_back(fmt::format("{} and all layers downstream of it stay in float", *from));
         }
         if (call.until.empty()) return;
         SkipRule rule;
@@ -132,7 +132,7 @@ class Reader {
         } else if (key == "quantization_sensitivity_threshold") {
             if (null) return;
             if (!number || !(*number >= 0) || !std::isfinite(*number))
-                failInput("line {}: {} must be a number that is not negative, or null", line, key);
+                failInput("line {}: {} must be a non-negative number or null", line, key);
             m_sensitivity = *number;
         } else if (!null && key != "method")
             m_result.left.push_back(fmt::format("line {}: {} has no counterpart here", line, key));
@@ -158,7 +158,7 @@ class Reader {
             apply(pythonCall(script, statement));
         }
         for (const int line : script.unread)
-            m_result.left.push_back(fmt::format("line {}: is more than a plain call and was not read", line));
+            m_result.left.push_back(fmt::format("line {}: ignored, because it is not a plain call or assignment", line));
         if (calls == 0) failInput("no call of set_quantization_settings_for_layer: expected a script for CLIKA's settings, or its YAML");
     }
 
@@ -172,7 +172,7 @@ class Reader {
         const PythonValue* settings = argument(1, "layer_quantization_settings");
         if (settings == nullptr) settings = argument(1, "settings");
         if (name == nullptr || name->kind != Kind::Text)
-            failInput("line {}: the first argument must be the layer's name as a text", statement.line);
+            failInput("line {}: the first argument must be the layer's name as a string", statement.line);
         if (settings == nullptr || settings->kind != Kind::Call || !settings->text.ends_with("LayerQuantizationSettings"))
             failInput("line {}: the second argument must be LayerQuantizationSettings(...)", statement.line);
         LayerCall result;
@@ -212,9 +212,9 @@ class Reader {
         std::vector<std::pair<std::string, YAML::Node>> list;
         std::set<std::string> seen;
         for (const auto& item : node) {
-            if (!item.first.IsScalar()) failInput("line {}: a key of {} must be a plain text", lineOf(item.first), path);
+            if (!item.first.IsScalar()) failInput("line {}: a key of {} must be a plain string", lineOf(item.first), path);
             const std::string key = item.first.Scalar();
-            if (!seen.insert(key).second) failInput("line {}: the key '{}' is there twice; remove one", lineOf(item.first), key);
+            if (!seen.insert(key).second) failInput("line {}: duplicate key '{}'; remove one", lineOf(item.first), key);
             list.emplace_back(key, item.second);
         }
         return list;

@@ -15,7 +15,7 @@ ImportResult readQdq(const ImportSource& source) {
     const auto& metadata = model.graph->facts().metadata;
     const auto found = metadata.find("quantloupe.config");
     if (found == metadata.end())
-        failInput("its metadata hold no configuration (quantloupe.config): expected a model that Quantloupe has quantized");
+        failInput("its metadata contain no configuration (quantloupe.config): expected a model that Quantloupe quantized");
     ImportResult result;
     try {
         result.config = configFromJson(found->second);

@@ -76,9 +76,9 @@ std::string layerTable(const ExportSource& source) {
 std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) { return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title); };
     // The head is repeated on each page.
-    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" + share(28, "layer") + share(22, "state") + share(6, "QS of the weight") +
-                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave one out") +
-                       share(8, "MACs") + share(6, "weights") + "</tr></thead>\n<tbody>\n";
+    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" + share(28, "layer") + share(22, "state") + share(6, "weight QS") +
+                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave-one-out") +
+                       share(8, "MACs") + share(6, "parameters") + "</tr></thead>\n<tbody>\n";
     using D = TensorDifference;
     const auto cell = [](const std::optional<double>& value) {
         return "<td align=\"right\">" + (value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : reportNumber(value)) + "</td>";
@@ -179,9 +179,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
                         e.counts.floating, e.counts.folded, e.counts.fused);
     if (e.quantized) {
         text += "<h2>Accuracy</h2>\n";
-        if (e.randomInputs) text += "<p>Of random inputs, not of real data.</p>\n";
+        if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";
         text += "<table>\n<tr><th></th><th>samples</th><th>top-1</th><th>top-5</th><th>agreement</th><th>SQNR</th></tr>\n";
-        text += accuracyRow("float", e.floating) + accuracyRow("after its transforms", e.prepared) + accuracyRow("quantized", e.quantized) +
+        text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) + accuracyRow("quantized", e.quantized) +
                 "</table>\n";
     } else {
         text += "<p>Not evaluated: no data was given.</p>\n";
@@ -189,9 +189,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
     const auto plot = [&](const char* heading, const std::string& svg) {
         if (!svg.empty()) text += fmt::format("<h2>{}</h2>\n{}", heading, svg);
     };
-    plot("Where the accuracy went", pathPlot(source.path));
-    plot("Accuracy along the history", historyPlot(source.history));
-    plot("Sensitivity along the network", sensitivityPlot(source.layers));
+    plot("Accuracy loss by step", pathPlot(source.path));
+    plot("Accuracy history", historyPlot(source.history));
+    plot("Layer sensitivity", sensitivityPlot(source.layers));
     text += commentList(source);
     const std::string_view chapter = paper ? "<h2 style=\"page-break-before: always\">" : "<h2>";
     text += fmt::format("{}Network</h2>\n", chapter);

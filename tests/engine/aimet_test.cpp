@@ -149,7 +149,7 @@ class AimetTest : public QObject {
             QVERIFY(!result.config.quantization.activation.isSigned);
             QVERIFY(!result.config.skipTail);
             QVERIFY(result.config.layers.empty());
-            QVERIFY(says(result.left, "the scales are not taken over"));
+            QVERIFY(says(result.left, "scales are not imported"));
         }
         const ImportResult four = readText("aimet", m_model, oracle("aimet_mobilenetv2_cifar10_W4A8_minmax_pertensor.encodings"));
         QCOMPARE(four.config.quantization.weight.bits, 4);
@@ -172,7 +172,7 @@ class AimetTest : public QObject {
         const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
         row("empty", "", "not valid JSON");
         row("no version", "{}", "the key version is missing");
-        row("unknown version", R"({"version": "3.0"})", "'3.0' is none of AIMET's formats");
+        row("unknown version", R"({"version": "3.0"})", "'3.0' is not a supported AIMET format");
         row("section missing", R"({"version": "1.0.0", "activation_encodings": []})", "the key param_encodings is missing");
         row("wrong section", R"({"version": "1.0.0", "activation_encodings": {}, "param_encodings": []})",
             "activation_encodings: must be a list");

@@ -127,13 +127,13 @@ class QOperatorTest : public QObject {
         symmetric.quantization.activation.isSigned = true;
         symmetric.quantization.activation.symmetric = true;
         const QOperatorModel relu = toQOperators(qdqOf(symmetric));
-        QCOMPARE(relu.kept.at("the codes go beyond what the Relu or Clip behind it lets through"), (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
+        QCOMPARE(relu.kept.at("the codes exceed the output range of the Relu or Clip after it"), (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
         QCOMPARE(relu.made.at("QLinearConv"), 1u);
 
         QuantizationConfig wide = unsignedAffine();
         wide.layers["/out/Conv"].activationBits = 16;
         const QOperatorModel sixteen = toQOperators(qdqOf(wide));
-        QCOMPARE(sixteen.kept.at("the operators have codes of 8 bits"), (std::vector<std::string>{"/out/Conv", "/out/Add"}));
+        QCOMPARE(sixteen.kept.at("integer operators support only 8-bit codes"), (std::vector<std::string>{"/out/Conv", "/out/Add"}));
         QCOMPARE(sixteen.made.at("QLinearConv"), 2u);
 
         QuantizationConfig biases = unsignedAffine();
@@ -148,7 +148,7 @@ class QOperatorTest : public QObject {
         config.quantization.activation.symmetric = true;
         config.quantization.activation.isSigned = true;
         const ExportResult result = dialectNamed("qoperator", false).write(gatherExport(session, config, dialectNamed("qoperator", false)));
-        QVERIFY(says(result.notices, "2 layers go on computing in float between Q/DQ pairs, because the codes go beyond what the Relu or Clip"));
+        QVERIFY(says(result.notices, "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range of the Relu or Clip"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);
         const ImportResult back = importFile(dialectNamed("qoperator", true), exactModel(), {}, path);

@@ -99,7 +99,7 @@ class QuarkTest : public QObject {
         const ExportResult done = exported(config);
         QCOMPARE(done.files[1].model->nodeCount(), 9u);
         QVERIFY(done.files[0].text.find("include_cle=False") != std::string::npos);
-        QVERIFY(says(done.notices, "has it done, and include_cle is False"));
+        QVERIFY(says(done.notices, "already includes it, and include_cle is False"));
         // Quark leaves excluded layers out of its equalization; the preview did not.
         config = seedConfig();
         config.transforms.equalization.excludeSkipped = false;
@@ -128,8 +128,8 @@ class QuarkTest : public QObject {
         config.rules.push_back(rule);
         config.refine.rounding = Rounding::Adaround;
         const auto notices = exported(config).notices;
-        QVERIFY(says(notices, "Quark has no calibration tf_enhanced"));
-        QVERIFY(says(notices, "weights of 4 bits are not in Quark's QuantType: they become 8"));
+        QVERIFY(says(notices, "Quark has no calibration method tf_enhanced"));
+        QVERIFY(says(notices, "weights of 4 bits are not supported by Quark's QuantType: they become 8"));
         QVERIFY(says(notices, "the settings of 1 layer are left out"));
         QVERIFY(says(notices, "Quark has no leave-until rule: resolved to 2 layers"));
         QVERIFY(says(notices, "learned rounding of the preview is not part of this export"));
@@ -176,7 +176,7 @@ class QuarkTest : public QObject {
         const ImportResult subgraph =
             readText("quark", stageModel(), qconfig("\"^/dw/.*\"", "[[\"/stem/Conv\"], [\"/dw/Conv\"]]"));
         QCOMPARE(subgraph.config.rules[0].from, std::string("/stem/Conv"));
-        QVERIFY(says(subgraph.taken, "Quark itself passes over a list here"));
+        QVERIFY(says(subgraph.taken, "Quark itself ignores a list here"));
         const ImportResult mistyped = readText("quark", stageModel(), qconfig("\"a\"", "\"/dw/conv\""));
         QVERIFY(says(mistyped.left, "the model has no layer '/dw/conv' (did you mean '/dw/Conv'"));
     }
@@ -200,7 +200,7 @@ class QuarkTest : public QObject {
         row("other script", "print('hello')\n", "no QuantizationConfig");
         row("open bracket", "c = QuantizationConfig(\n  include_cle=True\n", "line 1: the '(' is never closed");
         row("flag", "QuantizationConfig(include_cle=1)\n", "line 1: include_cle must be True or False, not a number");
-        row("names", "QuantizationConfig(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a text");
+        row("names", "QuantizationConfig(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("fraction", "QuantizationConfig(include_cle=True,\n extra_options={'CLESteps': 1.5})\n",
             "line 2: CLESteps must be a whole number from -1 to 1000");
     }

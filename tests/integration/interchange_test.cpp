@@ -187,7 +187,7 @@ class InterchangeTest : public QObject {
     void aModelWithoutAConfigurationIsRefused() {
         const Outcome read = runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(read.code, 1);
-        QVERIFY2(read.err.find("its metadata hold no configuration") != std::string::npos, read.err.c_str());
+        QVERIFY2(read.err.find("its metadata contain no configuration") != std::string::npos, read.err.c_str());
         const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(none.code, 1);
         QVERIFY2(none.err.find("missing.json") != std::string::npos, none.err.c_str());
@@ -198,11 +198,11 @@ class InterchangeTest : public QObject {
         QTest::addColumn<std::string>("message");
         const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
         row("empty", "", "no call of quantize_static");
-        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a text");
+        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n", "line 2: per_channel must be True or False, not a number");
         row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n", "line 1: extra_options must be a dictionary, not a list");
         row("open", "quantize_static(\n", "line 1: the '(' is never closed");
-        row("escape", "x = '\\x1'\n", "line 1: the text holds a bad escape");
+        row("escape", "x = '\\x1'\n", "line 1: the string contains a bad escape");
     }
     void badScriptsForOnnxRuntime() {
         QFETCH(std::string, text);

@@ -92,7 +92,7 @@ class ExportsTest : public QObject {
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
         QVERIFY(exported.wait(600000));
         QVERIFY(dialog.saveButton()->isEnabled());
-        QVERIFY(dialog.notices().contains("weights of 4 bits are not in Quark's QuantType"));
+        QVERIFY(dialog.notices().contains("weights of 4 bits are not supported by Quark's QuantType"));
         QVERIFY(dialog.preview().contains("include_cle="));
         QVERIFY(!std::filesystem::exists(file("net.quark.py")));
         dialog.copyButton()->click();
