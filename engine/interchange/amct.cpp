@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json, as its own generator writes it: global keys in its order, then a complete entry for
-// every layer that AMCT can quantize, sorted by name, also for those left in float (quant_enable false), so
-// that they can be turned on by hand. Every entry states `asymmetric`: AMCT's generator does so, too, and the
-// global activation_offset has no effect beside it.
+// AMCT's config.json, as AMCT's own generator writes it: the global keys in the same order, then a complete entry for
+// every layer that AMCT can quantize, sorted by name. Float layers (quant_enable false) have one, too, so that they can
+// be enabled by hand. Like AMCT's generator, every entry sets `asymmetric`, which overrides the global
+// activation_offset.
 
 #include <algorithm>
 #include <map>
@@ -21,12 +21,12 @@ namespace {
 
 using Entry = AmctExportEntry;
 
-/// Layers of which a notice speaks, and the words for it.
+/// The text of a notice, and the layers that it applies to.
 using Groups = std::map<std::string, std::vector<std::string>>;
 
 const char* word(bool value) { return value ? "true" : "false"; }
 
-/// The wanted width if AMCT can do it in this layer, else 8 and the reason among the groups.
+/// Returns `wanted` if AMCT supports it in this layer. Otherwise returns 8 and adds the reason to `bits`.
 int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
     std::string reason;
     if (wanted != 4 && wanted != 6 && wanted != 7 && wanted != 8)
@@ -40,7 +40,8 @@ int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Grou
     return 8;
 }
 
-/// How the layer's input is quantized: by its own settings where only inputs are, otherwise by those of the layer that makes it.
+/// Returns the settings for the layer's input: the layer's own if only inputs are quantized, otherwise those of the layer that
+/// produces the input.
 AmctActivation makeActivation(const Graph& graph, const Node& node, const QuantizationConfig& config, Groups& said) {
     static const LayerSettings kNone;
     const bool ownInput = config.quantization.placement == Placement::WeightedInputs;
@@ -77,7 +78,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     static const LayerSettings kNone;
     const auto found = config.layers.find(node.name);
     const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
-    Groups unheard;  // what a layer in float would lose interests nobody
+    Groups unheard;  // losses of float layers are irrelevant
     Groups& said = enabled ? groups : unheard;
 
     Entry entry;
@@ -102,14 +103,14 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     return entry;
 }
 
-/// A number with a point, as AMCT's generator writes floats.
+/// Formats a number with a decimal point, as AMCT's generator does.
 std::string point(double value) {
     std::string text = fmt::format("{}", value);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text;
 }
 
-/// The keys of seed and TensorFlow tool only, if `minimal`: no widths, no hfmg.
+/// `minimal`: only the keys that AMCT's oldest tools support, without bit widths and hfmg.
 std::string entryJson(const Entry& entry, bool minimal) {
     const AmctActivation& a = entry.activation;
     std::string text = fmt::format("    {}:{{\n        \"quant_enable\":{},\n        \"activation_quant_params\":{{\n",
@@ -135,7 +136,7 @@ std::string entryJson(const Entry& entry, bool minimal) {
                               word(entry.weight.channelWise), learned ? "ada_quantize" : "arq_quantize");
 }
 
-/// The convolutions that keep their batch norm; a batch norm's own name stands for the convolution before it.
+/// Returns the convolutions that keep their batch norm. The name of a batch norm means the convolution before it.
 std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptions& transforms,
                                         std::vector<std::string>& notices) {
     std::set<std::string> names;
@@ -167,7 +168,7 @@ std::string document(const QuantizationConfig& config, const std::vector<std::st
                               word(config.transforms.foldBatchNorm), fmt::join(names, ","), fmt::join(parts, ",\n"));
 }
 
-/// Batches that hold as many samples as the preview calibrates on, and what is to be said about that.
+/// Returns the number of batches that gives as many samples as the preview calibrates on, and adds notices about it.
 std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
                          std::vector<std::string>& notices) {
     constexpr std::int64_t kRecommended = 50;  // images, in AMCT's documentation
@@ -191,7 +192,7 @@ std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
     return batches;
 }
 
-/// What the narrow dialect has no keys for.
+/// Adds notices about settings that the minimal format has no keys for.
 void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& notices) {
     std::vector<std::string> weights, activations, hfmg;
     for (const Entry& entry : entries) {
@@ -238,9 +239,9 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     const QuantizationConfig& config = source.config;
     ExportResult result;
     std::vector<Entry> entries;
-    Groups groups;                              // words to layers
-    std::map<std::string, std::size_t> absent;  // operator to its quantized layers that AMCT leaves alone
-    std::vector<std::string> unsupportedHere;   // AMCT could, the preview could not
+    Groups groups;                              // notice to layers
+    std::map<std::string, std::size_t> absent;  // operator to its number of quantized layers that AMCT does not quantize
+    std::vector<std::string> unsupportedHere;   // layers that AMCT supports but the preview does not
     std::size_t enabled = 0;
     for (const LayerResult& layer : source.layers) {
         if (!layer.node.valid() || layer.node.index() >= graph.nodeCount())
@@ -280,7 +281,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     noteScheme(config, result.notices);
     for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
     ExportSource corrected = source;
-    corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize learns it, too
+    corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize also learns the rounding
     for (std::string& text : previewNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(

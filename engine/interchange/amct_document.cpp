@@ -27,7 +27,7 @@ class DocumentReader {
         for (const auto& item : m_json.items())
             if (!isAmctKey(item.key())) layer(item.key(), item.value());
         refuseAnotherModel();
-        // Names that the model does not have come first: they are what the user can mend.
+        // Names that the model does not have come first: these are what the user can fix.
         m_document.left.insert(m_document.left.begin(), m_missing.begin(), m_missing.end());
         globals();
         noteLearning();
@@ -193,8 +193,8 @@ class DocumentReader {
         return entry;
     }
 
-    /// AMCT refuses such constants when it calibrates; here they are known on reading. What it checks of activations, of biases in the scale
-    /// of their sums and of migration factors needs its calibration.
+    /// AMCT rejects such constants during calibration; here they are checked on import. AMCT's checks of activations, of biases in the
+    /// scale of their sums and of migration factors need its calibration and are not repeated here.
     void checkValues(const Node& node, const std::string& name) const {
         for (std::size_t i = 1; i < node.inputs.size(); ++i) {
             const Constant* constant = m_graph.constantOf(node.input(i));
@@ -209,7 +209,7 @@ class DocumentReader {
                 if (!std::isfinite(value)) failInput("'{}' contains {}, so that it has no valid scale, in layer {}", tensor, value, name);
                 largest = std::max(largest, std::abs(value));
             }
-            // The scale of 8 bits and what divides by it are float32.
+            // The 8-bit scale and its reciprocal are float32.
             if (i == 1 && largest > 0 && !std::isfinite(1.0F / static_cast<float>(largest / 127)))
                 failInput("'{}' is so small (largest magnitude {:g}) that its scale has no reciprocal, in layer {}", tensor, largest, name);
         }
@@ -219,7 +219,7 @@ class DocumentReader {
     Json m_json;
     AmctDocument m_document;
     std::size_t m_entries = 0;
-    std::vector<std::string> m_missing;   ///< layers that the model does not have, in words
+    std::vector<std::string> m_missing;   ///< messages about layers that the model does not have
     std::vector<std::string> m_learning;  ///< layers with parameters of ada_quantize
 };
 

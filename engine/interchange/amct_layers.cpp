@@ -8,7 +8,7 @@ namespace {
 
 AmctVerdict no(std::string reason) { return {std::nullopt, std::move(reason)}; }
 
-/// Empty if the tensor can be a weight.
+/// Returns why the tensor cannot be a weight; empty if it can.
 std::string weightProblem(const Graph& graph, TensorId weight) {
     if (graph.constantOf(weight) == nullptr) return "its weight is not a constant";
     if (graph.tensor(weight).consumers.size() > 1) return "its weight is shared with another layer";
@@ -53,7 +53,7 @@ AmctVerdict matrixVerdict(const Graph& graph, const Node& node) {
     return {layer, {}};
 }
 
-/// Whether the window is as large as the picture, as far as the shapes are known.
+/// Returns whether the window is as large as the input, as far as the shapes are known.
 bool poolsEverything(const Graph& graph, const Node& node) {
     const std::vector<std::int64_t> kernel = node.attributes.integers("kernel_shape");
     if (!node.input(0).valid()) return false;

@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// Reads one object of parameters; messages end with the layer's name.
+/// Reads one object of parameters. Its messages end with the layer's name.
 class Parameters {
   public:
     Parameters(const Json& value, std::string name, const std::string& layer) : m_value(value), m_name(std::move(name)), m_layer(layer) {
@@ -105,7 +105,7 @@ AmctActivation readAmctActivation(const Json& value, const std::string& layer) {
                       a.searchRange[1], layer);
     }
     p.number("search_step", a.searchStep);
-    // AMCT compares decimally: 1.3 - 0.7 holds a step of 0.6.
+    // AMCT compares decimal numbers: 1.3 - 0.7 allows a step of 0.6.
     if (!(a.searchStep > 0 && a.searchStep <= a.searchRange[1] - a.searchRange[0] + 1e-9))
         failInput("activation_quant_params.search_step must be in (0, {:.6g}], the width of the search range, not {}, in layer {}",
                   a.searchRange[1] - a.searchRange[0], a.searchStep, layer);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA ACE 24.x: its Python settings with the skip rules as they stand, and the same as YAML.
+// CLIKA ACE 24.x: Python settings with the skip rules, and the same settings as YAML.
 //
-// Single layers, leave-until and downstream rules have calls of their own; the tail is a switch. Other kinds
-// of rules are written as the layers that they cover. A threshold on the absolute L2 difference is CLIKA's
-// automatic_skip_quantization. Layers have CLIKA's names; the ONNX name stands beside each, and a table lists
-// all of both.
+// CLIKA has calls for single layers, leave-until and downstream rules, and a switch for the tail. Other kinds of rules
+// are written as the layers that they cover. A threshold on the absolute L2 difference becomes CLIKA's
+// automatic_skip_quantization. Layers have CLIKA's names with the ONNX name next to each; a table lists both names of
+// all layers.
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ class Writer {
     }
 
   private:
-    /// CLIKA's automatic_skip_quantization: above an absolute L2 difference.
+    /// True for rules that CLIKA's automatic_skip_quantization expresses: layers above an absolute L2 difference.
     static bool isAutomaticSkip(const SkipRule& rule) {
         return rule.kind == SkipKind::Threshold && rule.metric == SkipMetric::LocalAbsoluteL2 && !rule.below;
     }
@@ -77,7 +77,7 @@ class Writer {
                 entry(rule.from).downstream = true;
                 return;
             case SkipKind::Threshold:
-                // Of several, the lowest limit covers what the others do.
+                // The lowest of several limits covers the others.
                 if (isAutomaticSkip(rule)) {
                     m_sensitivity = std::min(m_sensitivity.value_or(rule.threshold), rule.threshold);
                     return;
@@ -109,7 +109,7 @@ class Writer {
 
     void notices() {
         ExportSource others = m_source;
-        std::erase_if(others.config.rules, isAutomaticSkip);  // stands as it is
+        std::erase_if(others.config.rules, isAutomaticSkip);  // expressed directly
         for (std::string& text :
              ruleNotices(others, "CLIKA", {SkipKind::Node, SkipKind::Until, SkipKind::Downstream}, true))
             m_notices.push_back(std::move(text));
@@ -176,7 +176,7 @@ settings.global_quantization_settings.automatic_skip_quantization = {}
         return text;
     }
 
-    /// CLIKA knows no limit: a tail that the preview does not skip is not skipped there either.
+    /// CLIKA has no limit for the tail: if the preview does not skip the tail, CLIKA must not skip it either.
     bool skipsTail() const { return m_source.config.skipTail && m_skips.tailNotice.empty(); }
 
     std::string yaml() const {

@@ -195,11 +195,11 @@ namespace {
 
 void makeExecutable(const std::filesystem::path& path) {
     using enum std::filesystem::perms;
-    std::error_code ignored;  // a file system without such rights
+    std::error_code ignored;  // a file system without permissions
     std::filesystem::permissions(path, owner_exec | group_exec | others_exec, std::filesystem::perm_options::add, ignored);
 }
 
-/// The main file last. Where one cannot take its name, those that took theirs before and are new are removed.
+/// Commits the main file last. If a file cannot be renamed, removes the new files committed before it.
 void commitAll(std::vector<StagedFile>& files) {
     std::vector<std::filesystem::path> made;
     try {

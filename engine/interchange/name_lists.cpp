@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tools that take little more than the layers to leave alone: NNCF's IgnoredScope and ModelOpt's quantize().
+// Tools configured mainly by a list of layers to exclude: NNCF's IgnoredScope and ModelOpt's quantize().
 //
-// NNCF has names, operators and sub-graphs (every path between, both ends included: a leave-until rule), so those rules stand as they
-// are. ModelOpt matches regular expressions, so names are escaped.
+// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a leave-until rule), so these rules are
+// exported directly. ModelOpt matches regular expressions, so names are escaped.
 
 #include "config/skip_rules.h"
 #include "interchange/float_nodes.h"
@@ -22,7 +22,7 @@ std::string escapedPattern(const std::string& name) {
     return text + "$";
 }
 
-/// The name of the node that a layer became, empty if it was folded away.
+/// Returns the name of the layer's node in the prepared model, empty if the layer was folded.
 std::string preparedName(const ExportSource& source, const std::string& layer) {
     const auto node = source.prepared->source->findNode(layer);
     const NodeId now = node ? source.prepared->fates[node->index()].prepared : NodeId();
@@ -41,7 +41,7 @@ std::vector<std::string> commonNotices(const ExportSource& source, std::string_v
 }  // namespace
 
 ExportResult writeNncf(const ExportSource& source) {
-    std::set<std::string> covered;  // by sub-graphs and operators
+    std::set<std::string> covered;  // by subgraphs and operators
     std::vector<std::string> types;
     std::string subgraphs;
     const Graph& original = *source.prepared->source;
@@ -58,7 +58,7 @@ ExportResult writeNncf(const ExportSource& source) {
                 subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n", pythonString(from), pythonNames(to, 8));
         }
         if (!stands) continue;
-        // An own setting against the rule takes the sub-graph apart: then it is names.
+        // Layers in covered subgraphs and operators are not listed by name.
         for (std::size_t n = 0; n < original.nodeCount(); ++n)
             if (skips.covered[i][n]) covered.insert(original.nodes()[n].name);
         if (rule.kind == SkipKind::Type) types.push_back(rule.op);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime: a script with quantize_static, and beside it the float model that it quantizes.
+// ONNX Runtime: a script with quantize_static, and the float model that it quantizes.
 //
-// The script quantizes the model after its transforms, not the source: batch norms are folded and layers equalized already, no
-// pre-processing of ONNX Runtime's renames a node, and every name in nodes_to_exclude exists (the script looks before it starts).
-// Ranges are left to ONNX Runtime's own calibration where it has the method; where it has not, the scales that were found here stand in
-// TensorQuantOverrides. Weights of other schemes than its own get their scales in any case: they need no data.
+// The script quantizes the transformed model, not the source model: batch norms are already folded and layers equalized, ONNX Runtime's
+// pre-processing does not rename any node, and every name in nodes_to_exclude exists (the script checks this first). Ranges come from
+// ONNX Runtime's own calibration if it has the method, otherwise TensorQuantOverrides contains the scales found here. Weights with a
+// scheme that ONNX Runtime does not have always get their scales, because these need no data.
 
 #include <algorithm>
 #include <set>
@@ -19,7 +19,7 @@
 namespace quantloupe {
 namespace {
 
-/// What quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
+/// Operators that quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
 const std::vector<std::string_view> kOperators = {
     "Add",      "ArgMax",  "AveragePool", "BatchNormalization", "Clip",           "Concat",
     "Conv",     "ConvTranspose", "CumSum", "Flatten",           "Gather",         "GatherElements",
@@ -31,7 +31,7 @@ const std::vector<std::string_view> kOperators = {
 struct Method {
     std::string name;          ///< of CalibrationMethod
     std::vector<std::string> options;  ///< of extra_options
-    bool exact = true;         ///< ONNX Runtime does what the preview does
+    bool exact = true;         ///< ONNX Runtime calibrates exactly as the preview does
 };
 
 Method methodFor(const CalibrationOptions& calibration) {
@@ -55,12 +55,12 @@ std::string activationType(const ActivationScheme& scheme) {
     return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", bits);
 }
 
-/// The smallest type with a name that holds the codes.
+/// Returns the smallest named type that can store the codes.
 std::string weightType(const WeightScheme& scheme) {
     return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", scheme.bits <= 4 ? 4 : scheme.bits <= 8 ? 8 : 16);
 }
 
-/// Schemes for which ONNX Runtime finds the same scales itself.
+/// True for schemes for which ONNX Runtime computes the same scales itself.
 bool isOwnScheme(const WeightScheme& scheme) {
     return scheme.bits == 8 && scheme.restricted && scheme.isSigned && scheme.symmetric && !scheme.powerOfTwo &&
            scheme.method == WeightMethod::MinMax;
@@ -131,7 +131,7 @@ class ScriptWriter {
         }
     }
 
-    /// Whether ONNX Runtime finds the range of the tensor that the unit makes by itself as the preview does.
+    /// Returns whether ONNX Runtime's own calibration gives a tensor with these settings the same range as the preview.
     bool ownActivation(const LayerSettings* settings) const {
         const TensorCalibration mine = tensorCalibrationOf(m_config, settings);
         const TensorCalibration common = tensorCalibrationOf(m_config, nullptr);
@@ -141,7 +141,7 @@ class ScriptWriter {
 
     void collectActivations() {
         const std::vector<std::size_t> owners = scaleOwners(m_units);
-        std::map<TensorId, const LayerSettings*> makers;  // of the tensors that quantized units make
+        std::map<TensorId, const LayerSettings*> makers;  // settings of the layers that produce the tensors
         for (std::size_t u = 0; u < m_units.units.size(); ++u)
             makers[m_units.units[u].output] = settingsOf(layerOf(m_units.units[owners[u]]));
         std::set<TensorId> tensors;
@@ -266,7 +266,7 @@ if __name__ == "__main__":
         return text;
     }
 
-    /// Odd widths are given tensor by tensor.
+    /// Other widths are set per tensor in the overrides.
     std::string commonWeightType() const { return m_config.quantization.weight.isSigned ? "QuantType.QInt8" : "QuantType.QUInt8"; }
 
     std::string overrides() const {

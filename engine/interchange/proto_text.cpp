@@ -21,7 +21,7 @@ class TextParser {
 
   private:
     char peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
-    /// False at the end.
+    /// Returns false at the end of the text.
     bool skipBlanks() {
         while (m_at < m_text.size()) {
             const char c = peek();

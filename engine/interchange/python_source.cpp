@@ -14,7 +14,7 @@ namespace {
 using Token = PythonToken;
 using TokenKind = PythonTokenKind;
 
-/// What the parser cannot read; the statement is passed over.
+/// Thrown for anything that the parser cannot read; the statement is skipped.
 struct Unreadable {};
 
 class Parser {

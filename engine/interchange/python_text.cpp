@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-std::string pythonString(const std::string& text) { return jsonQuoted(text); }  // JSON's escapes are Python's, too
+std::string pythonString(const std::string& text) { return jsonQuoted(text); }  // JSON's escapes are valid in Python
 
 std::string_view pythonBool(bool value) { return value ? "True" : "False"; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Qualcomm's converters: the file of --quantization_overrides, and the float model whose tensors it names. Tensors that stay in float
-// are told so by an entry of 32 bits, since the converter would otherwise find encodings for them itself.
+// Qualcomm's converters: the --quantization_overrides file, and the float model whose tensors it names. Tensors that stay in float have
+// a 32-bit entry; without one the converter would compute encodings for them.
 
 #include <set>
 

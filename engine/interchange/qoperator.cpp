@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's QOperator format: DequantizeLinear, layer, QuantizeLinear become one operator on integers.
+// ONNX Runtime's QOperator format: DequantizeLinear, layer and QuantizeLinear become one integer operator.
 //
 // Operators: QLinearConv and QLinearMatMul of ONNX (opset 10); QGemm, QLinearAdd, QLinearMul, QLinearGlobalAveragePool of com.microsoft
-// (ONNX Runtime's contrib operators). Flatten, Reshape, Transpose, Squeeze and Unsqueeze move the codes as they are where both ends have
-// one scale. A Relu or Clip behind a layer disappears where the codes end where it would clip (saturation does it); where they do not,
-// the layer stays between its Q/DQ pairs, as does all that has no such operator, 16-bit codes, and codes fewer than their type has.
-// Cost: one walk over the nodes. Weakness: the operators requantize the integer sum with one multiplication, where a Q/DQ pair divides a
-// float: single codes at rounding ties differ by one.
+// (ONNX Runtime's contrib operators). Flatten, Reshape, Transpose, Squeeze and Unsqueeze work on the codes directly if their input and
+// output have the same scale. A Relu or Clip after a layer is removed if the range of the codes ends where it clips, because saturation
+// has the same effect. Otherwise the layer stays between its Q/DQ pairs, like layers without an integer operator, 16-bit codes, and
+// codes that do not use the full range of their type. Cost: one pass over the nodes. Limitation: the operators requantize the integer
+// sum with one multiplication, while a Q/DQ pair divides a float, so codes at rounding ties can differ by one.
 
 #include "interchange/qoperator.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-/// A tensor of codes with its scales.
+/// A quantized tensor with its scales.
 struct Codes {
     TensorId codes, scale, zero;
     DataType type = DataType::Undefined;
@@ -38,14 +38,14 @@ struct Codes {
     bool sameAs(const Codes& other) const { return type == other.type && scales == other.scales && zeros == other.zeros; }
 };
 
-/// Where the layer's output becomes codes, and what lies between.
+/// The QuantizeLinear after a layer, and the nodes between.
 struct Target {
     Codes out;
     NodeId quantize;
     std::vector<NodeId> between;  ///< Relu and Clip
 };
 
-/// Why a layer stays as it is.
+/// Thrown if a layer cannot be converted, with the reason.
 struct Stays {
     std::string reason;
 };
@@ -83,7 +83,7 @@ class Rewriter {
         if (!scale->dims().empty()) c.axis = node.attributes.integer("axis", 1);
         return c;
     }
-    /// The codes that a tensor was dequantized from.
+    /// Returns the codes that the tensor was dequantized from.
     std::optional<Codes> codesOf(TensorId tensor) const {
         if (!tensor.valid()) return {};
         const NodeId maker = m_graph.tensor(tensor).producer;
@@ -96,7 +96,7 @@ class Rewriter {
 
     void rewrite(NodeId id, const Node& node) {
         if (node.op == "Relu" || node.op == "Clip") {
-            // Inside another layer's way to its codes; alone it has no operator.
+            // Handled as part of the layer before it; on its own it has no integer operator.
             const NodeId maker = m_graph.tensor(node.input(0)).producer;
             if (maker.valid() && m_graph.node(maker).op != "DequantizeLinear") return;
         }
@@ -159,7 +159,7 @@ class Rewriter {
         return {bound(1, "min", -kInfinity), bound(2, "max", kInfinity)};
     }
 
-    /// The bias in units of the integer sums; an invalid id where there is none.
+    /// Returns the bias in units of the integer sums; an invalid id if there is none.
     TensorId bias(const Node& node, TensorId tensor, const Codes& x, const Codes& w) {
         if (!tensor.valid()) return {};
         std::vector<double> values;
@@ -299,7 +299,7 @@ class Rewriter {
         ++m_result.made[op];
     }
 
-    /// DequantizeLinear nodes that nobody reads any more.
+    /// Removes DequantizeLinear nodes that no longer have consumers.
     void removeUnread() {
         std::set<TensorId> read;
         for (std::size_t n = 0; n < m_builder.nodeCount(); ++n)

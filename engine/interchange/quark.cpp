@@ -2,9 +2,9 @@
 // AMD Quark: a script with its legacy API (Config, QuantizationConfig), the float model that it quantizes, and the same settings as
 // QConfig JSON for the new API.
 //
-// The script gets the source where Quark's own transforms are those of the preview, and the model with the transforms done otherwise.
-// include_cle is always written: its default has changed between versions. Exclusions hold a node's name and its output tensor's, see
-// quark_settings.cpp.
+// The script gets the source model if Quark's own transforms are the same as the preview's, otherwise the transformed model. include_cle
+// is always written because its default has changed between versions. Exclusions contain a node's name and that of its output tensor,
+// see quark_settings.cpp.
 
 #include <algorithm>
 #include <functional>
@@ -22,7 +22,7 @@ std::string typeName(bool isSigned, int bits) {
     return fmt::format("{}.Q{}Int{}", bits == 8 ? "QuantType" : "ExtendedQuantType", isSigned ? "" : "U", bits);
 }
 
-/// Only what is off: with enable_npu_cnn Quark does all of it. A transformed model has the NPU's operators in it already.
+/// Writes only disabled options: enable_npu_cnn enables all of them. A transformed model already contains the NPU's operators.
 void npuOptions(const QuantizationConfig& config, const QuarkSettings& s, const std::function<void(const char*, bool)>& flag) {
     const NpuOperators& ops = config.transforms.npuOperators;
     if (!s.ownTransforms || ops == NpuOperators{}) {

@@ -16,13 +16,13 @@ bool skipsWeightedLayers(const ExportSource& source) {
     });
 }
 
-/// Whether Quark, given the source, makes the float network that was previewed.
+/// Returns whether Quark, given the source model, creates the float network of the preview.
 bool transformsItself(const ExportSource& source) {
     const TransformOptions& t = source.config.transforms;
     const EqualizationOptions& e = t.equalization;
     if (t.simplify || t.highBiasFold || !t.foldBatchNorm || !t.skipFolding.empty() || !e.off.empty()) return false;
-    if (e.profile == EqualizationProfile::Off) return t.replaceRelu6 == ReplaceRelu6::None;  // Quark replaces only before equalizing
-    // An excluded layer takes no part in Quark's equalization.
+    if (e.profile == EqualizationProfile::Off) return t.replaceRelu6 == ReplaceRelu6::None;  // Quark replaces Clip only with equalization
+    // Quark does not equalize excluded layers.
     return e.profile == EqualizationProfile::Quark && t.replaceRelu6 != ReplaceRelu6::Between &&
            (e.excludeSkipped || !skipsWeightedLayers(source));
 }
@@ -70,8 +70,8 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
         const auto id = s.model->findNode(s.ownTransforms ? node.layer : node.name);
         if (!id) continue;
         const Node& n = s.model->node(*id);
-        // Quark's simplifier renames a Conv whose batch norm it folds to the tensor that the Conv made, and passes over an
-        // exclusion that it does not find without a word.
+        // When Quark's simplifier folds a batch norm, it renames the Conv to the Conv's output tensor. Quark silently ignores
+        // exclusions that it does not find.
         names.push_back(n.name);
         if (n.output().valid() && s.model->tensor(n.output()).name != n.name) names.push_back(s.model->tensor(n.output()).name);
     }

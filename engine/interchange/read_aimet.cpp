@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's encodings, in any of the three formats: widths, symmetry, granularity, and the layers without an entry, which stay in float.
-// The scales themselves have no place in a configuration: calibration finds them again, and that is said.
+// Imports AIMET's encodings in any of the three formats: bit widths, symmetry, granularity, and the layers without an entry, which stay
+// in float. A configuration contains no scales: calibration finds them again, which the import reports.
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,7 @@ struct Entry {
     bool symmetric = false, perChannel = false, isSigned = true;
 };
 
-/// The value that most have.
+/// Returns the most frequent value.
 template <typename Value>
 Value mostCommon(const std::map<Value, std::size_t>& counts, Value otherwise) {
     std::size_t most = 0;
@@ -137,7 +137,7 @@ class Reader {
             entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
             const auto id = m_source.graph->findTensor(name);
             const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
-            // The bounds of a Clip are single constants, which AIMET counts among the activations.
+            // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
             const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
             if (entry.bits == 32) continue;  // a bias
             add(parameter, name, entry);
@@ -149,7 +149,7 @@ class Reader {
         if (!target.emplace(name, entry).second) failInput("the tensor '{}' has two encodings; remove one", name);
     }
 
-    /// The widths most tensors have, for all.
+    /// Sets the network's schemes to the most frequent ones.
     void schemes() {
         auto& q = m_result.config.quantization;
         std::map<int, std::size_t> weightBits, activationBits;
@@ -197,7 +197,7 @@ class Reader {
             const Entry* output = entryOf(unit.output, m_activations);
             if (unit.kind == UnitKind::Weighted) {
                 const Entry* weight = entryOf(unit.weight, m_parameters);
-                // A weight that a batch norm is folded into has a new name here; AIMET keeps the old one.
+                // A weight with a folded batch norm has a new name here; AIMET keeps the old one.
                 const TensorId before = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
                 if (weight == nullptr && before.valid())
                     if (const auto found = m_parameters.find(m_source.graph->tensor(before).name); found != m_parameters.end())

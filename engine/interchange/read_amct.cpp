@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json as a configuration.
+// Imports AMCT's config.json.
 //
-// A layer without an entry, or without quant_enable, stays in float, as AMCT has it. What most layers have becomes the network's
-// setting. AMCT's activation parameters are of a layer's input; here they belong to the layer that makes that tensor.
+// As in AMCT, a layer without an entry or without quant_enable stays in float. The most frequent settings become the network's settings.
+// AMCT's activation parameters apply to a layer's input; here they belong to the layer that produces that tensor.
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ Value mostCommon(const std::vector<Value>& values) {
     return values.at(best);
 }
 
-/// Of a tensor's values: bits and method. Empty where the network's are the same.
+/// The quantization and calibration settings of an activation.
 struct ActivationTarget {
     CalibrationMethod method = CalibrationMethod::Ifmr;
     CalibrationParameters parameters;
@@ -51,7 +51,7 @@ ActivationTarget targetOf(const AmctActivation& a, bool offset) {
     return t;
 }
 
-/// Every layer's own `asymmetric` beats activation_offset.
+/// Adds a message if activation_offset has no effect because every layer's `asymmetric` overrides it.
 void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& result) {
     for (const auto& [name, entry] : document.layers)
         if (entry.enabled &&
@@ -63,8 +63,8 @@ void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& 
                     document.activationOffset, !symmetric, !symmetric));
 }
 
-/// Batches of a model that leaves their size open say nothing of samples. One batch is what AMCT's generator
-/// writes if nobody asks.
+/// Without a fixed batch size, batch_num does not determine the number of samples. One batch is the default of AMCT's
+/// generator.
 void takeBatches(const Graph& graph, int batches, ImportResult& result) {
     if (batches == 1) return;
     int& samples = result.config.calibration.samples;
@@ -95,7 +95,7 @@ ImportResult readAmct(const ImportSource& source) {
 
     std::vector<std::string> floating, forgotten, absent, migrating, otherRounding;
     std::vector<ActivationTarget> targets;
-    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so that convolutions tell
+    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so convolutions decide
     for (const Node& node : graph.nodes()) {
         if (!amctVerdict(graph, node).layer) continue;
         const auto found = document.layers.find(node.name);
@@ -130,7 +130,7 @@ ImportResult readAmct(const ImportSource& source) {
         q.activation.symmetric = common.symmetric;
         config.calibration.method = common.method;
         config.calibration.parameters = common.parameters;
-        // Of layers in float as well: their parameters count again as soon as they are quantized.
+        // Also for float layers: their parameters apply as soon as they are quantized.
         for (const auto& [name, entry] : document.layers) {
             if (!entry.enabled && !entry.activationGiven) continue;
             const ActivationTarget own = targetOf(entry.activation, document.activationOffset);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's simplified configuration. It is expanded as AMCT does it (common_config < override_layer_types < override_layer_configs) into
-// a complete entry for each layer, and those are read as config.json is.
+// Imports AMCT's simplified configuration. Like AMCT, expands it (common_config < override_layer_types < override_layer_configs) into a
+// complete entry for each layer, then reads these as config.json.
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -131,13 +131,13 @@ class Expander {
         return found;
     }
 
-    /// `own`: of this layer alone; otherwise what the layer cannot have is not asked of it, as AMCT does it.
+    /// `own`: settings for this layer alone. Other settings are dropped if the layer does not support them, as in AMCT.
     void apply(const Field& config, Json& entry, const AmctLayer& can, bool own) {
         Json& activation = entry["activation_quant_params"];
         Json& weight = entry["weight_quant_params"];
         for (const Field& block : config.fields) {
             if (block.name == "ifmr_quantize" || block.name == "hfmg_quantize") {
-                // Another algorithm's parameters are not inherited, its asymmetric neither.
+                // Parameters of another algorithm are not inherited, including asymmetric.
                 const std::string algorithm = block.name.substr(0, 4);
                 if (activation.value("act_algo", algorithm) != algorithm) activation = Json::object();
                 activation["act_algo"] = algorithm;
@@ -175,7 +175,7 @@ class Expander {
         }
     }
 
-    /// AMCT lowers widths that a layer cannot have to 8.
+    /// Changes widths that a layer does not support to 8, as AMCT does.
     static void lowerBits(Json& weight, const AmctLayer& can) {
         const auto bits = weight.find("num_bits");
         if (bits == weight.end()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA's settings, as Python calls or as the YAML of 24.x. Names may be ONNX's or CLIKA's. The script is read, not run.
+// Imports CLIKA's settings from Python calls or from the YAML of 24.x. Layer names can be ONNX's or CLIKA's. The script is not executed.
 
 #include <yaml-cpp/yaml.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
-/// From both notations; `line` counts from 1.
+/// The settings of one layer, from either notation; `line` counts from 1.
 struct LayerCall {
     int line = 0;
     std::string layer;
@@ -54,7 +54,7 @@ class Reader {
         return std::nullopt;
     }
 
-    /// Both keys together are one rule; a threshold alone, or without a number, skips nothing.
+    /// Both keys together form one rule; one of them alone skips nothing.
     void automaticSkip() {
         if (m_automatic && m_sensitivity) {
             SkipRule rule;
@@ -206,7 +206,7 @@ class Reader {
 
     static int lineOf(const YAML::Node& node) { return node.Mark().line + 1; }
 
-    /// Keys once each; throws for anything but a map.
+    /// Returns the entries of a mapping. Throws for duplicate keys and for anything but a mapping.
     static std::vector<std::pair<std::string, YAML::Node>> entries(const YAML::Node& node, const std::string& path) {
         if (!node.IsMap()) failInput("line {}: {} must be a mapping of keys to values", lineOf(node), path);
         std::vector<std::pair<std::string, YAML::Node>> list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a script with quantize_static says: nodes_to_exclude, types, symmetry, calibration method. The script is read, not run.
+// Imports nodes_to_exclude, types, symmetry and calibration method from a script with quantize_static. The script is not executed.
 
 #include "base/error.h"
 #include "interchange/python_source.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantized model of ours: its metadata hold the configuration that made it.
+// Imports a model that Quantloupe quantized: its metadata contain the configuration.
 
 #include "base/error.h"
 #include "config/config_json.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's QConfig JSON, with a word on what Quark itself would silently pass over.
+// Imports Quark's QConfig JSON. Reports keys that Quark itself would silently ignore.
 
 #include "config/equalization_json.h"
 #include "config/object_reader.h"
@@ -125,7 +125,7 @@ class Reader {
             m_result.taken.push_back(fmt::format("weights: {} bits, {}", w->bits, w->perChannel ? "per channel" : "per tensor"));
             m_power = m_power && w->powerOfTwo;
         }
-        q.biasBits = m_power ? 8 : 32;  // powers of two on both turn Quark's NPU mode on
+        q.biasBits = m_power ? 8 : 32;  // power-of-two scales for both enable Quark's NPU mode
         takeQuarkNpu(m_power, m_result.config);
     }
 

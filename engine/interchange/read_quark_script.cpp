@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python script with Quark's legacy API (QuantizationConfig). The script is read, not run.
+// Imports a Python script with Quark's legacy API (QuantizationConfig). The script is not executed.
 
 #include <cmath>
 
@@ -135,7 +135,7 @@ class Reader {
     void extraOptions(bool cle) {
         auto& t = m_result.config.transforms;
         auto& q = m_result.config.quantization;
-        const NpuOperators npu = t.npuOperators;  // enable_npu_cnn was read already
+        const NpuOperators npu = t.npuOperators;  // already set from enable_npu_cnn
         t = {};
         t.npuOperators = npu;
         if (cle) {

@@ -30,7 +30,7 @@ std::string framed(double height, const std::string& label, const std::string& c
                        kWidth, height, escapedXml(label), content);
 }
 
-/// Round steps that span the values: 0.6, 0.7, 0.8.
+/// An axis with round steps that covers the values: 0.6, 0.7, 0.8.
 struct Axis {
     double low, high, step;
     Axis(double from, double to) {

@@ -28,7 +28,7 @@ except ImportError as error:
 model, folder, output = sys.argv[1:]
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 3
-# Its optimizations round in other places, and its 8-bit kernels saturate on processors without VNNI.
+# Optimizations change where values are rounded, and ONNX Runtime's 8-bit kernels saturate on processors without VNNI.
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
 session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 rows = []
@@ -47,7 +47,7 @@ constexpr std::size_t kChunkBytes = 64u << 20;
               "ort/bin/python (in the window: Python in Verify in ONNX Runtime; anywhere: QUANTLOUPE_PYTHON)", why);
 }
 
-/// Removed with all that is in it.
+/// A temporary folder, removed with its content by the destructor.
 class TemporaryFolder {
   public:
     TemporaryFolder() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantized model itself, which every ONNX runtime reads: with Q/DQ pairs, or with operators on integers. Its metadata hold the
+// Writes the quantized model, with Q/DQ pairs for every ONNX runtime or with integer operators. Its metadata contain the
 // configuration.
 
 #include "base/error.h"
