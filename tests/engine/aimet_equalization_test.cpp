@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's equalization where it is hardest: printed numbers of its own documentation, and small corner cases against what AIMET made
-// of them. Whole networks are in transform_test.
+// AIMET's equalization on difficult cases: the numbers printed in its documentation, and small corner cases
+// compared with AIMET's own results. transform_test covers whole networks.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's encodings: what AIMET itself wrote for the same model (oracles) against what we write, and all three formats read.
+// AIMET's encodings: compares exports with the encodings that AIMET itself wrote for the same model
+// (oracles), and imports all three formats.
 #include <nlohmann/json.hpp>
 
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's simplified configuration: a golden file, the precedence of its parts, and files that are refused.
+// AMCT's simplified configuration: a golden file, the precedence of its parts, and rejected files.
 #include "support/export_support.h"
 
 using namespace quantloupe;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json, compared as text, and the words about what it cannot say.
+// Export of AMCT's config.json, compared as text, and the notices about what it cannot express.
 
 #include "interchange/writers.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: never half written, links and devices stay what they are, only regular files are read.
+// Atomic file writes: files are never half written, links and devices keep their type, and only regular files
+// are read.
 #include "base/atomic_file.h"
 
 #include <fcntl.h>

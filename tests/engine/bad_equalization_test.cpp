@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that no equalization should be given: words, and never a weight that was finite and is not any more.
+// Models that should not be equalized: each gives a notice, and finite weights stay finite.
 #include <QtTest/QtTest>
 #include <cmath>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments of clipped Gaussians against numerical integration; what batch norms tell, and corrected biases, by hand.
+// Moments of clipped Gaussians compared with numerical integration; batch-norm statistics and corrected
+// biases computed by hand.
 #include "quantize/refine/bias_correction.h"
 
 #include <QtTest/QtTest>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics do not depend on order, and each method finds what its definition says. (Whole networks against the tools' own
-// numbers: calibration_oracle_test; IFMR and HFMG: ifmr_test.)
+// Calibration statistics do not depend on the order of samples, and each method finds the range that its
+// definition gives. (Whole networks compared with the tools' own numbers: calibration_oracle_test; IFMR and
+// HFMG: ifmr_test.)
 #include <QtTest>
 #include <fmt/format.h>
 

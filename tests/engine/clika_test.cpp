@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA's settings as Python and YAML: golden files, the guide's own lines read, and the rules back as they were.
+// CLIKA's settings as Python and YAML: golden files, import of the CLIKA guide's own examples, and round
+// trips of rules.
 #include <yaml-cpp/yaml.h>
 
 #include "support/export_support.h"

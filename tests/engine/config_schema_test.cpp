@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/config.schema.json and the parser say the same: about every key, every default, and what is allowed
-// where.
+// docs/config.schema.json and the parser agree on every key, every default and every allowed value.
 
 #include <QtTest>
 #include <nlohmann/json.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop, If and sequences: those that decide nothing become plain nodes, those with known decisions run, and what a
-// subgraph reads from outside is an edge of the graph. ONNX's own tests of these operators run in onnx_node_test.
+// Loop, If and sequences: those without a real decision become plain nodes, those with a known decision run,
+// and tensors that a subgraph reads from outside become edges of the graph. onnx_node_test runs ONNX's own
+// tests of these operators.
 #include <QTemporaryDir>
 #include <QtTest>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --data may be: folders of images, arrays, ONNX test data; their order, labels and errors; and the
-// preprocessing file.
+// The sources that --data accepts: folders of images, arrays, ONNX test data; their order, labels and errors;
+// and the preprocessing file.
 
 #include "data/dataset.h"
 

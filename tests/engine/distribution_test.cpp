@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are spread over bins, codes and channels.
+// The distribution of values over bins, codes and channels.
 #include "analysis/distribution.h"
 
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank correlation by hand, and a predictor that must earn its trust.
+// Rank correlation computed by hand, and a predictor that is used only after it proves accurate.
 #include "analysis/effect_predictor.h"
 
 #include <QtTest>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The set finder, on small graphs. A set is printed as "a>b" (">r>" with an activation in the junction).
+// The search for equalization groups on small graphs. A group is printed as "a>b" (">r>" with an activation
+// in the junction).
 #include "transform/equalization_sets.h"
 
 #include <QtTest/QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general profile: which junctions there are, what becomes of their weights, and, for all profiles, that random
-// networks compute what they computed before.
+// The general profile: its junctions and the changes to their weights. For all profiles: the outputs of
+// random networks do not change.
 #include <QtTest/QtTest>
 #include <cmath>
 #include <random>

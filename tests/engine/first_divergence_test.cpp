@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first layer at which one sample leaves the float network.
+// The first layer at which one sample diverges from the float network.
 #include "analysis/first_divergence.h"
 
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch-norm folding on networks small enough to fold by hand. The batch norms have variances such that
-// variance + epsilon is a square, so that every expected number is exact.
+// Batch-norm folding on networks small enough to fold by hand. The variances are chosen so that variance +
+// epsilon is a square, which makes every expected number exact.
 #include <QtTest/QtTest>
 
 #include "base/error.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of nodes that run as one kernel: found where nobody looks in between, and the same to the last bit as when
-// somebody does. And operators on channels-last tensors: the same as on row-major ones.
+// Groups of nodes that run as one kernel: found where no other node uses the tensors in between, and
+// bit-identical to separate execution. Also operators on channels-last tensors: the results are the same as
+// for row-major tensors.
 #include "runtime/fusions.h"
 
 #include <QtTest>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every dialect that holds scales or results, whole, against a file that was read by eye (tests/data), and against its format's schema as
-// the tool documents it. The network and its samples are small fractions of powers of two, so that every number is the same on every
-// machine.
+// Compares every export format that contains scales or results with a manually reviewed golden file
+// (tests/data), and with the schema in the tool's documentation. The network and its samples are small
+// fractions of powers of two, so every number is the same on every machine.
 #include <graphviz/cgraph.h>
 
 #include <nlohmann/json.hpp>

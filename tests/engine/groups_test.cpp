@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of layers: by names, by the network's shape, and what happens to the picture when they become one box.
+// Groups of layers: by name, by the structure of the network, and the graph after groups are collapsed.
 #include "picture/groups.h"
 
 #include <QTest>

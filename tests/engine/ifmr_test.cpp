@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IFMR, HFMG and AMCT's scale rule against golden vectors that an independent implementation computed; the bounded version against
-// the exact algorithm.
+// IFMR, HFMG and AMCT's scale rule compared with golden vectors of an independent implementation, and the
+// bounded-memory version compared with the exact algorithm.
 #include <QtTest>
 #include <random>
 

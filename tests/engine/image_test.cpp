@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding, resizing and scaling of images. The truth for pixels is Pillow: golden numbers here, and the
-// pixels that the reference runs fed to the networks.
+// Decoding, resizing and scaling of images. The reference for pixels is Pillow: golden numbers here, and the
+// pixels that the reference runs used as network inputs.
 
 #include "data/image.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-accumulates by hand, and what is said where a shape is not known.
+// Multiply-accumulate counts computed by hand, and the reasons given if a shape is unknown.
 #include "model/layer_cost.h"
 
 #include <QtTest/QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layer is which after a model was exported anew, and what becomes of the configuration.
+// Matching of layers after a model was exported again, and the transfer of the configuration.
 #include "session/layer_match.h"
 
 #include <QtTest>

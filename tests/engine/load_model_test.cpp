@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in and out: name repair, Constant nodes, and words for what cannot be read.
+// Loading and saving models: name repair, Constant nodes, and error messages for files that cannot be read.
 #include "model/load_model.h"
 
 #include <onnx/onnx_pb.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Migration of outliers: factors and where they go, by hand; the network computes what it computed before.
+// Outlier migration: factors and their placement computed by hand; the outputs of the network do not change.
 #include "quantize/refine/migrate_outliers.h"
 
 #include <QtTest/QtTest>

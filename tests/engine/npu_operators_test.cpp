@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NPU computes otherwise, against the factors and slopes that AMD Quark 0.11.2 wrote into small models.
+// The NPU's operator implementations compared with the factors and slopes that AMD Quark 0.11.2 wrote into
+// small models.
 #include <QtTest>
 
 #include "quantize/plan.h"

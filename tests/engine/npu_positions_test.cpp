@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NPU's rules on positions of power-of-two scales, against AMD Quark 0.11.2: each row is a graph that it quantized for the NPU without
-// and with NPULimitationCheck, and the positions that it wrote into both models.
+// The NPU's constraints on positions of power-of-two scales, compared with AMD Quark 0.11.2: each row is a
+// graph that Quark quantized for the NPU without and with NPULimitationCheck, and the positions in both
+// models.
 #include <QtTest>
 
 #include "model/graph_builder.h"

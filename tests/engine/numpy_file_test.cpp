@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// numpy's files: golden headers as numpy writes them, round trips, and what is refused.
+// NumPy files: headers as NumPy writes them, round trips, and rejected files.
 
 #include "data/numpy_file.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator against ONNX's own node tests (Debian's libonnx-testdata). Weights and parameters are made
-// constant, as they are in the networks we meet.
+// Every operator on ONNX's own node tests (Debian's libonnx-testdata). Weights and parameters are made
+// constant, as they usually are in networks.
 #include <onnx/onnx_pb.h>
 
 #include <QRegularExpression>

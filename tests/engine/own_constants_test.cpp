@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights and biases as PyTorch's TorchScript exporter leaves them: behind Identity nodes, moved at run time,
-// shared between layers.
+// Weights and biases as PyTorch's TorchScript exporter writes them: after Identity nodes, transposed at run
+// time, shared between layers.
 #include "transform/own_constants.h"
 
 #include <QtTest/QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two configurations on the same samples: exact tests and intervals against sums of whole numbers.
+// Comparison of two configurations on the same samples: exact tests and intervals compared with integer sums.
 #include "analysis/paired_comparison.h"
 
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words in the boxes, and the SVG and DOT files.
+// Texts in the boxes of the graph, and the SVG and DOT files.
 #include <graphviz/cgraph.h>
 
 #include <QTest>

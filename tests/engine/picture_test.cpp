@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawn graph: boxes do not overlap, lines run from rim to rim and through no other box.
+// The drawn graph: boxes do not overlap, and edges run from border to border without crossing other boxes.
 #include "picture/picture.h"
 
 #include <QTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts that are kept: what is read is what was written, and what was damaged is not read.
+// Saved layouts: round trips, and damaged files are ignored.
 #include "picture/place_picture.h"
 
 #include <QTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Q/DQ pairs as operators on integers: which layers become one, which stay and why, and that both compute the same, here and in ONNX
-// Runtime.
+// Conversion of Q/DQ pairs to integer operators: which layers are converted, which stay and why, and that
+// both versions compute the same, here and in ONNX Runtime.
 #include "interchange/qoperator.h"
 
 #include <cmath>

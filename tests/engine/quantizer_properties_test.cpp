@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every scheme, on random ranges and weights. The seed is printed; QUANTLOUPE_SEED repeats one.
+// Properties of every quantization scheme, on random ranges and weights. Prints its seed; QUANTLOUPE_SEED
+// repeats a run.
 #include <fmt/format.h>
 
 #include <QtTest/QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, zero points and codes against values computed by hand.
+// Scales, zero points and codes compared with values computed by hand.
 #include "quantize/quantizer.h"
 
 #include <QtTest>

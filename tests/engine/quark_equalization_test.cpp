@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's equalization: pairs by hand, then whole networks and small corner cases against what Quark made of them.
+// Quark's equalization: pairs computed by hand, then whole networks and small corner cases compared with
+// Quark's results.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's script and JSON: golden files, Python's own verdict on the syntax, and reading both back.
+// Quark's script and JSON: golden files, a syntax check by Python, and import of both.
 #include "config/presets.h"
 #include "support/export_support.h"
 

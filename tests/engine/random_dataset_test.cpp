@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise in place of data: what it is made of, and that it is the same every time.
+// Random inputs in place of data: their distribution, and that they are the same every time.
 #include "data/random_dataset.h"
 
 #include <QtTest>

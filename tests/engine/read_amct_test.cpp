@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json read: round trips, the documentation's own sample, and every check that AMCT makes.
+// Import of AMCT's config.json: round trips, the sample in its documentation, and every check that AMCT does.
 #include <nlohmann/json.hpp>
 
 #include "config/presets.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplification: what goes and what stays, by hand; the rest of the network computes what it computed before.
+// Simplification: which nodes are removed and which stay, by hand; the outputs of the network do not change.
 #include "transform/simplify.h"
 
 #include <QtTest/QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers each kind of rule keeps in float, and what is said about rules that cannot work.
+// The layers that each kind of rule keeps in float, and the messages about rules that cannot apply.
 
 #include "config/skip_rules.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tail is skipped by default only while it is small; CLIKA skips any.
+// By default the tail is skipped only if it is small; CLIKA skips any tail.
 #include "config/tail_rule.h"
 
 #include <QtTest/QtTest>

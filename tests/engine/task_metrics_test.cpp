@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts on outputs, against values computed by hand.
+// Predicted classes and task metrics compared with values computed by hand.
 #include <QtTest>
 #include <limits>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences of tensors: the Accuracy Analyzer's worked example, its special cases, streaming, channels.
+// Differences of tensors: the worked example of the Accuracy Analyzer, its special cases, streaming,
+// channels.
 #include "analysis/tensor_metrics.h"
 
 #include <QtTest>

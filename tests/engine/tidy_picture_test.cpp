@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes large networks readable: shape arithmetic as one box, references to what is read everywhere, columns.
+// Features that keep large graphs readable: shape arithmetic as one box, references to tensors with many
+// consumers, columns.
 #include <QTest>
 #include <algorithm>
 #include <random>

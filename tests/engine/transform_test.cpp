@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip(0, 6), scaling and high-bias fold by hand; then whole networks against what AIMET made of them.
+// Replacement of Clip(0, 6), scaling and high-bias folding by hand; then whole networks compared with AIMET's
+// results.
 #include <QtTest/QtTest>
 #include <cmath>
 #include <set>

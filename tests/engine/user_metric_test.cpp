@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric of one's own: programs that behave, and every way in which they do not.
+// Custom metric programs: programs that work, and every way in which they can fail.
 #include "analysis/user_metric.h"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement weighted_inputs: each layer with weights quantizes what it reads, for itself; everything else stays in float.
+// Placement weighted_inputs: each weighted layer quantizes its own inputs; everything else stays in float.
 #include <QtTest/QtTest>
 
 #include "quantize/layer_scheme.h"

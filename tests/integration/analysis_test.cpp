@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked beside an evaluation, on networks small enough to compute by hand, and on the demo against the
-// networks' own outputs.
+// Analyses in addition to an evaluation, on networks small enough to compute by hand, and on the demo compared with the
+// networks' outputs.
 //
-// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]); it is calibrated so that
+// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]), calibrated so that
 // all activations have scale 1 and codes -128 to 127. The samples are (1.3, 2.6) and (-1, 200):
 //     X W           = (2.86, -2.08), (119, -200.4)     float
 //     X Wq          = (3.9, -2.6), (199, -200)         only weights quantized

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales against those that ONNX Runtime's, AIMET's and Quark's quantizers chose for the same network and images. Every difference that
-// remains is counted here and explained in docs/calibration.md.
+// Scales compared with those that the quantizers of ONNX Runtime, AIMET and Quark chose for the same network
+// and images. This test counts every remaining difference; docs/calibration.md explains them.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration within a session: statistics are gathered once, methods and parameters change without inference, and the results
-// depend neither on threads nor on the batch.
+// Calibration within a session: statistics are gathered once, methods and parameters change without
+// inference, and the results depend neither on the number of threads nor on the batch size.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <set>

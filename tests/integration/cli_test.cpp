@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built quantloupe-cli as a person or a script meets it: exit codes, messages, what lands on which
-// stream.
+// The built quantloupe-cli as used by users and scripts: exit codes, messages, and the output on stdout and
+// stderr.
 
 #include <QCoreApplication>
 #include <QDir>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data, weights and schemes that leave nothing to quantize with: each is computed or refused with words, and nothing breaks.
+// Data, weights and schemes that are degenerate for quantization: each is computed or rejected with a
+// message, without failures.
 #include <QTemporaryDir>
 #include <QtTest>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Same inputs, same numbers: whatever was evaluated before, with how many threads, with how much memory.
+// The same inputs give the same numbers, regardless of previous evaluations, the number of threads and the
+// memory limit.
 #include <QtTest>
 #include <random>
 

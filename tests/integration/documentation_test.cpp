@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the README and docs/ show what the program prints. Every command in them that begins with
+// Checks that the examples in README and docs/ show the program's real output. Every command that begins with
 // "$ quantloupe-cli" runs on the demo, and its output must contain the lines below it in this order ("..." stands for
-// lines that are left out). The figures hold on every processor with AVX2.
+// omitted lines). The numbers are the same on every processor with AVX2.
 #include <QDir>
 #include <QJsonDocument>
 #include <QTemporaryDir>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equalization and its family on whole networks and real samples: what it must win, what it must tell, and what of it is done again.
+// Equalization and related transforms on whole networks and real samples: the required accuracy gain, the
+// notices, and which results are computed again after an edit.
 #include <QtTest>
 #include <random>
 

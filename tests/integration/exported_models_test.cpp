@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that PyTorch's exporters write: shared and transposed weights, recurrent layers. Quantized here,
-// and the same in ONNX Runtime. Needs Python with onnxruntime; the comparisons are skipped where that cannot
-// be had.
+// Structures that PyTorch's exporters write: shared and transposed weights, recurrent layers. They are
+// quantized here and must give the same results in ONNX Runtime. The comparisons need Python with onnxruntime
+// and are skipped without it.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <random>

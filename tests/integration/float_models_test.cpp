@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `quantloupe-cli run` on small networks of many kinds (small_models.py makes them) against ONNX Runtime's float outputs.
-// Needs Python with onnx, onnxruntime and numpy; skipped where that cannot be had.
+// `quantloupe-cli run` on small networks of many kinds (from small_models.py) compared with ONNX Runtime's
+// float outputs. Needs Python with onnx, onnxruntime and numpy; skipped without it.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports given to the tools they are for. Each tool is large and wants packages of its own versions, so each needs a Python of its own;
-// packaging/foreign-tools says how to get them. Without one the test says skipped.
+// Runs the exports in the tools that they are for. Each tool is large and needs specific package versions, so
+// each has its own Python environment; packaging/foreign-tools explains the installation. Without an
+// environment the test is skipped.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content that is damaged or made to do harm is refused with one readable message, in bounded time and
-// memory. tests/fuzz looks for more of it.
+// Damaged or malicious content is rejected with one readable message, in bounded time and memory. tests/fuzz
+// searches for more cases.
 #include <onnx/onnx_pb.h>
 
 #include <QJsonArray>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports used as a person uses them: the ONNX Runtime script run and compared with the preview, verify, and import of what was written.
+// Exports in use: runs the ONNX Runtime script and compares it with the preview, runs verify, and imports
+// what was exported.
 #include <nlohmann/json.hpp>
 
 #include "config/config_json.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session keeps is counted and bounded: memory does not grow with the number of edits.
+// The memory that a session keeps is counted and bounded: it does not grow with the number of edits.
 #include <QtTest>
 
 #include "session/session_impl.h"

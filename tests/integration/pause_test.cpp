@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation that is held: it stands still, goes on to the same numbers bit for bit, can be cancelled, and hangs nobody.
+// A paused evaluation: it stops, continues to bit-identical numbers, can be cancelled, and does not block
+// anything.
 #include <QElapsedTimer>
 #include <QtTest>
 #include <atomic>

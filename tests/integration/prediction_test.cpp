@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The predicted effect of an edit, on the bundled demo: believed only where it has earned it.
+// The predicted effect of an edit on the bundled demo: shown only once it has proved accurate.
 #include <QtTest>
 #include <random>
 #include <set>

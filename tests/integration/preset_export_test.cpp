@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets on three networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
-// optimization, which tells how much of a difference is rounding. Needs Python with onnxruntime and numpy; skipped where that cannot be had.
-// QUANTLOUPE_EXPORT_IMAGES: how many images (48).
+// Presets on three networks: compares the simulation with ONNX Runtime on the exported model, and ONNX
+// Runtime with itself at other optimization levels, which shows how much of a difference is rounding. Needs
+// Python with onnxruntime and numpy; skipped without it. QUANTLOUPE_EXPORT_IMAGES: number of images (default
+// 48).
 #include <QTemporaryDir>
 #include <QtTest>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The presets that imitate a tool against that tool's own runs on the same images: every run of ONNX Runtime's quantize_static, Quark's
-// and AIMET's that there is. Accuracy, classes, logits, and the scale of every tensor and weight that is found by name.
+// Presets that imitate a tool, compared with all available runs of that tool on the same images: ONNX
+// Runtime's quantize_static, Quark and AIMET. Compares accuracy, classes, logits, and the scales of all
+// tensors and weights that are found by name.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 

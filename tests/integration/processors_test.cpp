@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers on every processor: networks run with each set of instructions that this one has, with one
-// worker and with two, for different numbers of samples at a time, and every output has the same bits.
+// The same numbers on every processor: networks run with each instruction set that this processor supports,
+// with one and two workers and different batch sizes, and all outputs have the same bits.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <random>

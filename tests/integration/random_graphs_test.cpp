@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every network and every scheme, on random ones: 16 bits change next to nothing, layers in
-// float nothing at all, every layer that stays in float says why, and the exported model computes what the
-// preview showed.
+// Properties of every network and scheme, on random networks: 16 bits change almost nothing, float layers
+// change nothing, every layer that stays in float has a reason, and the exported model computes the same as
+// the preview.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>

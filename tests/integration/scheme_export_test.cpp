@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scheme, written as an ONNX file: the checker takes it, and ONNX Runtime without optimizations computes what we simulate. Needs
-// Python with onnx, onnxruntime, numpy and Pillow; skipped where that cannot be had.
+// Every scheme written as an ONNX file: the ONNX checker accepts it, and ONNX Runtime without optimizations
+// computes the same as the simulation. Needs Python with onnx, onnxruntime, numpy and Pillow; skipped without
+// it.
 #include <QTemporaryDir>
 #include <QtTest>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantloupe-cli session as another program holds it: a running process, the demo, one reply a request.
+// quantloupe-cli session as another program uses it: a running process on the demo, with one reply per
+// request.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session protocol's words without a process: what is refused, and that a refusal changes nothing.
+// The messages of the session protocol, without a process: which requests are rejected, and that a rejected
+// request changes nothing.
 #include "session_protocol.h"
 
 #include <QtTest>

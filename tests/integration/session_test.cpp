@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop on the bundled demo: open, skip, see the number change, undo, equalize, save and open the configuration.
+// The tuning loop on the bundled demo: open, skip, check the new accuracy, undo, equalize, save and open the
+// configuration.
 #include "session/session.h"
 
 #include <QTemporaryDir>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning as another program calls it: the command with its exit codes, its document and the configuration that it saves, and the
-// session protocol's request, on some of the demo's images.
+// Tuning as another program calls it, on some of the demo's images: the command with its exit codes, JSON
+// document and saved configuration, and the request of the session protocol.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning against the best of all subsets on small random networks, and what it does with locks, limits and targets out of reach.
+// Tuning compared with the best of all subsets on small random networks, and its behavior with locked layers,
+// limits and unreachable targets.
 #include "search/tune.h"
 
 #include <QtTest>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a screen reader says: every control of the window has a name.
+// Accessibility: every control of the window has a name for screen readers.
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSlider>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's tuning workflow: where one is follows from configuration and measurements, which layers and parameters are proposed and why,
-// and the whole way through the panel, to the verdict and back. The network's numbers are worked out in colour_data.h.
+// AMCT's tuning workflow: the current step follows from configuration and evaluations; the proposed layers
+// and parameters with their reasons; and the whole workflow in the panel, to the verdict and back. The
+// network's numbers are derived in colour_data.h.
 #include <QApplication>
 
 #include "colour_data.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the graph to come back to, by keys, through another layout and through a project.
+// Saved views of the graph: by keyboard, after a layout change and in a project.
 #include "graph/bookmarks.h"
 
 #include <QApplication>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph on the screen, with a picture of known places: hit testing, selection, keyboard, zoom.
+// The graph on the screen with known positions: hit testing, selection, keyboard, zoom.
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>

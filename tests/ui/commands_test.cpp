@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The palette, held evaluation, the tabs, the table's filter and columns: by keys, in the whole window.
+// The command palette, manual evaluation, the tabs, and the filter and columns of the layer table: by
+// keyboard, in the whole window.
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits: what each gesture does to the configuration, that undo brings it back, and that states follow at
-// once.
+// Edits: the effect of each gesture on the configuration, undo, and immediate layer states.
 #include <QTest>
 
 #include "commands/config_edits.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups collapsed and opened with mouse and keys, and ways through the graph: selection and view hold still.
+// Collapsing and expanding groups by mouse and keyboard, and navigation in the graph: selection and view stay
+// unchanged.
 #include <QApplication>
 #include <QTest>
 #include <algorithm>

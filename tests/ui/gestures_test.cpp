@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skip gestures with mouse and keys: what would be covered is drawn before anything is done, Escape leaves no trace, and
-// a click makes one undo step.
+// Skip gestures by mouse and keyboard: a preview shows the covered layers, Escape cancels without side
+// effects, and a click makes one undo step.
 #include <QApplication>
 #include <QMenuBar>
 #include <QMouseEvent>

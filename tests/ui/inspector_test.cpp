@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inspector by mouse and keys: settings of one layer and of many, copied, locked, and the layer's distributions.
+// The inspector by mouse and keyboard: settings of one layer and of several, copying, locking, and the
+// layer's distributions.
 #include "panels/inspector.h"
 
 #include <QApplication>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import, batch export and "Will it hold?" as the person meets them in the window, on the demo.
+// Import, batch export and verification in ONNX Runtime in the window, on the demo.
 #include <QDialogButtonBox>
 #include <QMessageBox>
 #include <QPainter>

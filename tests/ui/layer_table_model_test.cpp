@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer table: contents, sorting with absent numbers, the filter's little language.
+// The layer table: contents, sorting with missing numbers, the filter syntax.
 #include "models/layer_table_model.h"
 
 #include <QAbstractItemModelTester>

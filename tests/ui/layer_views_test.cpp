@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the layer table: chosen, saved and removed by mouse and keys, kept from window to window and from model to model.
+// Views of the layer table: selected, saved and removed by mouse and keyboard, kept across windows and
+// models.
 #include "models/layer_views.h"
 
 #include <QAbstractButton>

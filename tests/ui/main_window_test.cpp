@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole window: opening what is right, wrong and half right; panels, table and graph belong together.
+// The whole window: opening valid, invalid and partly valid files; panels, table and graph stay in sync.
 #include "main_window.h"
 
 #include <QSettings>

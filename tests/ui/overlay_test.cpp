@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics drawn over the graph: keys, scales with ends to drag, and what is said where there is no value.
+// Overlays on the graph: keys, scales with draggable ends, and messages where there is no value.
 #include <QPainter>
 #include <QTest>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projects in the window: saved, opened, going back in the history, a model that changed, and a crash.
+// Projects in the window: saving, opening, going back in the history, a changed model, and a crash.
 #include <QProcess>
 #include <QPushButton>
 #include <QSettings>

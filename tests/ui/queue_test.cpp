@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the status line tells of the engine's queue, the time that is left, and pausing by mouse and by key.
+// The status line: the engine's queue, the remaining time, and pausing by mouse and keyboard.
 #include <QPushButton>
 
 #include "colour_data.h"

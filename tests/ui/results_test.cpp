@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window tells of results: where the accuracy went, which images flipped and where they go astray, comparisons, the log,
-// suggestions, and preprocessing that looks wrong. The network's numbers are worked out in colour_data.h.
+// Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
+// they diverge, comparisons, the log, suggestions, and warnings about preprocessing. The network's numbers
+// are derived in colour_data.h.
 #include <QApplication>
 #include <QClipboard>
 #include <QProcess>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph twice: one place, one selection, one scale of colours, and two configurations.
+// The graph shown twice: same position, same selection, same color scale, two configurations.
 #include "graph/side_by_side.h"
 
 #include <QSignalSpy>

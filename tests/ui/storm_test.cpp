@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A storm of edits, cancels, openings and closings, thrown at the window's document faster than the engine follows.
-// Nothing may be shown that belongs to an older request, a cancel has to come back soon, and what stands there in the end
-// are the numbers of a session that never saw the storm.
+// Rapid random edits, cancellations, openings and closings, faster than the engine can process them. Results of older
+// requests must never be shown, a cancellation must return soon, and the final numbers must equal those of a fresh session.
 //
-// QUANTLOUPE_STORM_EDITS: steps, 100 if it is not set. QUANTLOUPE_STORM_SEED: of the steps; how they meet the engine's
-// threads differs from run to run all the same.
+// QUANTLOUPE_STORM_EDITS: number of steps, default 100. QUANTLOUPE_STORM_SEED: seed of the steps; their timing relative to
+// the engine's threads still differs between runs.
 #include <fmt/format.h>
 
 #include <QElapsedTimer>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every word of the window can be translated: with a translator that brackets all it is asked for, what is
-// seen is bracketed, but for what comes from the network and the engine.
+// Every text of the window can be translated: with a translator that puts brackets around every text, all
+// visible texts have brackets, except those from the network and the engine.
 #include "interchange/clika_names.h"
 
 #include <QAbstractButton>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding what to keep in float, by mouse and keys, on the network of colour_data.h: its Gemm in float, and all are right.
+// The search for layers to keep in float, by mouse and keyboard, on the network of colour_data.h: with its
+// Gemm in float all predictions are right.
 #include <QHeaderView>
 #include <QSettings>
 

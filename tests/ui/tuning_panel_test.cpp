@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning panel by mouse and keys: what is clicked and typed is what the configuration says, and what is
-// refused is told where it was typed.
+// The tuning panel by mouse and keyboard: clicks and input change the configuration accordingly, and errors
+// appear next to the invalid input.
 #include "panels/tuning_panel.h"
 
 #include <QComboBox>

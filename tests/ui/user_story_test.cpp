@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does with the program, from its start to the replay without a window, by mouse and keys alone: open the
-// demo, see the colours, recolour, skip the layer that suffers, skip a range, take it back, equalize, export, replay.
+// The main user story by mouse and keyboard alone, from the start of the program to the replay on the command
+// line: open the demo, see the colors, change them, skip the worst layer, skip a range, undo, equalize,
+// export, replay.
 #include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>

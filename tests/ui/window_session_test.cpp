@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beyond the work on one model: keys of one's own, several windows, the layout from one start to the next, a model that
-// changes on disk, and the word on the desktop.
+// Window features beyond a single model: custom shortcuts, several windows, the layout across restarts, a
+// model that changes on disk, and desktop notifications.
 #include <QApplication>
 #include <QMenuBar>
 #include <map>
