@@ -40,7 +40,7 @@ class AimetEqualizationTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// What AIMET's page on equalization prints of MobileNetV2's features.1 project (first and last row) and features.2 expand (first and
+    /// The numbers in AIMET's documentation of equalization for MobileNetV2's features.1 project (first and last row) and features.2 expand (first and
     /// last columns), before and after. The largest weights are not printed: here they are such that the pair rule
     /// r1 / sqrt(r1 r2) gives the factors by which the printed columns grew; the printed rows must shrink by the same.
     void printedNumbers() {
@@ -91,22 +91,22 @@ class AimetEqualizationTest : public QObject {
 
     void corners_data() {
         QTest::addColumn<bool>("equalized");  // by us, where it is right
-        QTest::addColumn<bool>("same");       // AIMET's own weights come out
+        QTest::addColumn<bool>("same");       // the weights equal AIMET's
         QTest::addColumn<QString>("said");
         const auto row = [](const char* name, bool we, bool same, const char* said = "") { QTest::newRow(name) << we << same << said; };
         row("plain", true, true);
-        row("no_group_attribute", true, false);  // means 1, which AIMET does not know
+        row("no_group_attribute", true, false);  // defaults to 1, which AIMET does not handle
         row("conv_output_is_graph_output", false, false, "AIMET itself scales it");
         row("relu_output_is_graph_output", false, false, "AIMET itself scales it");
         row("shared_weight", false, true, "is read by other layers, too");
         row("leaky_relu", false, true, "with the profile quantloupe");
         row("max_pool", false, true, "with the profile quantloupe");
-        row("bn_before_unpadded_conv", true, false);  // AIMET takes the batch norm for the spread of what it was folded into
+        row("bn_before_unpadded_conv", true, false);  // AIMET uses this batch norm as the statistics of the layer that it was folded into
         row("channels_below_weight_threshold", true, true);
         row("dead_channel", true, true, "dead or nearly so");
         row("clip_0_6_constants", true, true);
         row("clip_0_6_initializers", true, false);  // AIMET does not see them
-        row("clip_0_1_constants", false, false, "clips at 0 and 1");  // AIMET makes them Relu, and the network another one
+        row("clip_0_1_constants", false, false, "clips at 0 and 1");  // AIMET replaces them with Relu, which changes the network
         row("clip_0_1_initializers", false, true, "clips at 0 and 1");
         row("clip_0_20_constants", false, false, "clips at 0 and 20");
         row("clip_0_20_initializers", false, true, "clips at 0 and 20");

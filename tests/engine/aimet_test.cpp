@@ -83,7 +83,7 @@ class AimetTest : public QObject {
         QCOMPARE(ourWeights.size(), theirWeights.size() - 2);
         QVERIFY(!ourWeights.contains("features.0.0.weight"));
         for (const auto& [ours, entry] : ourWeights) {
-            // With the batch norm folded it has a name of its own in the model beside.
+            // With the batch norm folded, the weight has a new name in the exported float model.
             const std::string name = ours.ends_with("_folded") ? ours.substr(0, ours.size() - 7) : ours;
             QVERIFY2(theirWeights.contains(name), name.c_str());
             QCOMPARE(entry.offsets, theirWeights.at(name).offsets);

@@ -14,7 +14,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// A model of the text with these names of layers, as if nothing had been transformed.
+/// Returns the model of the text with these layer names, prepared without transforms.
 Prepared prepared(const std::string& text, const std::vector<std::string>& names) {
     GraphBuilder builder(*test::textModel(text).graph);
     for (std::size_t n = 0; n < names.size(); ++n) builder.node(NodeId(n)).name = names[n];
@@ -24,7 +24,7 @@ Prepared prepared(const std::string& text, const std::vector<std::string>& names
     return result;
 }
 
-/// All quantized but those named.
+/// All layers quantized except the named ones.
 std::vector<LayerResult> states(const Prepared& p, const std::map<std::string, LayerState>& others = {}) {
     std::vector<LayerResult> result;
     for (std::size_t n = 0; n < p.source->nodeCount(); ++n) {
@@ -182,7 +182,7 @@ class AmctTest : public QObject {
                  "4 weight bits become 8, because AMCT supports 4 only with one group and an even number of input "
                  "channels: /block.1/dw"));
         QVERIFY(says(result, "AMCT's configuration cannot express equalization"));
-        // The skipped Gemm would lose its per-channel weights, but that concerns nobody.
+        // The skipped Gemm would lose its per-channel weights, which is irrelevant for a float layer.
         QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
     }
 
@@ -213,7 +213,7 @@ class AmctTest : public QObject {
         QVERIFY(all(result.notices).find("rule:") == std::string::npos);
     }
 
-    /// Every way in which a layer of a supported type is none of AMCT's.
+    /// Every reason why AMCT does not quantize a layer of a supported type.
     void whatAmctCannotQuantize() {
         const Prepared p = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>

@@ -14,7 +14,7 @@ using test::lines;
 
 namespace {
 
-/// Values of a constant written as other ones: the text form knows no infinity.
+/// Replaces values of a constant, because the text form has no infinity.
 GraphPtr withValues(const GraphPtr& source, const char* name, std::vector<float> values) {
     GraphBuilder builder(*source);
     const TensorId id = *source->findTensor(name);
@@ -104,7 +104,7 @@ class BadEqualizationTest : public QObject {
         GraphPtr source;
         try {
             source = graph(body);
-        } catch (const Error& error) {  // refused on opening, with words
+        } catch (const Error& error) {  // rejected on opening, with a message
             QVERIFY(!said.isEmpty());
             QVERIFY(!QString::fromUtf8(error.what()).isEmpty());
             return;

@@ -144,7 +144,7 @@ class ClikaTest : public QObject {
             QCOMPARE(back.config.rules.size(), 1u);
             QVERIFY(back.config.rules[0] == rule);
         }
-        // Of two rules one number covers both; a relative threshold stays a list of layers.
+        // One limit covers two rules; a relative threshold becomes a list of layers.
         rule.threshold = 5000;
         config.rules.push_back(rule);
         rule.metric = SkipMetric::LocalQs;
@@ -170,7 +170,7 @@ class ClikaTest : public QObject {
         QCOMPARE(result.files[2].ending, std::string(".clika.layers.txt"));
         const QStringList lines =
             QString::fromStdString(result.files[2].text).split('\n', Qt::SkipEmptyParts);
-        QCOMPARE(lines.size(), 12);  // and the heading
+        QCOMPARE(lines.size(), 12);  // including the heading
         QCOMPARE(lines[4].simplified(), QStringLiteral("4 conv_1 Conv /dw/Conv"));
         QCOMPARE(lines[11].simplified(), QStringLiteral("11 linear Gemm /head/Gemm"));
     }

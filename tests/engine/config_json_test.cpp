@@ -14,7 +14,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// The message of the error that reading gives, or "accepted".
+/// Returns the error message of reading, or "accepted".
 std::string reading(const std::string& text) {
     try {
         configFromJson(text);

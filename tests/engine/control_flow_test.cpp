@@ -17,7 +17,7 @@ using namespace quantloupe::test;
 
 namespace {
 
-/// What PyTorch makes of tensor_split: a list that a Loop fills and SequenceAt takes apart.
+/// PyTorch's export of tensor_split: a list that a Loop fills and SequenceAt reads.
 const QString kList = R"((float[N,4] X) => (float[N,2] Y)
     <int64 M = {2}, bool C = {1}, int64 Second = {1}, int64[3] Bounds = {0, 2, 4}, int64[1] Axis = {1}, int64 One = {1}, int64[1] Shape = {1}>
     { S = SequenceEmpty <dtype = 1> ()

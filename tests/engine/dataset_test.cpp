@@ -186,7 +186,7 @@ class DatasetTest : public QObject {
         Preprocess grey;
         grey.color = Preprocess::Color::Gray;
         says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "'mean' has 3", grey);
-        // Without a resize only a sample can tell that its size is wrong.
+        // Without a resize, a wrong size is detected only when the sample is read.
         const DatasetPtr unfit = open("", spec({n, {3, ""}, {8, ""}, {8, ""}}));
         const QString error = errorOf([&] { unfit->sample(0); });
         QVERIFY2(error.contains("a.png") && error.contains("1×1") && error.contains("resize"),

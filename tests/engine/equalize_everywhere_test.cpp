@@ -36,7 +36,7 @@ TransformOptions everywhere(int steps = 1) {
     return options;
 }
 
-/// A random network of layers of all kinds and what may stand between them, on 6 channels of 8 by 8.
+/// A random network of all kinds of layers and of the operators allowed between them, with 6 channels of 8 by 8.
 class RandomNetwork {
   public:
     explicit RandomNetwork(unsigned seed) : m_random(seed) {

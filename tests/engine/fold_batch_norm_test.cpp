@@ -47,7 +47,7 @@ class FoldBatchNormTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    // No --simplify is needed for that.
+    // This needs no --simplify.
     void identityAndDropoutDoNotStandBetween() {
         for (const char* shape : {"float[N,1,4,4]", "float"}) {  // without shapes, too
             const auto p =
@@ -189,7 +189,7 @@ class FoldBatchNormTest : public QObject {
                     {});
         QCOMPARE(constantText(*p.graph, "Conv_0", 1), QString("10 -21"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 1), QString("5 7"));
-        // What did not change is shared with the source.
+        // Unchanged data is shared with the source.
         QCOMPARE(p.graph->constantOf(*p.graph->findTensor("w")),
                  p.source->constantOf(*p.source->findTensor("w")));
     }
@@ -268,7 +268,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(p.graph->nodeCount(), p.source->nodeCount());
     }
 
-    /// A batch norm in small operators, what stands behind one, and what has one value for all channels.
+    /// A batch norm written as elementary operators, operators after a batch norm, and operators with one value for all channels.
     void affineOperators_data() {
         QTest::addColumn<QString>("body");
         QTest::addColumn<QString>("weight");

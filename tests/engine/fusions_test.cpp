@@ -48,7 +48,7 @@ std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside,
     return out;
 }
 
-/// The operators that stand for a graph's nodes, as far as they can be found without computing anything.
+/// Returns the operators that replace a graph's nodes, as far as this is known without computation.
 QString foundFusions(const GraphPtr& graph, const Dims& dims) {
     const TensorDesc desc{DataType::Float32, dims, Layout::Plain};
     const FusionScope scope{*graph, [&](TensorId tensor) { return !graph->tensor(tensor).graphOutput; },
@@ -118,7 +118,7 @@ class FusionsTest : public QObject {
         const Dims dims{2, 4, 6};
         QCOMPARE(foundFusions(graph, dims), found);
         QCOMPARE(run(graph, dims, false), run(graph, dims, true));
-        FakeQuant coarse{0.25f, -128, 127};  // with quantizers in between nothing may be fused
+        FakeQuant coarse{0.25f, -128, 127};  // quantizers in between prevent fusion
         QCOMPARE(run(graph, dims, false, &coarse), run(graph, dims, true, &coarse));
     }
 
@@ -143,7 +143,7 @@ class FusionsTest : public QObject {
     }
     void layouts() {
         QFETCH(QString, body);
-        // MaxPool of 1x1 moves nothing, but brings its output to channels last; Identity leaves it row-major.
+        // A 1x1 MaxPool changes no values but makes its output channels-last; Identity keeps it row-major.
         const auto graph = [&](const char* op) {
             return textModel(
                        QString(

@@ -167,7 +167,7 @@ class IfmrTest : public QObject {
         QVERIFY(row(0.9f, -1, true, 4, 0.125, 0));
     }
 
-    /// Ten million values, more than are kept: the scale that the histogram chooses is as good as the exact algorithm's.
+    /// Ten million values, more than are stored: the scale from the histogram is as good as that of the exact algorithm.
     void boundedVersionIsWithinOnePercent_data() {
         QTest::addColumn<int>("kind");
         QTest::addColumn<int>("bits");

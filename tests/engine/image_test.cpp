@@ -26,7 +26,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What the error says; empty if there was none.
+/// Returns the error message; empty if there was none.
 template <typename F>
 QString errorOf(F&& action) {
     try {
@@ -127,7 +127,7 @@ class ImageTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// As Pillow's open() and what builds on it: the orientation in EXIF data turns nothing (docs/command_line.md).
+    /// As in Pillow's open(), the orientation in EXIF data is ignored (docs/command_line.md).
     void jpegsAreNotRotated() {
         const Bytes plain = jpeg(24, 16, 3, JCS_RGB);
         Bytes exif = {0xff, 0xe1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,  // one entry
@@ -320,7 +320,7 @@ class ImageTest : public QObject {
         QVERIFY(errorOf([] { allocateRgb(0xffffffffu, 0xffffffffu, 1 << 20); }).contains("too large"));
         QVERIFY(errorOf([] { allocateRgb(8000, 8000, 300); }).contains("damaged or hostile"));
         QCOMPARE(allocateRgb(1000, 1000, 300).pixels.size(), std::size_t(3000000));
-        // A real header: the height of a small JPEG, behind the marker FF C0, set to 65,500.
+        // A real header: the height of a small JPEG, after the marker FF C0, set to 65,500.
         Bytes bomb = jpeg(8, 8, 3, JCS_RGB);
         const Bytes marker = {0xff, 0xc0};
         const auto at = std::search(bomb.begin(), bomb.end(), marker.begin(), marker.end()) - bomb.begin();

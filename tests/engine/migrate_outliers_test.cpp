@@ -24,7 +24,7 @@ Prepared prepared(const QString& nodes, const QString& outputs = {}, const QStri
     return prepare(graph(kHead.arg(nodes, outputs, constants), 17), {});
 }
 
-/// Widths of 8 and 2 for every tensor that counts.
+/// Ranges of 8 and 2 for every relevant tensor.
 ChannelMaxima wide(const Prepared& p, std::vector<float> widths = {8, 2}) {
     ChannelMaxima maxima;
     for (const TensorId tensor : migratableTensors(p)) maxima[tensor] = widths;
@@ -58,7 +58,7 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(QString::fromStdString(p.fates[0].note), QString("divided by the factors of 'MatMul_1'"));
         QVERIFY(p.notices.empty());
         QCOMPARE(p.transformed, p.graph);
-        // The source stays as it was.
+        // The source is unchanged.
         QCOMPARE(list(constantOf(*p.source, NodeId(1), 1)), QString("2 -1 8 4"));
     }
 
@@ -92,7 +92,7 @@ class MigrateOutliersTest : public QObject {
             << "c = MatMul(x, w)\n d = Add(c, b)\n e = Relu(d)\n y = MatMul(e, v)" << "Mul MatMul Add Relu Mul MatMul" << 2;
         QTest::newRow("channels of zeros") << "n = LayerNormalization(x, g, b)\n y = MatMul(n, z)" << "LayerNormalization MatMul" << 1;
     }
-    /// The operators in order, and the outputs as they were.
+    /// Checks the operators in order, and that the outputs are unchanged.
     void places() {
         QFETCH(QString, nodes);
         QFETCH(int, migrations);
@@ -111,7 +111,7 @@ class MigrateOutliersTest : public QObject {
         for (std::size_t i = 0; i < p.fates.size(); ++i) QCOMPARE(p.sourceOf[p.fates[i].prepared.index()], NodeId(i));
     }
 
-    /// A Mul that stands before a layer is a part of it, and what it reads is not quantized before.
+    /// A Mul before a layer becomes part of it, and the input of the Mul is not quantized.
     void aMulOfItsOwn() {
         const auto p = migrated(prepared("e = Erf(x)\n y = MatMul(e, w)"));
         const NodeId product = *p.graph->findNode("MatMul_1_migrated");
@@ -127,7 +127,7 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(lines(p.notices),
                  QString("migration leaves out 1 input: 'a' of 'MatMul_1': it is quantized where it is made or for others that read it, before a factor could act"));
         QCOMPARE(p.graph, source.graph);
-        // Where only inputs of layers are quantized, a factor acts.
+        // If only inputs of layers are quantized, a factor has an effect.
         QCOMPARE(migrated(source, 0.5, Placement::WeightedInputs).migrations.size(), std::size_t(1));
     }
 
@@ -147,7 +147,7 @@ class MigrateOutliersTest : public QObject {
         QVERIFY2(lines(shared.notices).startsWith("migration leaves out 1 input: 'c' of 'MatMul_1'"), qPrintable(lines(shared.notices)));
     }
 
-    /// Words, never NaN weights.
+    /// The result is a notice, never NaN weights.
     void badRanges() {
         const auto source = prepared("n = LayerNormalization(x, g, b)\n y = MatMul(n, w)");
         for (const float bad : {INFINITY, NAN}) {

@@ -52,7 +52,7 @@ class NameListsTest : public QObject {
         QVERIFY(matchesGolden(result.files[0].text, "modelopt.py"));
         QVERIFY(result.files[0].text.find("\"^/head/Gemm$\"") != std::string::npos);
         QVERIFY(says(result.notices, "ModelOpt has no leave-until rule: resolved to 2 layers"));
-        // Names are no patterns.
+        // Names are not patterns.
         GraphBuilder builder(*stageModel());
         builder.node(NodeId(std::size_t(10))).name = "head.1+(x)";
         config.rules = {};

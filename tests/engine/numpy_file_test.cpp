@@ -185,7 +185,7 @@ class NumpyFileTest : public QObject {
         };
         store(whole.left(whole.size() / 2));
         QVERIFY(errorOf([&] { loadNpz(file); }).contains("damaged.npz"));
-        QByteArray flipped = whole;  // a float in the middle: only the checksum can tell
+        QByteArray flipped = whole;  // a float in the middle: only the checksum detects it
         flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 1);
         store(flipped);
         const QString error = errorOf([&] { loadNpz(file); });
@@ -202,7 +202,7 @@ class NumpyFileTest : public QObject {
         for (const auto& [name, array] : arrays)
             names << QString::fromStdString(name + " " + std::string(dataTypeName(array->type())) + " " +
                                             toString(array->dims()));
-        // The array of text, 'images', is left out.
+        // The string array 'images' is skipped.
         QCOMPARE(names.join("; "),
                  QString("input_pixels uint8 4×32×32×3; logits float32 64×10; predictions int16 1000"));
         int read = 0;

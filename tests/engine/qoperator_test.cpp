@@ -36,7 +36,7 @@ std::vector<float> outputsOf(const GraphPtr& model) {
     return {values->floats().begin(), values->floats().end()};
 }
 
-/// The step of the codes that the output is made of.
+/// Returns the scale of the codes of the output.
 float stepOf(const Graph& model) {
     const Node& last = model.node(model.tensor(model.outputs()[0]).producer);
     return static_cast<float>(model.constantOf(last.input(1))->scalar());
@@ -60,8 +60,8 @@ class QOperatorTest : public QObject {
         QVERIFY2(furthest(before, after) <= 1.01 * double(stepOf(*qdq)), qPrintable(QString::number(furthest(before, after))));
     }
 
-    /// With weights of 7 bits at most: with 8, its kernels saturate on processors without VNNI. A code that falls differently at a tie of the
-    /// pool is 1.2 steps of the output, and the output's own is one more.
+    /// Weights have at most 7 bits: with 8, ONNX Runtime's kernels saturate on processors without VNNI. A different code at a tie of the
+    /// pool is 1.2 steps of the output, and a tie of the output itself is one more.
     static void compareWithOnnxRuntime(QuantizationConfig config) {
         if (runPython({"-c", "import onnxruntime, numpy"}) != 0) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
         config.quantization.weight.bits = std::min(config.quantization.weight.bits, 7);

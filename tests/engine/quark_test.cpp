@@ -171,7 +171,7 @@ class QuarkTest : public QObject {
         QCOMPARE(result.config.transforms.equalization.steps, 2);
         QCOMPARE(result.config.rules.size(), 3u);
         QCOMPARE(result.config.rules[0].regex, std::string("^/dw/.*"));
-        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});  // "a" is what it makes
+        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});  // "a" is its output tensor
         QCOMPARE(result.config.rules[2].op, std::string("Gemm"));
         const ImportResult subgraph =
             readText("quark", stageModel(), qconfig("\"^/dw/.*\"", "[[\"/stem/Conv\"], [\"/dw/Conv\"]]"));

@@ -25,7 +25,7 @@ GraphPtr sampleModel() {
                       {"MobilenetV2/Conv/Conv2D", "MobilenetV2/Conv_1/Conv2D", "pool", "flatten", "Logits"});
 }
 
-/// The documentation's sample, as it stands there.
+/// The sample in AMCT's documentation, verbatim.
 const char* const kSample =
     R"({ "version":1, "activation_offset":true, "do_fusion":true, "skip_fusion_layers":[], "MobilenetV2/Conv/Conv2D":{ "quant_enable":true, "activation_quant_params":{ "max_percentile":0.999999, "min_percentile":0.999999, "search_range":[ 0.7, 1.3 ], "search_step":0.01, "act_algo":"ifmr", "asymmetric":false }, "weight_quant_params":{ "wts_algo":"arq_quantize", "channel_wise":true } }, "MobilenetV2/Conv_1/Conv2D":{ "quant_enable":true, "activation_quant_params":{ "max_percentile":0.999999, "min_percentile":0.999999, "search_range":[ 0.7, 1.3 ], "search_step":0.01, "act_algo":"ifmr", "asymmetric":false }, "weight_quant_params":{ "wts_algo":"arq_quantize", "channel_wise":true } } })";
 
@@ -77,7 +77,7 @@ class ReadAmctTest : public QObject {
         QCOMPARE(c.rules[0].layers, std::vector<std::string>{"Logits"});  // it has no entry
         QVERIFY(says(result.taken, "without an entry, which AMCT treats as skipped: Logits"));
         QVERIFY(!c.skipTail);
-        QVERIFY(c.quantization.activation.symmetric);  // the layers' asymmetric beats activation_offset
+        QVERIFY(c.quantization.activation.symmetric);  // the layers' asymmetric overrides activation_offset
         QVERIFY(c.quantization.weight.perChannel && !c.quantization.weight.restricted);
         QVERIFY(c.quantization.weight.method == WeightMethod::Arq);
         QVERIFY(c.calibration.method == CalibrationMethod::Ifmr);
@@ -118,11 +118,11 @@ class ReadAmctTest : public QObject {
         QVERIFY(*own.calibrationMethod == CalibrationMethod::Ifmr);
         QCOMPARE(*own.calibrationParameters.searchStep, 0.5);
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
-        // And what it makes of it again is the same text.
+        // Exporting it again gives the same text.
         QCOMPARE(dialectNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text, text);
     }
 
-    // What was tuned for a layer that is off is there when it is turned on.
+    // Settings of a disabled layer apply when it is enabled.
     void parametersOfDisabledLayersSurvive() {
         const std::string text =
             R"({"version": 1, "batch_num": 1, "activation_offset": true, "do_fusion": true, "skip_fusion_layers": [],

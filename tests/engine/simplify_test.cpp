@@ -91,7 +91,7 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*simplify(graph(QString(kBody).arg("0"))).graph), QString("Relu"));
     }
 
-    /// Hidden behind a Cast to what is there, a batch norm is folded only after simplification; the fates tell of the source's nodes.
+    /// After a Cast that changes nothing, a batch norm is folded only after simplification; the mapping refers to the source's nodes.
     void prepareTracesNames() {
         const GraphPtr source = graph(
             "(float[N,1,2,2] x) => (float[N,1,2,2] y) <float[1,1,1,1] w = {5}, float[1] g = {4}, float[1] be = {10}, float[1] mu = {1}, "

@@ -159,7 +159,7 @@ class TensorMetricsTest : public QObject {
         }
     }
 
-    /// Against the formulas written down as they are, on lengths around the lanes' width.
+    /// Compared with a direct implementation of the formulas, for lengths around the SIMD width.
     void agreesWithThePlainFormulas() {
         for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 31u, 1000u, 4099u}) {
             const auto f = randomFloats(m_random, count, 3), q = randomFloats(m_random, count, 3);
@@ -212,7 +212,7 @@ class TensorMetricsTest : public QObject {
         QCOMPARE(pieces.count, whole.count);
     }
 
-    /// Scaling and shifting a tensor leaves its distribution; P and Q are not exchangeable.
+    /// Scaling and shifting a tensor keeps its distribution; P and Q are not interchangeable.
     void divergenceByHand() {
         const std::vector<float> f = {0, 1, 2}, scaled = {5, 7, 9}, q = {0, 3, 4};
         QCOMPARE(klDivergence(f.data(), scaled.data(), 3), 0.0);

@@ -153,7 +153,7 @@ class TidyPictureTest : public QObject {
     }
 
     void shapesOfLaterLayersAreAnotherBox() {
-        // The second Shape lies behind the first Reshape: one box of both would have a circle.
+        // The second Shape is downstream of the first Reshape: one box for both would create a cycle.
         const GraphPtr graph = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3] x) => (float[M,N] y) "
             "{ s = Shape(x) t = Neg(s) u = Abs(t) r = Reshape(x, u) v = Shape(r) w = Add(v, t) q = Abs(w) y = Reshape(r, q) }").graph;

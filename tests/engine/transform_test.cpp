@@ -200,7 +200,7 @@ class TransformTest : public QObject {
     }
 
     void deadChannels() {
-        // A channel of zeros gets the factor 1; a nearly dead one an extreme factor, which is told.
+        // A channel of zeros gets the factor 1; a nearly dead one an extreme factor, which is reported.
         const auto p =
             prepare(graph("(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[3,1,1,1] w1 = {0, 1e-12, 1}, "
                           "float[1,3,1,1] w2 = {1, 1, 1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),

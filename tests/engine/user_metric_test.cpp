@@ -71,7 +71,7 @@ class UserMetricTest : public QObject {
         QCOMPARE(loadNpz(kept).size(), std::size_t{1});
     }
 
-    /// No shell sees the words: they arrive as they are.
+    /// No shell is involved: the arguments arrive unchanged.
     void argumentsAreNotExpanded() {
         const fs::path program = script("[ \"$1\" = '$HOME; *' ] && [ \"$2\" = '' ] && [ $# = 3 ] && echo 1");
         QCOMPARE(runUserMetric({program, {"$HOME; *", ""}, 20}, m_outputs, {}, CancelToken()), 1.0);
@@ -148,7 +148,7 @@ class UserMetricTest : public QObject {
         QVERIFY(timer.elapsed() < 10000);
     }
 
-    /// A program that leaves another behind which holds its output open.
+    /// A program that leaves a child process running, which keeps its output open.
     void whatItLeavesBehindIsEndedToo() {
         const fs::path mark = m_folder.filePath("pid").toStdString();
         QElapsedTimer timer;

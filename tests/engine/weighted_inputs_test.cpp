@@ -73,7 +73,7 @@ class WeightedInputsTest : public QObject {
         QVERIFY(layers[4].reason.find("weighted_inputs") != std::string::npos);
     }
 
-    /// Q/DQ stands between the tensor and the one layer; nothing is left of the Identity nodes.
+    /// Q/DQ is between the tensor and the single layer; the Identity nodes are removed.
     void theExportHasPairsBeforeLayers() {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_3"].quantize = false;

@@ -255,9 +255,9 @@ class AnalysisTest : public QObject {
         float largest = 0;
         for (const EqualizationSet& set : prepared->sets)
             for (const float factor : set.factors[0]) largest = std::max(largest, std::abs(std::log(factor)));
-        QVERIFY(largest > 0.5f);  // the factors are no ones: without them the above could not hold
+        QVERIFY(largest > 0.5f);  // the factors are not 1: without them the check above would fail
 
-        // What the high-bias fold moved is not told, so junctions have no counterpart, and say so.
+        // The values that the high-bias fold moved are unknown, so junctions have no counterpart and report this.
         config.transforms.highBiasFold = true;
         std::size_t without = 0;
         for (const LayerMetrics& metrics : measureLayers(*m_demo, config, options)) {
@@ -422,7 +422,7 @@ class AnalysisTest : public QObject {
 
     void aPersonsOwnMetric() {
         const std::filesystem::path program = m_folder.filePath("metric.sh").toStdString();
-        // The first byte of the first output's values tells which network it was: checked by the bytes' sum.
+        // The sum of all bytes of the outputs distinguishes the two networks.
         std::ofstream(program) << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
         const UserMetricValues values = measureUserMetric(*m_small, twoBits(), {program, {}});

@@ -71,7 +71,7 @@ class CalibrationSessionTest : public QObject {
         config.layers[kLayer].calibrationMethod = CalibrationMethod::Hfmg;
         config.layers[kLayer].activationBits = 6;
         QVERIFY(!stages(*session, config).contains("calibrating"));
-        // What was solved again from stored statistics is what a new session finds.
+        // Results from stored statistics equal those of a new session.
         EvaluationPtr warm;
         stages(*session, config, &warm);
         const EvaluationPtr cold = test::openDemo({1, 60, 20})->evaluate(config, Depth::Accuracy);
@@ -90,7 +90,7 @@ class CalibrationSessionTest : public QObject {
         for (std::size_t l = 0; l < before->layers.size(); ++l)
             if (before->layers[l].local && before->layers[l].local->qs != after->layers[l].local->qs)
                 changed.insert(before->layers[l].name);
-        // The layer, which is clipped hard, and those that read what it makes.
+        // The layer, which is clipped strongly, and those that read its output.
         QVERIFY(changed.contains(kLayer));
         QVERIFY2(changed.size() <= 3, fmt::format("{}", changed.size()).c_str());
     }

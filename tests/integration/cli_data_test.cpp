@@ -77,7 +77,7 @@ class CliDataTest : public QObject {
         QVERIFY(!QFile::exists(output));
     }
 
-    // What is known of the weights alone needs no samples.
+    // Metrics of the weights need no samples.
     void thresholdsOfWeightsNeedNoSamples() {
         const QString output = place("weights.json");
         const CliOutcome outcome =

@@ -31,7 +31,7 @@ QList<QStringList> codeBlocks(const QString& file) {
     return blocks;
 }
 
-/// A block as commands and what each prints. A line that ends in a backslash goes on in the next.
+/// The commands of a block and their expected output. A line that ends in a backslash continues on the next line.
 struct Example {
     QString command;
     QStringList printed;
@@ -92,7 +92,7 @@ class DocumentationTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        // The example of a program of one's own needs numpy.
+        // The example of a custom metric program needs numpy.
         if (const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON"); !python.isEmpty())
             qputenv("PATH",
                     (QFileInfo(python).path() + QLatin1Char(':') + qEnvironmentVariable("PATH")).toUtf8());

@@ -106,7 +106,7 @@ class EqualizationTest : public QObject {
         QVERIFY(everywhere >= original - 1);
     }
 
-    /// MobileNetV2 with 4-bit weights per tensor, every layer quantized: what no data, and what calibration data win back.
+    /// MobileNetV2 with 4-bit weights per tensor and every layer quantized: the accuracy gain without data and with calibration data.
     void fourBitsPerTensor_data() {
         QTest::addColumn<int>("correction");
         QTest::addColumn<double>("least");
@@ -229,7 +229,7 @@ class EqualizationTest : public QObject {
         QVERIFY(*cold->quantized->sqnrDb > *m_small.open(1)->evaluate(nearest, Depth::Accuracy)->quantized->sqnrDb);
     }
 
-    /// An edit learns the layers behind it anew, and no others; undo none.
+    /// An edit repeats learned rounding only for the layers after it, undo for none.
     void learnedRoundingIsKept() {
         const auto session = m_small.open(2);
         const std::size_t& computed = session->internal().refinements.computed;
@@ -239,7 +239,7 @@ class EqualizationTest : public QObject {
         QuantizationConfig edited = config;
         edited.layers["Conv_4"].weightBits = 5;
         session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(computed, std::size_t(6));  // itself, and the Gemm that reads what it makes
+        QCOMPARE(computed, std::size_t(6));  // itself, and the Gemm that reads its output
         edited = config;
         edited.layers["Gemm_7"].quantize = false;
         session->evaluate(edited, Depth::Accuracy);
@@ -248,7 +248,7 @@ class EqualizationTest : public QObject {
         QCOMPARE(computed, std::size_t(6));
     }
 
-    /// A junction off: what lies before it is found, from ranges to metrics.
+    /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
     void aJunctionRedoesWhatIsBehindIt() {
         const auto session = test::openDemo({0, 64, 16});
         QuantizationConfig config = test::demoConfig();
@@ -282,7 +282,7 @@ class EqualizationTest : public QObject {
         QVERIFY(warm.calibrated > 0 && warm.calibrated <= behindUnits);
         QVERIFY(warm.computed < cold.computed / 3);
 
-        // And what was found is what a cold session finds.
+        // The cached results equal those of a new session.
         const auto other = test::openDemo({1, 64, 16});
         const EvaluationPtr fresh = other->evaluate(config);
         QCOMPARE(*without->quantized->sqnrDb, *fresh->quantized->sqnrDb);

@@ -111,12 +111,12 @@ class ForeignToolsTest : public QObject {
         for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b.at(i);
         return double(same) / double(a.size());
     }
-    /// Empty where it fails, and the failure is told.
+    /// Returns an empty result and reports the failure if it fails.
     std::vector<int> classesOfFile(const QString& path, const char* array = "outputs") const {
         const auto arrays = loadNpz(path.toStdString());
         return classesOf(*(array == nullptr ? arrays.begin()->second : arrays.at(array)));
     }
-    /// What the preview says of the samples.
+    /// Returns the preview's outputs for the samples.
     std::vector<int> preview(const QStringList& how, std::size_t samples) {
         const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples", QString::number(samples), "-o", file("preview.npz")} +
                                    data() + how);
@@ -190,7 +190,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         }
         std::vector<std::string> unused;
         for (const std::string& name : wanted)
-            // It quantizes no Flatten: in 2.0.0 what was given for it is passed over, since its input has the same scale.
+            // AIMET does not quantize Flatten: the entry for it in 2.0.0 is ignored, because its input has the same scale.
             if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0")) unused.push_back(name);
         QVERIFY2(unused.empty(), joined(unused).c_str());
 
@@ -220,7 +220,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
     void nncfsScriptRuns() {
         const QString python = pythonWith(kNncf);
         if (python.isEmpty()) QSKIP(howToGet(kNncf).constData());
-        // It finds scales and places of its own: what is compared is that it runs, and what stays in float.
+        // The tool chooses its own scales and quantizer positions: checks only that it runs and which layers stay in float.
         runScript("nncf", python, {"--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--skip-until",
                                    "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to", "/features/features.3/Add"}, 0.02);
     }

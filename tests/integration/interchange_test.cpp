@@ -102,7 +102,7 @@ class InterchangeTest : public QObject {
         const double there = top1(file("tuned.quantized.onnx"));
         qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(), there);
         QVERIFY(std::abs(preview["quantized"]["top1"].get<double>() - there) <= 0.005);
-        // The same layers: a float Conv's weight has no DequantizeLinear behind it.
+        // The same layers: a float Conv's weight has no DequantizeLinear after it.
         const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
         std::size_t compared = 0;
         for (const json& layer : preview["layers"]) {
@@ -168,7 +168,7 @@ class InterchangeTest : public QObject {
         QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <= 0.01);
         QVERIFY(result["runtime"].get<std::string>().starts_with("ONNX Runtime 1."));
         QVERIFY(fs::exists(file("verified.onnx").toStdString()));
-        // Its metadata hold the configuration.
+        // Its metadata contain the configuration.
         const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(), "-o", file("restored.json")});
         QVERIFY2(read.code == 0, read.err.c_str());
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});

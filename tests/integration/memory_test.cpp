@@ -49,7 +49,7 @@ class MemoryTest : public QObject {
             if (edit == kWarm) residentBefore = test::residentBytes();
             most = std::max(most, session->cacheBytes());
         }
-        // What the last evaluation added is dropped when the next one begins.
+        // Data added by the last evaluation is dropped when the next one begins.
         session->internal().limitCaches();
         QVERIFY2(session->cacheBytes() <= kBudget, qPrintable(QString::number(session->cacheBytes() / kMiB)));
         QVERIFY2(most <= kBudget + kOneEvaluation, qPrintable(QString::number(most / kMiB)));

@@ -15,7 +15,7 @@ namespace {
 
 const SessionOptions kOptions{0, 64, 16};
 
-/// An evaluation on a thread of its own, with what it told and how it ended.
+/// An evaluation on a separate thread, with its progress and result.
 struct Running {
     std::shared_ptr<PauseGate> gate = std::make_shared<PauseGate>();
     CancelToken token{gate};
@@ -47,7 +47,7 @@ struct Running {
         if (thread.joinable()) thread.join();
     }
     bool standsStill() const {
-        QTest::qWait(250);  // what had begun comes to its end
+        QTest::qWait(250);  // lets running steps finish
         const int before = told;
         QTest::qWait(400);
         return told == before && !over;

@@ -56,7 +56,7 @@ class PresetOracleTest : public QObject {
             scales[without(written.tensor(node.input(0)).name, {"_before_quantization", "_clipped"})] =
                 written.constantOf(node.input(1))->floats()[0];
         }
-        // A batch norm that was folded left its name to what the layer makes; AIMET calls that as the layer did.
+        // After folding, the layer's output has the name of the batch norm's output; AIMET uses the layer's original name.
         for (const Node& node : source.nodes()) {
             if (node.op != "BatchNormalization" || !node.input(0).valid()) continue;
             const auto made = scales.find(source.tensor(node.output()).name);
@@ -79,7 +79,7 @@ class PresetOracleTest : public QObject {
         return scales;
     }
 
-    /// One for all runs on a network: what the rows share is computed once.
+    /// Shared by all runs on a network, so that common results are computed once.
     Session* sessionOf(const QString& model) {
         auto& session = m_sessions[model];
         if (!session) {
@@ -179,7 +179,7 @@ class PresetOracleTest : public QObject {
             for (const auto& [key, entry] : truth["activations"].items()) theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
         }
         Scales scales;
-        // ViT's ranges lie behind many sums of floats, added up in another order there.
+        // ViT's ranges depend on many float sums, which the tool computes in another order.
         if (model.startsWith("vit")) scales.tolerance = 4e-6;
         for (const auto& [name, scale] : theirs) {
             const auto own = ours.find(name);
@@ -207,7 +207,7 @@ class PresetOracleTest : public QObject {
               qPrintable(scales.different.mid(0, 12).join("\n")));
 
         const EvaluationPtr result = session->evaluate(config, Depth::Accuracy);
-        // ONNX Runtime's runs hold fractions, the others percent.
+        // ONNX Runtime's runs contain fractions, the others percent.
         const double expected = onnxRuntime ? truth["optimizations_off"]["top1"].get<double>() : truth["quantized"]["top1"].get<double>() / 100;
         const auto predictions = loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
         const ConstantPtr outputs = session->outputs(config).at(0);

@@ -21,7 +21,7 @@ namespace {
 constexpr int kGraphs = 60;
 constexpr double kTolerance = 2e-5;
 
-/// One random graph and what ONNX Runtime computes.
+/// One random graph and ONNX Runtime's outputs.
 struct Truth {
     GraphPtr graph;
     std::map<std::string, ConstantPtr> arrays;

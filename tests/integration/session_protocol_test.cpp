@@ -120,7 +120,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);
         ask(R"({"do":"redo"})");
         QCOMPARE(bits(), 4);
-        // A new edit is where what was undone ends.
+        // A new edit discards the undone ones.
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
         QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);
     }

@@ -72,7 +72,7 @@ class TuneProcessTest : public QObject {
         QVERIFY2(found.code == 3, found.err);
         QVERIFY2(found.out.contains("not reached, the limit of time ended it"), found.out);
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
-        QVERIFY(QFile::exists(saved));  // the best of what there is
+        QVERIFY(QFile::exists(saved));  // the best result found
         const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
         QCOMPARE(broken.code, 1);
     }

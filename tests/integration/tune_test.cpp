@@ -85,7 +85,7 @@ std::unique_ptr<Session> sessionOf(LoadedModel model, bool labels = false) {
     const DatasetPtr calibration = randomDataset(session->graph(), 32, 4);
     session->setData(data, calibration);
     if (!labels) return session;
-    // What the float network says, but for every seventh sample.
+    // The float network's prediction, except for every seventh sample.
     const ConstantPtr outputs = session->outputs(std::nullopt)[0];
     std::vector<int> wanted;
     for (std::size_t s = 0; s < data->size(); ++s) {
@@ -298,7 +298,7 @@ class TuneTest : public QObject {
         QCOMPARE(curves[0], curves[1]);
     }
 
-    /// What the window expects of an edit starts from the person's configuration, not from where a search was.
+    /// The predicted effect of an edit starts from the user's configuration, not from that of a search.
     void predictionsStartWhereTheyDid() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);

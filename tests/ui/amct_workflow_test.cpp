@@ -114,7 +114,7 @@ class AmctWorkflowTest : public QObject {
         for (const PresetInfo& preset : presets()) {
             QuantizationConfig config = presetConfig(preset.name);
             QVERIFY2(sameMeasurement(amctInitial(config), config), preset.name.c_str());
-            config.quantization.weight.bits = 6;  // not what the steps are about
+            config.quantization.weight.bits = 6;  // not part of the steps
             QuantizationConfig changed = tuned(withLayersSkipped(config, {"a"}));
             changed.layers["b"].weightMethod = WeightMethod::Mse;
             changed.layers["b"].weightBits = 8;
@@ -151,7 +151,7 @@ class AmctWorkflowTest : public QObject {
         floating.top1 = 0.935, quantized.top1 = 0.925;
         const AmctNumber number = *amctNumber(floating, quantized, false);
         QVERIFY(std::abs(number.value - 1) < 1e-9 && !number.inDecibels);
-        QVERIFY(AmctTarget().met(number));  // 1 point exactly, whatever floating point makes of it
+        QVERIFY(AmctTarget().met(number));  // exactly 1 point, despite floating-point rounding
         QCOMPARE(amctNumber(floating, quantized, true)->value, 20.0);
         QVERIFY(!AmctTarget().met({20, true}));
         QVERIFY(AmctTarget().met({std::numeric_limits<double>::infinity(), true}));
@@ -242,7 +242,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(variants.size() >= 7);
         for (const AmctVariant& variant : variants) {
             QVERIFY(!sameMeasurement(variant.edit.next, amct));
-            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only what step 4 is about
+            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only the settings of step 4
             const auto& parameters = variant.edit.next.calibration.parameters;
             const bool ifmr = parameters.maxPercentile || parameters.searchRange || parameters.searchStep;
             QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT refuses both
@@ -252,7 +252,7 @@ class AmctWorkflowTest : public QObject {
         hfmg.calibration.method = CalibrationMethod::Hfmg;
         int bins = 0;
         for (const AmctVariant& variant : amctVariants(hfmg)) bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
-        QCOMPARE(bins, 3);  // the fourth is what it has
+        QCOMPARE(bins, 3);  // the fourth is the current one
         for (const AmctVariant& variant : amctVariants(presetConfig("default")))
             QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
     }
@@ -416,7 +416,7 @@ class AmctWorkflowTest : public QObject {
         AmctPanel* panel = m_window->amctPanel();
         const bool there = waitFor(
             [&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
-        QTest::qWait(20);  // the panel gathers what changes at once
+        QTest::qWait(20);  // the panel combines simultaneous changes
         return there;
     }
     QAbstractButton* visibleButton(const char* name) {

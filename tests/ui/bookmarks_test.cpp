@@ -104,7 +104,7 @@ class BookmarksTest : public QObject {
         QVERIFY(m_window);
         QCOMPARE(marks()->all().size(), std::size_t{1});
         QVERIFY(marks()->all() == before);
-        // What is no bookmark is passed over, and layers that are gone are no error.
+        // Invalid bookmarks are ignored, and missing layers are not an error.
         QJsonArray json = marks()->toJson();
         QJsonObject gone = json[0].toObject();
         gone[QStringLiteral("at")] = QStringLiteral("/nowhere");

@@ -39,7 +39,7 @@ PicturePtr columnOf(const Graph& graph) {
     return picture;
 }
 
-/// In words; empty if there is none.
+/// Returns a description; empty if there is none.
 QString differenceOf(const QImage& a, const QImage& b) {
     if (a.size() != b.size()) return QStringLiteral("other sizes");
     int count = 0;
@@ -125,7 +125,7 @@ class CanvasTest : public QObject {
         }
     }
 
-    /// What changes without moving must not come from the frame before.
+    /// Content that changes without moving must not be reused from the previous frame.
     void aSelectionIsDrawnAtOnce() {
         const QImage before = m_canvas->grab().toImage();
         click(2);
@@ -182,7 +182,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
     }
 
-    /// The graph moves under a mouse that stands still; what it pointed to is not what it points to.
+    /// The graph moves under a resting mouse pointer, so the box under the pointer changes.
     void whatIsUnderTheMouseIsWhatIsLookedAt() {
         QTest::mouseMove(m_canvas.get(), middleOf(1).toPoint());
         const QImage at1 = m_canvas->grab().toImage();

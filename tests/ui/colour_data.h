@@ -21,7 +21,7 @@ colours (float[N,3,4,4] X) => (float[N,2] Y)
   Y = Gemm<transB = 1>(F, W)
 })";
 
-/// 24 of each, in two folders; the first half of what evaluates is `first`.
+/// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of `name`.
 inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name, const QString& green, const QString& blue) {
     const QDir root(folder.filePath(name));
     for (const bool isGreen : {true, false}) {

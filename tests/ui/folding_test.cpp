@@ -149,7 +149,7 @@ class FoldingTest : public QObject {
         QCOMPARE(selected(), QStringList{"/stem/Conv"});
         QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
         QCOMPARE(selected(), QStringList{"/blocks/1/Add"});
-        click("/blocks/0/Add");  // what lay ahead is forgotten
+        click("/blocks/0/Add");  // discards the forward history
         QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
         QCOMPARE(selected(), QStringList{"/blocks/0/Add"});
     }

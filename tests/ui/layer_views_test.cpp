@@ -43,7 +43,7 @@ class LayerViewsTest : public QObject {
         QVERIFY(!entry(QStringLiteral("Skipped"))->isChecked());
         table()->filterLine()->clear();
         openMenu();
-        QVERIFY(!entry(QStringLiteral("Most weights first"))->isChecked());  // no longer what is shown
+        QVERIFY(!entry(QStringLiteral("Most weights first"))->isChecked());  // no longer the current view
         choose(QStringLiteral("All layers"));
         QCOMPARE(rows().size(), 6);
     }
@@ -141,7 +141,7 @@ class LayerViewsTest : public QObject {
         QCOMPARE(views.front().filter, QStringLiteral("op:Relu"));
         QCOMPARE(*views.front().hidden, QList<int>{LayerTableModel::Sqnr});  // the names are always seen
         removeView(QStringLiteral("good"));
-        QCOMPARE(QSettings().value(key).toStringList(), broken);  // what cannot be read is not ours to delete
+        QCOMPARE(QSettings().value(key).toStringList(), broken);  // unreadable settings are not deleted
         QSettings().setValue(key, QVariantMap{{QStringLiteral("x"), 1}});
         QVERIFY(savedViews().isEmpty());
         openMenu();

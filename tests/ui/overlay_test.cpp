@@ -153,7 +153,7 @@ class OverlayTest : public QObject {
         }
     }
 
-    /// What a rule in the making covers is told beside the boxes, not on them.
+    /// The layers covered by a rule preview are described next to the boxes, not on them.
     void theBannerCoversNoBoxOfAWholeGraph() {
         canvas()->fitAll();
         canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true), QStringLiteral("all of it"));

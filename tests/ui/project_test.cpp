@@ -306,7 +306,7 @@ class ProjectTest : public QObject {
         for (const auto& entry : fs::directory_iterator(recovery())) count += entry.path().extension() == ".quantloupe";
         return count;
     }
-    /// Changes something, waits for the copy, and leaves it behind as a killed program would.
+    /// Makes a change, waits for the recovery copy, and keeps it as if the program were killed.
     QuantizationConfig crash() {
         m_window->enableRecovery(recovery());
         m_window->autosave()->setDelay(1);

@@ -58,7 +58,7 @@ class QueueTest : public QObject {
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 100, 0);
         left.progress(QStringLiteral("calibrating"), 50, 100, 20);
-        QVERIFY(!left.shown(20));  // what comes after it is not known
+        QVERIFY(!left.shown(20));  // the following stages are unknown
         left.progress(QStringLiteral("quantized network"), 0, 100, 40);
         left.finish(false, 50);  // cancelled: it teaches nothing
         left.start(QStringLiteral("evaluation"), 50);
@@ -79,10 +79,10 @@ class QueueTest : public QObject {
         QVERIFY(!left.shown(3010));  // a stage that the last run did not have
         left.start(QStringLiteral("evaluation"), 4000);
         left.progress(QStringLiteral("quantized network"), 95, 100, 4018);
-        QVERIFY(!left.shown(4018));  // hardly worth telling
+        QVERIFY(!left.shown(4018));  // too short to show
     }
 
-    /// Each tick is off by up to a fifth: what is shown goes down only, a step at a time.
+    /// Each tick is off by up to a fifth: the displayed time only decreases, one step at a time.
     void itCountsDownWithoutJitter() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);

@@ -244,7 +244,7 @@ class ResultsTest : public QObject {
         for (auto* button : panel.head()->findChildren<QPushButton*>()) QTest::mouseClick(button, Qt::LeftButton);
         const QString command = QApplication::clipboard()->text();
         QVERIFY2(command.startsWith(QStringLiteral("quantloupe-cli analyze ")), qPrintable(command));
-        // What the options say is what was measured: they go through the engine's own reading of them.
+        // The options match the evaluated configuration: they are parsed by the engine's own reader.
         QuantizationConfig read = presetConfigOf(command);
         for (const QString& setting : settingsOf(command)) {
             const auto equals = setting.indexOf(QLatin1Char('='));
@@ -294,7 +294,7 @@ class ResultsTest : public QObject {
         QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")), qPrintable(swapped.data()->networkSpan));
     }
 
-    /// 10,000 layers make this the longest thing that the window does: once a snapshot, the last of which is told twice.
+    /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last one arrives twice.
     void everySnapshotIsTakenOnce() {
         int snapshots = 0, changes = 0;
         connect(m_document->job(), &EvaluationJob::evaluated, this, [&] { ++snapshots; });
@@ -374,7 +374,7 @@ class ResultsTest : public QObject {
         const double exchanged = *m_document->evaluation()->floating->top1;
         QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
 
-        // What cannot be is told here, and the data stays.
+        // Errors appear here, and the data is kept.
         dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
         dialog.applyButton()->click();
         QVERIFY(!dialog.status().isEmpty() && m_document->data()->preprocess.mean == std::vector<float>(3, 0));

@@ -63,13 +63,13 @@ class SideBySideTest : public QObject {
             QCOMPARE(other()->scale().worst, canvas()->scale().worst);
             QCOMPARE(other()->scale().logarithmic, canvas()->scale().logarithmic);
         }
-        // Cumulative values differ behind the layer; each side shows its own.
+        // Cumulative values differ downstream of the layer; each side shows its own.
         QTest::keyClick(canvas(), Qt::Key_3);
         std::size_t differ = 0;
         for (std::size_t i = 0; i < canvas()->looks().size(); ++i) differ += canvas()->looks()[i].heat != other()->looks()[i].heat;
         QVERIFY2(differ > 5, qPrintable(QString::number(differ)));
         QCOMPARE(look(other(), "/head/Conv").number, formatMetric(document()->reference().layer(node("/head/Conv"))->cumulative->qs, Metric::CumulativeQs));
-        // The difference is of the two: the other side shows what it is from.
+        // The difference is between the two: the other side shows its reference.
         QTest::keyClick(canvas(), Qt::Key_9);
         QCOMPARE(canvas()->metric(), Metric::Difference);
         QCOMPARE(other()->metric(), Metric::None);

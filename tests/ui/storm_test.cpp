@@ -29,9 +29,9 @@ constexpr double kSlower = 20;
 constexpr double kSlower = 1;
 #endif
 constexpr double kCancelBound = 2 * kSlower;  // seconds
-constexpr int kPatience = 300000;             // milliseconds, for what has no bound of its own
+constexpr int kPatience = 300000;             // milliseconds, for operations without their own time limit
 
-/// Durations of one kind; told at the end.
+/// Durations of one kind, printed at the end.
 class Durations {
   public:
     void add(double seconds) { m_seconds.push_back(seconds); }
@@ -56,7 +56,7 @@ class StormTest : public QObject {
     Q_OBJECT
 
   private:
-    // --- what the storm is made of ------------------------------------------------------------------------------------
+    // --- random actions ----------------------------------------------------------------------------------------------
     int below(int end) { return std::uniform_int_distribution(0, end - 1)(m_random); }
     bool chance(int percent) { return below(100) < percent; }
 
@@ -157,7 +157,7 @@ class StormTest : public QObject {
         m_document->open(m_demo);
     }
 
-    // --- what has to hold all the time --------------------------------------------------------------------------------
+    // --- invariants ------------------------------------------------------------------------------------------------
     void complain(std::string text) {
         if (m_complaints.size() < 20) m_complaints.push_back(fmt::format("step {}: {}", m_step, text));
     }

@@ -58,7 +58,7 @@ class TranslationTest : public QObject {
         QVERIFY(window);
         window->document()->select(NodeId(0));
         QTest::qWait(100);
-        QSet<QString> data;  // what the network and the engine say
+        QSet<QString> data;  // texts from the network and the engine
         for (const auto& node : window->document()->graph()->nodes())
             data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
         const ClikaNames clika(*window->document()->graph());

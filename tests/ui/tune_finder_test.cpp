@@ -55,7 +55,7 @@ class TuneFinderTest : public QObject {
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Tune: 1 layer in float"));
         QVERIFY(measured());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
-        QVERIFY(!button(QStringLiteral("Take it"))->isEnabled());  // that is what there is
+        QVERIFY(!button(QStringLiteral("Take it"))->isEnabled());  // it is already the current configuration
 
         // Another point of the same search, by its place in the plot: the first, which is where it began.
         auto* plot = finder()->findChild<TradeOffPlot*>();

@@ -93,7 +93,7 @@ class TuningPanelTest : public QObject {
         const EqualizationProfile wanted[] = {EqualizationProfile::Aimet, EqualizationProfile::Quark, EqualizationProfile::Quantloupe,
                                               EqualizationProfile::Off};
         for (const EqualizationProfile profile : wanted) {
-            // Keys as a person has them: the list by its first letter would be ambiguous, so walk it.
+            // Uses the arrow keys: selecting list entries by first letter would be ambiguous.
             box->setFocus();
             const int target = static_cast<int>(profile);
             while (box->currentIndex() != target) QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
@@ -201,7 +201,7 @@ class TuningPanelTest : public QObject {
         NumberField* end = form->field(QStringLiteral("search_range"), 1);
         QCOMPARE(end->placeholderText(), QStringLiteral("1.3"));
         type(end, "1.8");
-        // The end that was not typed is the default's, which stands there in grey.
+        // The limit that was not entered is the default, shown in gray.
         QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));
         type(end, "0.5");
         QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));

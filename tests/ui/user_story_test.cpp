@@ -168,7 +168,7 @@ class UserStoryTest : public QObject {
         QApplication::sendEvent(canvas(), &move);
     }
     static bool sameHue(const QColor& seen, const QColor& wanted) { return std::abs(seen.hsvHue() - wanted.hsvHue()) < 12; }
-    /// The colour of the box's left band, with the box in the middle.
+    /// Returns the color of the box's left band, with the box centered.
     QColor bandOf(const PictureNode& box) {
         const QRectF at = toRectF(box.box);
         canvas()->centerScene(at.center());
@@ -183,7 +183,7 @@ class UserStoryTest : public QObject {
         return nullptr;
     }
 
-    /// Chooses the entry whose name begins so, and answers the dialogs as a person would.
+    /// Chooses the menu entry whose name begins with this text, and answers the dialogs as a user would.
     void exportBy(const char* entry, const std::filesystem::path& path) {
         QAction* action = nullptr;
         for (QAction* candidate : m_window->allActions())

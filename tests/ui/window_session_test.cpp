@@ -312,7 +312,7 @@ class WindowSessionTest : public QObject {
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
         QVERIFY(evaluateOnce());
-        QCOMPARE(told.size(), 0);  // it is seen
+        QCOMPARE(told.size(), 0);  // no notification while the window is active
         m_window->hide();
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeWindow(); }, 5000));
         QVERIFY(evaluateOnce());
