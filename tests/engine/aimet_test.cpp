@@ -67,7 +67,7 @@ class AimetTest : public QObject {
         m_model = loadModel(m_assets / "models/mobilenetv2_cifar10.onnx").graph;
     }
 
-    void everyNameIsInTheModelBeside() {
+    void everyNameIsInTheExportedModel() {
         QCOMPARE(m_result.files.size(), 5u);
         const GraphPtr model = m_result.files[4].model;
         for (const char* key : {"activation_encodings", "param_encodings"}) {

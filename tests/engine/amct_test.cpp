@@ -261,7 +261,7 @@ class AmctTest : public QObject {
         QVERIFY(says(result, "only with symmetric activations, so these become symmetric: Conv_0"));
     }
 
-    void batchNormBehindGemmIsToldOf() {
+    void batchNormAfterGemmIsReported() {
         const Prepared p = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,2] X) => (float[1,2] Y) <float[2,2] W = {1,2,3,4}, float[2] v = {1,1}> {

@@ -123,7 +123,7 @@ class AtomicFileTest : public QObject {
             QVERIFY_EXCEPTION_THROWN(writeFileAtomically("/dev/full", std::string(100000, 'x')), Error);
     }
 
-    void whatCannotBeWrittenIsSaid() {
+    void writeErrorsAreReported() {
         QVERIFY_EXCEPTION_THROWN(writeFileAtomically(file(""), "x"), Error);
         QVERIFY_EXCEPTION_THROWN(writeFileAtomically(file("nowhere/deep"), "x"), Error);
         QVERIFY_EXCEPTION_THROWN(readFile(file("missing")), Error);

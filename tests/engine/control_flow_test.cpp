@@ -51,7 +51,7 @@ class ControlFlowTest : public QObject {
     }
 
     /// A detector continues like this after its first NonZero: the value of the Relu must stay available although a Gemm could fuse it.
-    void valuesBehindLayersAreKnown() {
+    void valuesAfterLayersAreKnown() {
         const GraphPtr g = test::graph(R"((float[2,2] X) => (int64[2,K] Y) <float[2,2] W = {1, 0, 0, 1}>
             { G = Gemm (X, W) R = Relu (G) N = NonZero (R) Y = Identity (N) })");
         ProgramSpec spec;

@@ -117,7 +117,7 @@ class EffectPredictorTest : public QObject {
     }
 
     /// With one prediction per change, the interval contains about 80 % of the changes, independent of the noise.
-    void theIntervalCoversWhatItSays() {
+    void theIntervalHasItsNominalCoverage() {
         for (const double noise : {0.05, 0.3, 1.0}) {
             World world{std::mt19937(m_seed), noise, 3, {}};
             EffectPredictor predictor(2);

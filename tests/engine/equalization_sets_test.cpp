@@ -83,7 +83,7 @@ class EqualizationSetsTest : public QObject {
         QCOMPARE(find("(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] b)", nodes), QString());
     }
 
-    void sharedWeightIsTold() {
+    void sharedWeightIsReported() {
         find("(float[N,2,4,4] x) => (float[N,2,4,4] y)", "a = Conv(x, w1)\n y = Conv(a, w1)");
         QCOMPARE(m_notices.size(), std::size_t(1));
         QCOMPARE(

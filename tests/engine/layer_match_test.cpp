@@ -88,7 +88,7 @@ class LayerMatchTest : public QObject {
         QCOMPARE(text(match(before, now)), std::string("head>head stem>stem stem_act>stem_act; lost mid; lost mid_act"));
     }
 
-    void equalBlocksAreToldApartByTheirOrder() {
+    void equalBlocksAreMatchedByOrder() {
         const std::string body = "S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Z = Relu(W) Y = Relu(Z)";
         const GraphPtr before = named(model(body), {"a", "b", "c", "d", "e", "f", "g"});
         const GraphPtr now = named(model(body), {"1", "2", "3", "d", "5", "6", "7"});

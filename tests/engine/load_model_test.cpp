@@ -71,7 +71,7 @@ class LoadModelTest : public QObject {
         QVERIFY(again.notices.empty());  // the names were saved
     }
 
-    void whatIsNoModelIsSaidSo() {
+    void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
         QVERIFY(messageOf([&] { loadModel(file("text.onnx")); }).contains("model 'text.onnx': this is not an ONNX model"));
         std::ofstream(file("empty.onnx"));

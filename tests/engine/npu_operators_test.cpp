@@ -68,7 +68,7 @@ class NpuOperatorsTest : public QObject {
         QCOMPARE(ops(*npu(source, kAll).graph), QString("GlobalAveragePool"));
     }
 
-    void unknownExtentsAreTold() {
+    void unknownExtentsAreReported() {
         const GraphPtr source = graph("(float[1,1,H,W] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
         const Prepared p = npu(source, kAll);
         QCOMPARE(ops(*p.graph), QString("GlobalAveragePool"));

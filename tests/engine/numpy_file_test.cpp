@@ -70,7 +70,7 @@ class NumpyFileTest : public QObject {
         m_file = m_folder.filePath("x.npy").toStdString();
     }
 
-    void readsWhatNumpyWrites() {
+    void readsFilesOfNumpy() {
         QCOMPARE(show(load(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }",
                                "0000c03f000000c00000404000008040"))),
                  QString("float32 2×2: 1.5 -2 3 4"));

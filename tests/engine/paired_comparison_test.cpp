@@ -174,7 +174,7 @@ class PairedComparisonTest : public QObject {
     }
 
     /// 500 samples, of which quantization breaks 4 % and fixes 1 %: 95 of 100 intervals contain the 3 points.
-    void theIntervalHoldsTheTruth() {
+    void theIntervalContainsTheTrueValue() {
         std::mt19937 random(7);
         std::discrete_distribution<int> kinds({0.88, 0.04, 0.01, 0.07});
         constexpr int kTrials = 2000;

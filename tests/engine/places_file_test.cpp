@@ -53,7 +53,7 @@ class PlacesFileTest : public QObject {
         QVERIFY(!readPlaces(writePlaces(m_placed), picture));
     }
 
-    void theKeyTellsStructuresApart() {
+    void theKeyDistinguishesStructures() {
         const Picture one = describePicture(*m_graph);
         LayoutOptions wide, wrapped;
         wide.nodeWidth = 300;

@@ -153,7 +153,7 @@ class ProgramTest : public QObject {
         }
     }
 
-    void aPartialProgramEndsBeforeWhatItCannotEvaluate() {
+    void aPartialProgramEndsBeforeUnsupportedNodes() {
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[N,4] X) => (float[N,4] Y, float[N,4] Z) { A = Relu (X) B = Det (A) Y = Neg (B) Z = Abs (A) })")
                                    .graph;

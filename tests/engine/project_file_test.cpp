@@ -131,7 +131,7 @@ class ProjectFileTest : public QObject {
         }
     }
 
-    void whatIsNoProjectIsSaid() {
+    void filesThatAreNotProjectsAreReported() {
         const auto message = [](const char* text) -> QString {
             try {
                 projectFromJson(text, "/a/b.quantloupe");

@@ -122,7 +122,7 @@ class QOperatorTest : public QObject {
         compare(config);
     }
 
-    void whatStaysBetweenPairsIsSaid() {
+    void layersBetweenPairsAreReported() {
         QuantizationConfig symmetric = unsignedAffine();
         symmetric.quantization.activation.isSigned = true;
         symmetric.quantization.activation.symmetric = true;

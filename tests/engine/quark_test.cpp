@@ -116,7 +116,7 @@ class QuarkTest : public QObject {
                 std::string::npos);  // older ones do not read the JSON
     }
 
-    void whatQuarkCannotDoIsSaid() {
+    void unsupportedQuarkFeaturesAreReported() {
         QuantizationConfig config = presetConfig("quark-a8w8");
         config.calibration.method = CalibrationMethod::TfEnhanced;
         config.quantization.weight.bits = 4;

@@ -162,7 +162,7 @@ class ReadAmctTest : public QObject {
                      "counterpart here: /out/Conv"));
     }
 
-    void anOffsetWithoutEffectIsTold() {
+    void anOffsetWithoutEffectIsReported() {
         const ImportResult sample = readText("amct", sampleModel(), kSample);
         QVERIFY(says(sample.taken,
                      "activation_offset true has no effect, since every layer sets asymmetric to false; an "

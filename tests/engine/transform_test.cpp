@@ -70,7 +70,7 @@ class TransformTest : public QObject {
 
   private Q_SLOTS:
     // AIMET 2.42 looks for the lower bound in a Constant node only; after onnxsim it is an initializer.
-    void clipsThatAimetWouldKeepAreTold() {
+    void clipsThatAimetWouldKeepAreReported() {
         const auto noticesOf = [](const char* bounds, const char* clip, EqualizationProfile profile) {
             const auto source =
                 test::textModel(std::string("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] "

@@ -86,7 +86,7 @@ class UserMetricTest : public QObject {
         QCOMPARE(seen, 0.0);
     }
 
-    void nothingIsLeftBehind() {
+    void noTemporaryFilesRemain() {
         const auto folders = [] {
             return QDir::temp().entryList({"quantloupe-*"}, QDir::Dirs | QDir::Hidden).size();
         };
@@ -149,7 +149,7 @@ class UserMetricTest : public QObject {
     }
 
     /// A program that leaves a child process running, which keeps its output open.
-    void whatItLeavesBehindIsEndedToo() {
+    void itsChildProcessesAreEndedToo() {
         const fs::path mark = m_folder.filePath("pid").toStdString();
         QElapsedTimer timer;
         timer.start();

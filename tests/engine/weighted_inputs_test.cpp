@@ -57,7 +57,7 @@ class WeightedInputsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void everyLayerHasAnInputOfItsOwn() {
+    void everyLayerHasItsOwnInput() {
         const Planned planned = plan(weightedInputs());
         QCOMPARE(quantized(planned), QString("AveragePool_6_input Conv_0_input Conv_2_input Conv_3_input"));
         const Prepared& p = *planned.prepared;

@@ -420,7 +420,7 @@ class AnalysisTest : public QObject {
         QVERIFY(near(*metrics[0].local->klDivergence, kDivergence, 1e-5));
     }
 
-    void aPersonsOwnMetric() {
+    void aCustomMetric() {
         const std::filesystem::path program = m_folder.filePath("metric.sh").toStdString();
         // The sum of all bytes of the outputs distinguishes the two networks.
         std::ofstream(program) << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";

@@ -146,7 +146,7 @@ class CalibrationSessionTest : public QObject {
                  qPrintable(message));
     }
 
-    void fewerSamplesThanAskedAreTold() {
+    void fewerSamplesThanRequestedAreReported() {
         const auto session = test::openDemo({2, 20, 10});
         QuantizationConfig config = test::demoConfig();
         config.calibration.samples = 1'000'000;
@@ -172,7 +172,7 @@ class CalibrationSessionTest : public QObject {
         QVERIFY(failure(*session, config).find("num_quantized_bins 256 is more than num_bins 128") != std::string::npos);
     }
 
-    void searchesAtTheEdgeAreTold() {
+    void searchesAtTheEdgeAreReported() {
         const auto session = test::openDemo({2, 20, 10});
         QuantizationConfig config = test::demoConfig();
         config.calibration.method = CalibrationMethod::Ifmr;

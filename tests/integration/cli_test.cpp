@@ -386,7 +386,7 @@ class CliTest : public QObject {
         QVERIFY(without > 0);
     }
 
-    void halvingTheDataIsSaid() {
+    void halvingTheDataIsReported() {
         const Outcome outcome =
             runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--data"),
                     demo(QStringLiteral("calibration")), QStringLiteral("--samples"), QStringLiteral("20"),

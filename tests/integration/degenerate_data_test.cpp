@@ -140,7 +140,7 @@ class DegenerateDataTest : public QObject {
         }
     }
 
-    void fewerSamplesThanAskedAreTold() {
+    void fewerSamplesThanRequestedAreReported() {
         QuantizationConfig config = all();
         config.calibration.samples = 10;
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});

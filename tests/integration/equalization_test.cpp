@@ -249,7 +249,7 @@ class EqualizationTest : public QObject {
     }
 
     /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
-    void aJunctionRedoesWhatIsBehindIt() {
+    void aJunctionRedoesOnlyDownstreamLayers() {
         const auto session = test::openDemo({0, 64, 16});
         QuantizationConfig config = test::demoConfig();
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
@@ -341,7 +341,7 @@ class EqualizationTest : public QObject {
         QVERIFY(*migrated->prepared->sqnrDb > 90);
     }
 
-    void migrationWithoutDataSaysSo() {
+    void migrationWithoutDataIsReported() {
         if (m_assets.empty()) QSKIP("the folder of models is not there");
         Session session(loadModel(m_assets / "models/vit_cifar10.onnx"));
         QuantizationConfig config;

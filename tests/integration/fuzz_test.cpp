@@ -39,7 +39,7 @@ class FuzzTest : public QObject {
             QSKIP("no Python with numpy and onnx");
     }
 
-    void damagedInputsAreRefusedInWords() {
+    void damagedInputsAreRefusedWithAMessage() {
         const QString seconds = qEnvironmentVariable("QUANTLOUPE_FUZZ_SECONDS", "20");
         QString said;
         const int code = quantloupe::test::runPython(arguments(seconds), &said, seconds.toInt() + 240);

@@ -217,7 +217,7 @@ class HostileContentTest : public QObject {
     }
 
     /// With the reason on stderr and exit code 1, also where it fails before the event loop runs.
-    void screenshotsOfWhatCannotBeOpenedEnd_data() {
+    void screenshotsOfUnreadableFilesFail_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("content");
         QTest::newRow("no project") << "broken.quantloupe" << QByteArray("{}");
@@ -226,7 +226,7 @@ class HostileContentTest : public QObject {
         QTest::newRow("no model") << "broken.onnx" << QByteArray("hello");
         QTest::newRow("no file") << "missing.quantloupe" << QByteArray();
     }
-    void screenshotsOfWhatCannotBeOpenedEnd() {
+    void screenshotsOfUnreadableFilesFail() {
         QFETCH(QString, name);
         QFETCH(QByteArray, content);
         const QString path = content.isEmpty() ? m_in.file(name) : m_in.put(name, content);
@@ -237,7 +237,7 @@ class HostileContentTest : public QObject {
     }
 
     /// It ends by itself, with an exit code, however little memory there is.
-    void tightMemoryIsSaid() {
+    void tightMemoryIsReported() {
         if (!kLimitsMemory) QSKIP("sanitizers reserve all address space");
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
         for (const rlim_t mebibytes : {120, 160, 200, 240, 280, 320, 360, 400, 450, 500}) {

@@ -77,14 +77,14 @@ class InterchangeTest : public QObject {
   private Q_SLOTS:
     void initTestCase() { m_runtime = runPython({"-c", "import onnxruntime, onnx, numpy, PIL"}) == 0; }
 
-    void theScriptDoesWhatThePreviewDid_data() {
+    void theScriptMatchesThePreview_data() {
         QTest::addColumn<QString>("preset");
         QTest::addColumn<QStringList>("more");
         QTest::newRow("u8s8, a layer in float") << QStringLiteral("onnxruntime-u8s8") << QStringList{};
         QTest::newRow("s8s8, 4-bit weights, tail in float") << QStringLiteral("w4a8") << QStringList{"--skip-tail"};
         QTest::newRow("a method that it has not") << QStringLiteral("onnxruntime-s8s8") << QStringList{"--calibration", "mse", "--per-channel"};
     }
-    void theScriptDoesWhatThePreviewDid() {
+    void theScriptMatchesThePreview() {
         if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
         if (m_images.empty()) QSKIP("the folder of models, data and oracles is not there");
         QFETCH(QString, preset);
@@ -174,7 +174,7 @@ class InterchangeTest : public QObject {
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
     }
 
-    void withoutOnnxRuntimeItSaysHowToGetIt() {
+    void withoutOnnxRuntimeItExplainsTheInstallation() {
         const QString none = file("no_runtime");
         writeFileAtomically(none.toStdString(), "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
         fs::permissions(none.toStdString(), fs::perms::owner_all);

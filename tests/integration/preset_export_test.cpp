@@ -43,7 +43,7 @@ class PresetExportTest : public QObject {
         if (!test::runsInPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
 
-    void onnxRuntimeComputesWhatWeSimulate_data() {
+    void onnxRuntimeMatchesTheSimulation_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("preset");
         const auto row = [](const char* model, const std::string& preset) {
@@ -52,7 +52,7 @@ class PresetExportTest : public QObject {
         for (const char* model : {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_cifar10"})
             for (const PresetInfo& preset : presets()) row(model, preset.name);
     }
-    void onnxRuntimeComputesWhatWeSimulate() {
+    void onnxRuntimeMatchesTheSimulation() {
         QFETCH(QString, model);
         QFETCH(QString, preset);
         const auto images = static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "48").toInt());

@@ -218,7 +218,7 @@ class RandomGraphsTest : public QObject {
         }
     }
 
-    void whatStaysInFloatSaysWhy() {
+    void floatLayersHaveAReason() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
             const auto session = randomSession(text);

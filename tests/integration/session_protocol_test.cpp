@@ -95,7 +95,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no step was made either
     }
 
-    void aRefusalKeepsWhatCanBeRedone() {
+    void aRejectedRequestKeepsRedo() {
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
         const Json skipped = config();
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == true);

@@ -152,7 +152,7 @@ class SessionTest : public QObject {
         }
     }
 
-    void aThresholdSkipsWhatIsBeyondIt() {
+    void aThresholdSkipsLayersBeyondIt() {
         QuantizationConfig config = test::demoConfig();
         const auto plain = m_session->evaluate(config);
         std::vector<double> values;
@@ -190,7 +190,7 @@ class SessionTest : public QObject {
         QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
     }
 
-    void aThresholdWithoutDataSaysSo() {
+    void aThresholdWithoutDataIsReported() {
         Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
         QuantizationConfig config = test::demoConfig();
         SkipRule rule;

@@ -179,7 +179,7 @@ class TuneTest : public QObject {
         QVERIFY2(best >= 0.8 * searches, qPrintable(QString::number(best)));
     }
 
-    void theCurveIsWhatTheSessionMeasures() {
+    void theCurveMatchesTheSession() {
         const auto session = sessionOf(network(2, true), true);
         TuneOptions options;
         options.maxDrop = 0.02;
@@ -268,7 +268,7 @@ class TuneTest : public QObject {
         QCOMPARE(none.curve.size(), std::size_t(1));
     }
 
-    void cancelledItReturnsWhatItHas() {
+    void returnsItsBestResultWhenCancelled() {
         const auto session = sessionOf(network(2, true));
         const CancelToken cancel;
         TuneOptions options;
@@ -363,7 +363,7 @@ class TuneTest : public QObject {
         QCOMPARE(count({"Conv_0", "Conv_2", "Conv_3", "Add_5"}), std::size_t(0));
     }
 
-    void withoutRealDataItSaysSo() {
+    void withoutRealDataItIsReported() {
         Session bare(network(1, true));
         try {
             tune(bare, coarse(), {});

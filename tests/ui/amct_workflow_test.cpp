@@ -35,7 +35,7 @@ class AmctWorkflowTest : public QObject {
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }
 
-    void theStepFollowsFromWhatWasMeasured() {
+    void theStepFollowsFromTheEvaluations() {
         const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}),
                                  both = tuned(skipped);
         AmctFacts facts;

@@ -46,7 +46,7 @@ class CommandsTest : public QObject {
         QVERIFY(!palette->isVisible());
     }
 
-    void scoresPreferBeginningsOfWords() {
+    void scoresPreferWordBeginnings() {
         QVERIFY(fuzzyScore(QStringLiteral("sd"), QStringLiteral("Skip all downstream")) >
                 fuzzyScore(QStringLiteral("sd"), QStringLiteral("Used")));
         QVERIFY(fuzzyScore(QStringLiteral("xyz"), QStringLiteral("Skip all downstream")) < 0);

@@ -85,7 +85,7 @@ class ExportsTest : public QObject {
         QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
     }
 
-    void theDialogSaysWhatIsLostBeforeAnythingIsWritten() {
+    void theDialogListsLossesBeforeWriting() {
         ExportDialog dialog(m_document, exportInfo(ExportKind::Dialect, "quark"), file("net.quark.py"));
         QVERIFY(dialog.limits().contains("rules become single layers"));
         QVERIFY(!dialog.saveButton()->isEnabled());
@@ -131,7 +131,7 @@ class ExportsTest : public QObject {
         QCOMPARE(readFile(file("small.onnx")), bytes);
     }
 
-    void whatCannotBeWrittenIsSaid() {
+    void writeErrorsAreReported() {
         QSignalSpy failed(&m_document, &Document::failed);
         startExport(m_document, exportInfo(ExportKind::Dot), file("no/such/folder.dot"));
         QVERIFY(failed.wait(60000));

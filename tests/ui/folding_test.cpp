@@ -81,7 +81,7 @@ class FoldingTest : public QObject {
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
     }
 
-    void theLargerGroupHoldsAllBlocks() {
+    void theLargerGroupContainsAllBlocks() {
         click("/blocks/2/act/Relu");
         press(Qt::Key_G);
         press(Qt::Key_G, Qt::ControlModifier);
@@ -178,7 +178,7 @@ class FoldingTest : public QObject {
         QCOMPARE(selected(), QStringList{"/blocks/5/conv/Conv"});
     }
 
-    void picturesShowWhatTheCanvasShows() {
+    void picturesMatchTheCanvas() {
         press(Qt::Key_G, Qt::ShiftModifier);
         const DrawnGraph graph = drawnGraph(*document(), *canvas());
         const std::string png = pngOf(graph, 2);

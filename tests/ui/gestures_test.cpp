@@ -146,7 +146,7 @@ class GesturesTest : public QObject {
         QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
     }
 
-    void blocksBuiltAlikeArePreviewedFromTheMenu() {
+    void identicalBlocksArePreviewedFromTheMenu() {
         click("/blocks/1/act/Relu");
         QMenu* menu = m_window->gestures()->blockMenu();
         m_window->gestures()->popUpBlocks();

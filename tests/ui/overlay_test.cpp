@@ -110,7 +110,7 @@ class OverlayTest : public QObject {
         QCOMPARE(text("/blocks/1/Add"), QStringLiteral("8"));
     }
 
-    void noValueIsSaidAndDrawn() {
+    void aMissingValueIsExplainedAndDrawn() {
         canvas()->setMetric(Metric::RangeRatio);
         const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
         QVERIFY(canvas()->looks()[*box].noValue);

@@ -112,7 +112,7 @@ class ProjectTest : public QObject {
         QCOMPARE(document().undoStack()->index(), 2);
     }
 
-    void theHistorySaysTheDifferenceToTheBaseline() {
+    void theHistoryShowsTheDifferenceToTheBaseline() {
         toggle("Conv_0");
         const QAbstractItemModel* model = m_window->historyPanel()->view()->model();
         QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(), QStringLiteral("to float"));
@@ -256,7 +256,7 @@ class ProjectTest : public QObject {
         QCOMPARE(left->project, file("a.quantloupe"));
     }
 
-    void aFolderThatCannotBeWrittenIsSaidOnce() {
+    void aFolderThatCannotBeWrittenIsReportedOnce() {
         writeFileAtomically(file("no folder"), "");
         m_window->enableRecovery(file("no folder") / "recovery");
         m_window->autosave()->setDelay(1);

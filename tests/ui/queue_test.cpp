@@ -113,7 +113,7 @@ class QueueTest : public QObject {
         QCOMPARE(left.shown(23).value_or(-1), 200);
     }
 
-    void minutesAreToldAsMinutes() {
+    void longTimesAreShownInMinutes() {
         QCOMPARE(timeLeftWords(25), QStringLiteral("about 25 s left"));
         QCOMPARE(timeLeftWords(150), QStringLiteral("about 3 min left"));
     }
@@ -151,7 +151,7 @@ class QueueTest : public QObject {
         QVERIFY(!button("Resume"));
     }
 
-    void whatWaitsIsTold() {
+    void waitingTasksAreShown() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QSignalSpy exported(job(), &EvaluationJob::exported);
@@ -183,7 +183,7 @@ class QueueTest : public QObject {
         QCOMPARE(document().evaluation(), before);
     }
 
-    void anEditWhileHeldReplacesWhatWaits() {
+    void anEditWhilePausedReplacesTheQueuedOne() {
         job()->setPaused(true);
         QSignalSpy finished(&document(), &Document::evaluationFinished);
         document().edit(skipType(document().config(), "Conv"));

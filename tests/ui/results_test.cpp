@@ -108,7 +108,7 @@ class ResultsTest : public QObject {
         QCOMPARE(panel.divergence()->sample.name, model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
     }
 
-    void twoConfigurationsAreComparedInWords() {
+    void theComparisonOfTwoConfigurationsIsDescribed() {
         QuantizationConfig finer = m_document->config();
         finer.quantization.weight.bits = 8;
         m_document->edit({finer, QStringLiteral("Finer"), {}});
@@ -135,7 +135,7 @@ class ResultsTest : public QObject {
         QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
     }
 
-    void differencesAreToldInWords() {
+    void differencesAreDescribed() {
         QuantizationConfig a = m_document->config(), b = a;
         QVERIFY(configDifference(a, a).isEmpty());
         b.quantization.weight.perChannel = true;
@@ -398,7 +398,7 @@ class ResultsTest : public QObject {
         std::filesystem::remove(*file);
     }
 
-    void rangesShowWhatTheSchemeCannotHold() {
+    void rangesShowWhatTheSchemeCannotRepresent() {
         LayerFilter filter;
         LayerTableModel rows(m_document.get());
         filter.setSourceModel(&rows);

@@ -122,7 +122,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(measured());
     }
 
-    void stoppedItKeepsWhatItHas() {
+    void keepsItsResultsWhenStopped() {
         start();
         QVERIFY(QTest::qWaitFor([&] { return finder()->found().has_value(); }, 30000));
         if (finder()->finding()) QTest::mouseClick(button(QStringLiteral("Stop")), Qt::LeftButton);
@@ -143,7 +143,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(table()->isEnabled());
     }
 
-    void withoutDataItSaysWhy() {
+    void withoutDataItGivesAReason() {
         Document bare;
         QVERIFY(test::openAndWait(bare, test::writeModel(m_folder)));
         SuggestionSection section(&bare);

@@ -39,7 +39,7 @@ class TuningPanelTest : public QObject {
         m_document.reset();
     }
 
-    void aModelThatIsQuantizedAlreadySaysSo() {
+    void aQuantizedModelIsReported() {
         const auto banner = [&] {
             for (auto* label : m_panel->findChildren<QLabel*>())
                 if (label->isVisible() && label->text().contains(QStringLiteral("quantized already"))) return true;
@@ -194,7 +194,7 @@ class TuningPanelTest : public QObject {
         }
     }
 
-    void parametersAreTypedWithTheirOwnWordsOnWhatIsWrong() {
+    void wrongParametersShowTheirOwnMessages() {
         m_document->edit(changeConfig(config(), QStringLiteral("method"),
                                       [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Ifmr; }));
         const auto* form = m_panel->findChild<CalibrationForm*>();

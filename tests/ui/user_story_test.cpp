@@ -113,7 +113,7 @@ class UserStoryTest : public QObject {
         QVERIFY(document().history().entries().size() >= 4);
     }
 
-    void exportsWhatWasTuned() {
+    void exportsTheTunedConfiguration() {
         exportBy("AMCT configuration", file("amct.json"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QVERIFY(amct[kFirst]["quant_enable"] == false);

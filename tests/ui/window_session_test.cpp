@@ -25,7 +25,7 @@ class WindowSessionTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void commandsAreToldApartByTheirNames() {
+    void commandsHaveDistinctNames() {
         std::set<QString> names;
         ShortcutSheet sheet(actions(), m_window->shortcutKeys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
@@ -300,7 +300,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(changed.size(), 0);
     }
 
-    void whatTookLongIsToldToThoseWhoLeft() {
+    void longEvaluationsNotifyWhenTheWindowIsInactive() {
         QSignalSpy told(m_window.get(), &MainWindow::notified);
         Document& document = *m_window->document();
         m_window->setLongSeconds(0);
