@@ -80,7 +80,7 @@ class AimetEqualizationTest : public QObject {
         }
     }
     void setsOfMobileNet() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         QFETCH(int, replace);
         TransformOptions options = aimet();
         options.replaceRelu6 = static_cast<ReplaceRelu6>(replace);
@@ -112,7 +112,7 @@ class AimetEqualizationTest : public QObject {
         row("clip_0_20_initializers", false, true, "clips at 0 and 20");
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, equalized);
         QFETCH(bool, same);
         QFETCH(QString, said);

@@ -51,7 +51,7 @@ class AimetTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the test assets are not there");
+        if (m_assets.empty()) QSKIP("the test assets are missing");
         const auto session = openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
                                          m_assets / "data/cifar10/calibration");
         QuantizationConfig config = presetConfig("aimet-default");

@@ -52,10 +52,10 @@ class BadEqualizationTest : public QObject {
                              "float[1,2,1,1] w2 = {1, 4}> { a = Conv(x, w1, b1)\n r = Relu(a)\n y = Conv(r, w2) }";
         QTest::newRow("no weights at all in an output channel") << pair << "w1" << QList<float>{0, 4} << "";
         QTest::newRow("no weights at all") << pair << "w1" << QList<float>{0, 0} << "";
-        QTest::newRow("nobody reads a channel") << pair << "w2" << QList<float>{0, 1} << "";
+        QTest::newRow("a channel without consumers") << pair << "w2" << QList<float>{0, 1} << "";
         QTest::newRow("neither made nor read") << QString(pair).replace("{1, 4}>", "{0, 4}>") << "w1" << QList<float>{0, 4} << "";
         QTest::newRow("an infinite weight") << pair << "w1" << QList<float>{INFINITY, 4} << "";
-        QTest::newRow("an infinite weight behind") << pair << "w2" << QList<float>{-INFINITY, 4} << "";
+        QTest::newRow("an infinite weight in the next layer") << pair << "w2" << QList<float>{-INFINITY, 4} << "";
         QTest::newRow("NaN") << pair << "w1" << QList<float>{NAN, 4} << "";
         QTest::newRow("an infinite bias") << pair << "b1" << QList<float>{INFINITY, 4} << "";
         QTest::newRow("subnormal weights") << pair << "w1" << QList<float>{1e-44f, 4} << "";

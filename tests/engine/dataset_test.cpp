@@ -148,7 +148,7 @@ class DatasetTest : public QObject {
 
     void truncatedJpeg() {
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const fs::path photo = fs::directory_iterator(assets / "data" / "photos")->path();
         QFile file(QString::fromStdString(photo.string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -315,7 +315,7 @@ class DatasetTest : public QObject {
 
     void cifarFolder() {
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const fs::path model = assets / "models" / "mobilenetv2_cifar10.onnx";
         const Preprocess preprocess = loadPreprocess(preprocessBeside(model).value());
         const std::vector<InputSpec> inputs = {

@@ -62,7 +62,7 @@ class EqualizationSetsTest : public QObject {
                                    << "";
         QTest::newRow("MaxPool") << "a = Conv(x, w1)\n b = MaxPool<kernel_shape = [1,1]>(a)\n y = Conv(b, w2)"
                                  << "";
-        QTest::newRow("restart behind an Add")
+        QTest::newRow("restart after an Add")
             << "a = Conv(x, w1)\n b = Add(a, x)\n c = Conv(b, w2)\n y = Conv(c, w3)"
             << "Conv_2>Conv_3";
         QTest::newRow("computed weight") << "v2 = Exp(w2)\n a = Conv(x, w1)\n y = Conv(a, v2)"

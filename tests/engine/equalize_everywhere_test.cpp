@@ -367,7 +367,7 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("vit_cifar10") << 0;
     }
     void realNetworks() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         TransformOptions options = everywhere(-1);
         options.replaceRelu6 = ReplaceRelu6::All;
         const auto p = prepare(loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph, options);

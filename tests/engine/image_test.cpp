@@ -153,7 +153,7 @@ class ImageTest : public QObject {
         QFETCH(QString, model);
         QFETCH(QString, folder);
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const std::string name = model.toStdString();
         const auto oracle = loadNpz(assets / "oracles" / ("float_" + name + ".npz")).at("input_pixels");
         const Preprocess preprocess = loadPreprocess(assets / "models" / (name + ".preprocess.json"));

@@ -108,7 +108,7 @@ class LoadModelTest : public QObject {
     void externalDataStaysInTheFolder_data() {
         QTest::addColumn<QString>("location");
         QTest::addColumn<QString>("says");
-        QTest::newRow("beside the model") << "weights.bin" << "no error";
+        QTest::newRow("next to the model") << "weights.bin" << "no error";
         QTest::newRow("missing") << "nothing.bin" << "is missing";
         QTest::newRow("absolute") << "/etc/passwd" << "only files beside the model";
         QTest::newRow("above") << "../outside.bin" << "outside the model's folder";
@@ -142,7 +142,7 @@ class LoadModelTest : public QObject {
         QTest::newRow("vision transformer, opset 20") << "vit_cifar10_opset20" << 179;
     }
     void realModelsLoad() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         QFETCH(QString, name);
         QFETCH(int, nodes);
         const LoadedModel model = loadModel(test::assets() / "models" / (name.toStdString() + ".onnx"));

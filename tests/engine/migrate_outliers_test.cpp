@@ -85,10 +85,10 @@ class MigrateOutliersTest : public QObject {
             << "n = LayerNormalization(x, g, b)\n c = MatMul(n, w)\n d = Tanh(n)\n e = Tanh(c)\n y = Sub(e, d)"
             << "LayerNormalization MatMul Tanh Tanh Sub" << 1;
         QTest::newRow("Mul by one value") << "e = Erf(x)\n h = Mul(half, e)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
-        QTest::newRow("Mul by one a channel") << "e = Erf(x)\n h = Mul(e, two)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
+        QTest::newRow("Mul by one value per channel") << "e = Erf(x)\n h = Mul(e, two)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
         QTest::newRow("nothing that could take it") << "e = Erf(x)\n y = MatMul(e, w)" << "Erf Mul MatMul" << 1;
         QTest::newRow("a graph input") << "y = MatMul(x, w)" << "Mul MatMul" << 1;
-        QTest::newRow("behind a bias and an activation")
+        QTest::newRow("after a bias and an activation")
             << "c = MatMul(x, w)\n d = Add(c, b)\n e = Relu(d)\n y = MatMul(e, v)" << "Mul MatMul Add Relu Mul MatMul" << 2;
         QTest::newRow("channels of zeros") << "n = LayerNormalization(x, g, b)\n y = MatMul(n, z)" << "LayerNormalization MatMul" << 1;
     }

@@ -69,7 +69,7 @@ class NameListsTest : public QObject {
     }
 
     void pythonCompilesThem() {
-        if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
+        if (runPython({"-c", "pass"}) != 0) QSKIP("Python is not available");
         for (const char* dialect : {"nncf", "modelopt", "onnxruntime"})
             QVERIFY2(compilesInPython(exported(dialect, tuned()).files[0].text), dialect);
     }

@@ -187,7 +187,7 @@ QString flaw(const Graph& graph, const Picture& picture) {
     if (wanted.size() != picture.edges.size()) return "edges are missing or too many";
     for (std::size_t e = 0; e < picture.edges.size(); ++e) {
         const PictureEdge& edge = picture.edges[e];
-        if (!wanted.contains({edge.to, edge.tensor})) return QString("edge %1 is none of the graph").arg(e);
+        if (!wanted.contains({edge.to, edge.tensor})) return QString("edge %1 is not in the graph").arg(e);
         if (edge.points.size() < 2) return QString("edge %1 has no line").arg(e);
         const Rect &from = nodes[edge.from].box, &to = nodes[edge.to].box;
         const Point &first = edge.points.front(), &last = edge.points.back();

@@ -158,7 +158,7 @@ class QuarkEqualizationTest : public QObject {
         row("clip_0_20_constants", false, false);
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, quarkEqualizes);
         QFETCH(bool, same);
         TransformOptions options = quark(1, true);
@@ -203,7 +203,7 @@ class QuarkEqualizationTest : public QObject {
                                 << model << steps << bias << relu6;
     }
     void againstQuark() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(int, steps);
         QFETCH(bool, bias);

@@ -77,7 +77,7 @@ class QuarkTest : public QObject {
     }
 
     void pythonCompilesIt() {
-        if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
+        if (runPython({"-c", "pass"}) != 0) QSKIP("Python is not available");
         QVERIFY(compilesInPython(exported(seedConfig()).files[0].text));
         QVERIFY(compilesInPython(exported(presetConfig("quark-a8w8")).files[0].text));
         QuantizationConfig wide;

@@ -36,7 +36,7 @@ class SimplifyTest : public QObject {
         QTest::addColumn<QString>("left");
         const auto row = [](const char* name, const char* body, const char* left) { QTest::newRow(name) << body << left; };
         row("nothing to do", "(float[1,4] x) => (float[1,4] y) { a = Relu(x)\n y = Neg(a) }", "Relu Neg");
-        row("a weight behind a Transpose",
+        row("a weight after a Transpose",
             "(float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { t = Transpose<perm = [1, 0]>(w)\n y = MatMul(x, t) }",
             "MatMul");
         row("constants of constants",

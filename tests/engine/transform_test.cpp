@@ -273,7 +273,7 @@ class TransformTest : public QObject {
         row("mlperf_tiny_ad01_autoencoder", 9, 0, 0, 0);
     }
     void counts() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         TransformOptions options = aimet();
         options.replaceRelu6 = ReplaceRelu6::Between;
         const auto source =
@@ -303,7 +303,7 @@ class TransformTest : public QObject {
     }
     /// Weights and biases of every layer after each stage.
     void againstAimet() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(QString, stage);
         TransformOptions options;

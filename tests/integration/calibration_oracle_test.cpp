@@ -80,7 +80,7 @@ class CalibrationOracleTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         const auto file = m_assets / "models/mobilenetv2_cifar10.onnx";
         m_source = loadModel(file).graph;
         m_prepared = prepare(m_source, {});

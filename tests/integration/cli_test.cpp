@@ -103,7 +103,7 @@ class CliTest : public QObject {
         row("unknown command", "frobnicate MODEL", "frobnicate");
         row("tune without a target", "tune MODEL --data x", "--max-drop");
         row("tune without data", "tune MODEL --max-drop 1", "--data");
-        row("a drop that is none", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
+        row("an invalid drop", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
         row("a drop upwards", "tune MODEL --data x --max-drop -1", "--max-drop");
         row("an unknown cost", "tune MODEL --data x --max-drop 1 --cost time", "macs, parameters, layers");
         row("no steps", "tune MODEL --data x --max-drop 1 --max-steps 0", "--max-steps");
@@ -139,7 +139,7 @@ class CliTest : public QObject {
         row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
         row("import without model", "import x.json --from amct -o y.json", "--model");
         row("import without dialect", "import x.json --model MODEL -o y.json", "--from");
-        row("a dialect that is not read", "import x.json --model MODEL --from nncf -o y.json", "quark");
+        row("a format that cannot be imported", "import x.json --model MODEL --from nncf -o y.json", "quark");
         row("verify without data", "verify MODEL -o y.onnx", "--data");
         row("unknown metrics", "analyze MODEL --metrics some", "basic, all");
         row("unknown parts", "analyze MODEL --only biases", "weights");

@@ -89,7 +89,7 @@ class EqualizationTest : public QObject {
   private Q_SLOTS:
     /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization brings it back.
     void anUnequalizedNetwork() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto sqnr = [](Session& session, const QuantizationConfig& config) {
             const EvaluationPtr result = session.evaluate(config, Depth::Accuracy);
             return *result->quantized->sqnrDb;
@@ -114,7 +114,7 @@ class EqualizationTest : public QObject {
         QTest::newRow("with calibration data") << int(BiasCorrection::Empirical) << 0.91;
     }
     void fourBitsPerTensor() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         QFETCH(int, correction);
         QFETCH(double, least);
         QuantizationConfig config = presetConfig("w4a8");
@@ -175,7 +175,7 @@ class EqualizationTest : public QObject {
 
     /// Exact ones are not flagged.
     void exactTransformsAreNotFlagged() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
         QVERIFY(!test::lines(result->notices).contains("move the float network"));
@@ -273,7 +273,7 @@ class EqualizationTest : public QObject {
             ++units;
             if (behind[l]) ++behindUnits;
         }
-        qInfo("%zu of %zu units lie behind the junction; measured again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
+        qInfo("%zu of %zu units are after the junction; evaluated again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
               "tensors computed",
               behindUnits, units, warm.alone, warm.inNetwork, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
         QVERIFY(behindUnits > 0 && behindUnits < units / 3);
@@ -331,7 +331,7 @@ class EqualizationTest : public QObject {
         QTest::newRow("vit_cifar10_opset20") << 25;
     }
     void migrationKeepsTheFunction() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto session = open(QTest::currentDataTag(), {0, 16, 16});
         QuantizationConfig config;
         config.calibration.samples = 16;
@@ -342,7 +342,7 @@ class EqualizationTest : public QObject {
     }
 
     void migrationWithoutDataIsReported() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         Session session(loadModel(m_assets / "models/vit_cifar10.onnx"));
         QuantizationConfig config;
         config.refine.migration = 0.5;

@@ -36,7 +36,7 @@ class FuzzTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         if (quantloupe::test::runPython({"-c", "import numpy, onnx"}) != 0)
-            QSKIP("no Python with numpy and onnx");
+            QSKIP("Python with numpy and onnx is not available");
     }
 
     void damagedInputsAreRefusedWithAMessage() {

@@ -86,7 +86,7 @@ class InterchangeTest : public QObject {
     }
     void theScriptMatchesThePreview() {
         if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        if (m_images.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         QFETCH(QString, preset);
         QFETCH(QStringList, more);
         const QStringList data = {"--data", QString::fromStdString((m_images / "val").string()), "--calibration-data",
@@ -120,7 +120,7 @@ class InterchangeTest : public QObject {
     /// 7-bit weights: with 8 bits ONNX Runtime's integer kernels saturate on processors without VNNI.
     void operatorsOnIntegersRunInOnnxRuntime() {
         if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        if (m_images.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         std::vector<ConstantPtr> outputs;
         for (const char* dialect : {"qdq", "qoperator"}) {
             const QString model = file(dialect) + QStringLiteral(".onnx");

@@ -39,7 +39,7 @@ class PresetExportTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         if (!test::runsInPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
 

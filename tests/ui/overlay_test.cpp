@@ -194,7 +194,7 @@ class OverlayTest : public QObject {
         document->select(node("/stem/Conv"));
         document->toggleSelection();
         QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
-        if (!document->layers()[0].cumulative) QSKIP("nothing is measured without data");
+        if (!document->layers()[0].cumulative) QSKIP("nothing is evaluated without data");
         std::size_t compared = 0;
         for (const LayerResult& layer : document->layers()) {
             if (!layer.cumulative || before[layer.node.index()] < 0) continue;
