@@ -40,9 +40,10 @@ class AimetEqualizationTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// The numbers in AIMET's documentation of equalization for MobileNetV2's features.1 project (first and last row) and features.2 expand (first and
-    /// last columns), before and after. The largest weights are not printed: here they are such that the pair rule
-    /// r1 / sqrt(r1 r2) gives the factors by which the printed columns grew; the printed rows must shrink by the same.
+    /// The numbers in AIMET's documentation of equalization for MobileNetV2's features.1 project (first and last row) and
+    /// features.2 expand (first and last columns), before and after. The largest weights are not printed; here they are chosen so
+    /// that the pair rule r1 / sqrt(r1 r2) gives the factors by which the printed columns grow. The printed rows must shrink by the
+    /// same factors.
     void printedNumbers() {
         const std::vector<double> columns{-8.41059163e-02, -1.12039044e-01, -2.72468403e-02, 9.46642041e-01, 4.35139937e-03, 2.57021021e-02};
         const std::vector<double> columnsAfter{-2.4585028e-01, -3.5856506e-01, -3.3467390e-02, 1.2930528e+00, 1.6213797e-02, 7.0406616e-02};
@@ -90,7 +91,7 @@ class AimetEqualizationTest : public QObject {
     }
 
     void corners_data() {
-        QTest::addColumn<bool>("equalized");  // by us, where it is right
+        QTest::addColumn<bool>("equalized");  // whether Quantloupe equalizes it
         QTest::addColumn<bool>("same");       // the weights equal AIMET's
         QTest::addColumn<QString>("said");
         const auto row = [](const char* name, bool we, bool same, const char* said = "") { QTest::newRow(name) << we << same << said; };

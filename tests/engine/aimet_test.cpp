@@ -93,8 +93,8 @@ class AimetTest : public QObject {
         // AIMET calibrates with the weights already quantized: ranges differ by up to 3.7 %.
         const auto ours = entriesOf(file(0), "activation_encodings"), their = entriesOf(theirs, "activation_encodings");
         for (const auto& [name, entry] : ours) {
-            if (name == "/Flatten_output_0") continue;  // AIMET quantizes no Flatten; here it passes its input's scale on
-            // A folded batch norm gives the tensor its name here; there the layer before it keeps its own.
+            if (name == "/Flatten_output_0") continue;  // AIMET does not quantize Flatten; here it keeps its input's scale
+            // Here a folded batch norm determines the tensor's name; in AIMET the layer before it keeps its own.
             const NodeId maker = m_model->tensor(*m_model->findTensor(name)).producer;
             const bool folded = maker.valid() && m_model->node(maker).op == "BatchNormalization";
             const std::string& there = folded ? m_model->tensor(m_model->node(maker).input(0)).name : name;

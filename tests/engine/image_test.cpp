@@ -266,7 +266,7 @@ class ImageTest : public QObject {
         QVERIFY2(error.contains("it.jpg") && error.contains("CMYK"), qPrintable(error));
     }
 
-    // libjpeg itself would fill the missing part with grey and only warn.
+    // libjpeg itself would fill the missing part with gray and only warn.
     void truncatedFilesAreErrors_data() {
         QTest::addColumn<QByteArray>("file");
         const auto row = [](const char* name, const Bytes& bytes) {
@@ -287,7 +287,7 @@ class ImageTest : public QObject {
         for (std::size_t size = 0; size < whole.size(); ++size) {
             const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
             const QString error = errorOf([&] { decode(part); });
-            // The last byte of all is the second of the end mark: its loss is not noticed by every decoder.
+            // The last byte is the second byte of the end marker: not every decoder notices its loss.
             QVERIFY2(error.contains("it.jpg") || size + 1 == whole.size(),
                      qPrintable(QString("%1 of %2 bytes decode").arg(size).arg(whole.size())));
         }

@@ -143,7 +143,7 @@ class NpuPositionsTest : public QObject {
         QCOMPARE(printed(positionsOf(planOf(source, config, start))), printed(parsed(after)));
     }
 
-    /// Each by itself: the others' rows stay as they were.
+    /// Each constraint alone: the rows of the others do not change.
     void rulesAreOptions_data() {
         QTest::addColumn<int>("rule");
         QTest::addColumn<QString>("net");
@@ -171,7 +171,7 @@ class NpuPositionsTest : public QObject {
         QCOMPARE(printed(positionsOf(planOf(graph(net), config, parsed(before)))), printed(parsed(after)));
     }
 
-    /// Quark moves a weight's scale and leaves its codes: so do we, and say it.
+    /// Quark changes a weight's scale but not its codes. Quantloupe does the same and reports it.
     void codesOfWeightsStay() {
         QuantizationConfig config = npuConfig();
         const GraphPtr source = graph(kOneConv);

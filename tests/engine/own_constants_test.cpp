@@ -143,7 +143,7 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(run(prepared.graph, {1, 1, 2, 2}, input), run(source, {1, 1, 2, 2}, input));
     }
 
-    /// AIMET leaves shared weights as they are; the copies that quantization gets come later.
+    /// AIMET does not change shared weights; the copies for quantization are made later.
     void equalizationLeavesSharedWeightsAlone() {
         const GraphPtr source = graph(
             "(float[N,2,1,1] x) => (float[N,2,1,1] y) <float[2,2,1,1] w = {8, 1, 0.5, -0.25}, float[2,2,1,1] "

@@ -40,7 +40,7 @@ class ProgramTest : public QObject {
     }
 
     void emptyExtentsGiveEmptySums() {
-        // A sum over no products is 0; a result without columns has no values.
+        // An empty sum of products is 0; a result without columns has no values.
         const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[2,0] X) => (float[2,3] Y) <float[0,3] W = {}> { Y = MatMul(X, W) })").graph;
         QCOMPARE(run(inner, {2, 0}, {}), std::vector<float>(6, 0));

@@ -137,7 +137,7 @@ class QuarkEqualizationTest : public QObject {
     }
 
     void corners_data() {
-        QTest::addColumn<bool>("quarkEqualizes");  // we do, where it is right
+        QTest::addColumn<bool>("quarkEqualizes");  // Quantloupe does if it is correct
         QTest::addColumn<bool>("same");            // the weights equal Quark's
         const auto row = [](const char* name, bool we, bool same) { QTest::newRow(name) << we << same; };
         row("plain", true, true);

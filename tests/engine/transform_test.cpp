@@ -54,7 +54,7 @@ struct Deviation {
     }
 };
 
-/// Of each channel, so that small channels count as much as large ones.
+/// Per channel, so that small channels count as much as large ones.
 double worstChannel(std::span<const float> found, std::span<const float> expected) {
     double worst = 0;
     for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
@@ -91,7 +91,7 @@ class TransformTest : public QObject {
         const char* const nodes =
             "lo = Constant<value = float {0.0}>()\n hi = Constant<value = float {6.0}>()\n";
         const auto [replaced, told] = noticesOf("", "i", EqualizationProfile::Aimet);
-        QCOMPARE(replaced, std::size_t(1));  // Dropout and Identity do not stand between
+        QCOMPARE(replaced, std::size_t(1));  // Dropout and Identity between the layers do not matter
         QVERIFY2(told.contains("1 of 1 Clip(0, 6) that became Relu have their bounds as initializers"),
                  qPrintable(told));
         const auto [same, nothing] = noticesOf(nodes, "n", EqualizationProfile::Aimet);
@@ -225,7 +225,7 @@ class TransformTest : public QObject {
         QCOMPARE(list(relu.sets[0].factors[0]), QString("1 1"));
         QCOMPARE(constantText(*relu.graph, 0, 2), QString("6 2"));
         QCOMPARE(constantText(*relu.graph, 2, 2), QString("7"));  // 1 + 4 (1 + 0.5)
-        // Without an activation the whole beta goes: 1 + 10 * 1.5 + 2 * -0.5.
+        // Without an activation the whole beta is moved: 1 + 10 * 1.5 + 2 * -0.5.
         const auto linear = prepare(graph(net.arg("").replace("(r,", "(n,")), options);
         QCOMPARE(constantText(*linear.graph, 0, 2), QString("0 0"));
         QCOMPARE(constantText(*linear.graph, 1, 2), QString("15"));

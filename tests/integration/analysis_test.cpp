@@ -213,7 +213,7 @@ class AnalysisTest : public QObject {
             QVERIFY(near(d.referenceDeviation, 114.791953));
             QCOMPARE(*d.klDivergence, 0.0);  // two elements: both scale to 0 and 1
         }
-        // Without being asked for, the dear ones are not there, and the others are an evaluation's own.
+        // The expensive metrics exist only on request; the others equal those of an evaluation.
         const auto evaluated = m_small->evaluate(twoBits());
         QVERIFY(!evaluated->layers[0].local->klDivergence && !evaluated->layers[0].local->accumulatedRelative);
         QCOMPARE(evaluated->layers[0].local->qs, of(*m_small, all, "MatMul_0").local->qs);
@@ -244,7 +244,7 @@ class AnalysisTest : public QObject {
         LayerMetricsOptions options;
         options.reference = MetricReference::Source;
         const auto all = measureLayers(*m_demo, config, options);
-        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is as good as exact on this network: what is left
+        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is nearly exact on this network: the remaining difference
         // is rounding, although the equalized tensors differ from the source's by their factors.
         for (const LayerMetrics& metrics : all) {
             QVERIFY2(metrics.cumulative && metrics.cumulative->qs < 0.02,
@@ -356,7 +356,7 @@ class AnalysisTest : public QObject {
         QVERIFY(errorOf([&] { findSample(*m_small, "cat.jpg"); }).contains("cat.jpg"));
         const std::string name = m_demo->sampleName(7);
         QCOMPARE(findSample(*m_demo, name), std::size_t{7});
-        QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // an ending that only one has
+        QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // a unique suffix
     }
 
     void samplesThatFlip() {

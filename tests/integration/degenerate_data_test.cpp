@@ -25,7 +25,7 @@ class Loop {
         const auto data = openDataset(file, inputSpecsOf(m_session.graph()), {});
         m_session.setData(data, data);
     }
-    /// The notices, a line each, or the error.
+    /// Returns the notices, one per line, or the error.
     QString notices(const QuantizationConfig& config) {
         try {
             const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
@@ -87,7 +87,7 @@ class DegenerateDataTest : public QObject {
         QuantizationConfig config = all();
         config.quantization.weight.bits = 4;
         config.quantization.weight.powerOfTwo = true;
-        // 2e-38 / 7 is no normal number: the scale becomes 1.
+        // 2e-38 / 7 is not a normal number: the scale becomes 1.
         Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
         const QString said = loop.notices(config);
         QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"), qPrintable(said));

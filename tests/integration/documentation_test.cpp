@@ -14,7 +14,7 @@ namespace {
 
 const QString kSource = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/");
 
-/// The lines of the blocks between ``` marks, each block by itself.
+/// Returns the lines of each block between ``` marks.
 QList<QStringList> codeBlocks(const QString& file) {
     QFile document(kSource + file);
     if (!document.open(QIODevice::ReadOnly)) return {};
@@ -57,7 +57,7 @@ QList<Example> examplesOf(const QStringList& block, const QString& prompt) {
 
 QString simplified(const QString& line) { return line.simplified(); }
 
-/// The first line of `expected` that does not come in `printed`, after the ones before it; null if all do.
+/// Returns the first line of `expected` that is not in `printed` after the preceding ones; null if all are.
 QString missingLine(const QStringList& expected, const QStringList& printed) {
     qsizetype next = 0;
     for (const QString& line : expected) {

@@ -24,7 +24,7 @@ QuantizationConfig equalized(EqualizationProfile profile, int steps = 1) {
     return config;
 }
 
-/// A little network with all layers that learned rounding knows, and uneven random samples for it.
+/// A small network with all layers that learned rounding supports, and uneven random samples for it.
 class SmallNetwork {
   public:
     SmallNetwork() {
@@ -87,7 +87,7 @@ class EqualizationTest : public QObject {
     }
 
   private Q_SLOTS:
-    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization brings it back.
+    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization restores it.
     void anUnequalizedNetwork() {
         if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto sqnr = [](Session& session, const QuantizationConfig& config) {
@@ -205,10 +205,10 @@ class EqualizationTest : public QObject {
                 moved += quantizers.weight->codes[i] != plain->quantizers[u].weight->codes[i];
         }
         QCOMPARE(one->version.hex(), two->version.hex());
-        QVERIFY(moved > 50);  // it did learn something
+        QVERIFY(moved > 50);  // rounding was learned
     }
 
-    /// Cancelled between layers; those that were learned by then are not learned again.
+    /// Cancelled between layers: finished layers are not learned again.
     void learnedRoundingCanBeCancelled() {
         const auto session = m_small.open(2);
         const QuantizationConfig config = learned();
@@ -324,7 +324,7 @@ class EqualizationTest : public QObject {
         QVERIFY(*migrated->quantized->sqnrDb > plain + 10);
     }
 
-    /// The float function of real transformers stays; all that their matrix products read takes part: four inputs a block, and the head's.
+    /// The float function of real transformers does not change. All inputs of matrix products take part: four per block, and the head's.
     void migrationKeepsTheFunction_data() {
         QTest::addColumn<int>("inputs");
         QTest::newRow("vit_cifar10") << 25;

@@ -163,7 +163,7 @@ class ExportedModelsTest : public QObject {
         for (const float value : source.ours->floats()) largest = std::max(largest, std::fabs(value));
         qInfo("largest difference %g of %g; the same class in %g", result.maxAbsDiff, double(largest),
               result.agreement);
-        // A value on the border of two codes may become the other one.
+        // A value on the border between two codes can be rounded to either.
         QVERIFY(result.maxAbsDiff <= 0.02 * double(largest));
         QVERIFY(result.agreement >= 0.98);
     }

@@ -55,7 +55,7 @@ class FloatModelsTest : public QObject {
                 float worst = 0, largest = 0;
                 for (std::size_t i = 0; i < expected->floats().size(); ++i) {
                     const float difference = std::abs(expected->floats()[i] - found->second->floats()[i]);
-                    QVERIFY(std::isfinite(difference));  // a NaN would win no comparison
+                    QVERIFY(std::isfinite(difference));  // comparisons with NaN are false
                     worst = std::max(worst, difference);
                     largest = std::max(largest, std::abs(expected->floats()[i]));
                 }

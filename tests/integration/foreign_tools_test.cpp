@@ -42,7 +42,7 @@ Outcome runProcess(const QString& program, const QStringList& arguments, const Q
 }
 Outcome runCli(const QStringList& arguments) { return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments); }
 
-/// The Python that was named for the tool, or the general one if it has the tool; empty if neither.
+/// Returns the Python set for the tool, else the general one if it has the tool, else an empty string.
 QString pythonWith(const Tool& tool) {
     if (qEnvironmentVariableIsSet(tool.variable)) return qEnvironmentVariable(tool.variable);
     const QString general = qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3"));
@@ -75,7 +75,7 @@ class ForeignToolsTest : public QObject {
   private:
     QTemporaryDir m_folder;
     fs::path m_model = demoFolder() / "mobilenetv2_cifar10.onnx";
-    /// The thousand images where they are there: half a point of the demo's five hundred is two of them.
+    /// Uses a thousand images if available: half a point of the demo's five hundred is only two images.
     fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
 
     QString file(const QString& name) const { return m_folder.filePath(name); }
@@ -87,7 +87,7 @@ class ForeignToolsTest : public QObject {
         const DatasetPtr all = openDataset(evaluation(), inputSpecsOf(*loadModel(m_model).graph), loadPreprocess(*preprocessBeside(m_model)));
         return subset(all, spreadEvenly(all->size(), count));
     }
-    /// As arrays for the other program; it prepares no image itself.
+    /// Inputs as arrays for the other program, which does not preprocess images.
     QString inputsOf(const Dataset& samples) const {
         std::vector<std::byte> bytes;
         SampleTensor one;
@@ -176,7 +176,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         const Outcome run = runProcess(
             python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
-        // Every tensor with an entry, and no other but those tied to one, has its quantizer on.
+        // Exactly the tensors with an entry, and those tied to one, have an enabled quantizer.
         const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
         const json entries = json::parse(readFile(file("tuned.encodings").toStdString()));
         std::set<std::string> wanted;
@@ -241,7 +241,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
               100 * agreement(ours, theirs));
         QVERIFY(std::abs(here - there) <= apart + 1e-9);
         if (!how.contains("--skip")) return;
-        // The excluded layer is there, in float: its weight is no dequantized constant.
+        // The excluded layer exists in float: its weight is not a dequantized constant.
         const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
         std::size_t floating = 0;
         for (const Node& node : quantized->nodes()) {

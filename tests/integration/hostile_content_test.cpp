@@ -41,7 +41,7 @@ std::string modelWithAttributes(int count) {
     return model.SerializeAsString();
 }
 
-/// A Constant whose value_float says that it is an integer.
+/// A Constant whose value_float is declared as an integer.
 std::string constantOfAnotherKind() {
     onnx::ModelProto model;
     model.ParseFromString(textModelBytes(
@@ -123,7 +123,7 @@ class HostileContentTest : public QObject {
         QVERIFY2(outcome.milliseconds < 5000, described(outcome));
     }
 
-    /// Next to the model, not where the program runs.
+    /// External data is next to the model, not in the current folder.
     void externalDataOfAConstantLiesNextToTheModel() {
         m_in.putTwoFloats("constant/w.bin");
         const QString model =
@@ -216,7 +216,7 @@ class HostileContentTest : public QObject {
         QVERIFY2(!csv.contains("\n=") && !csv.contains("\n\"="), csv);
     }
 
-    /// With the reason on stderr and exit code 1, also where it fails before the event loop runs.
+    /// The reason is on stderr and the exit code is 1, even if it fails before the event loop runs.
     void screenshotsOfUnreadableFilesFail_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("content");
@@ -236,7 +236,7 @@ class HostileContentTest : public QObject {
         QVERIFY(!QFile::exists(m_in.file("x.png")));
     }
 
-    /// It ends by itself, with an exit code, however little memory there is.
+    /// The program exits normally with an exit code, however little memory there is.
     void tightMemoryIsReported() {
         if (!kLimitsMemory) QSKIP("sanitizers reserve all address space");
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");

@@ -50,10 +50,10 @@ class InterchangeTest : public QObject {
 
     QString file(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
 
-    /// The thousand images: on the demo's five hundred, three that fall differently at rounding ties are more than half a point.
+    /// Uses a thousand images: with the demo's five hundred, three different predictions from rounding ties exceed half a point.
     fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
 
-    /// Top-1 of a model in ONNX Runtime on those, without its optimizations.
+    /// Returns the top-1 of a model in ONNX Runtime on these images, without its optimizations.
     double top1(const QString& model) {
         QString said;
         const QString script = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py");

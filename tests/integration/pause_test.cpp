@@ -24,7 +24,7 @@ struct Running {
     EvaluationPtr result;
     std::thread thread;
 
-    /// `study`: what costs what, instead of an evaluation.
+    /// `study`: a background measurement instead of an evaluation.
     explicit Running(Session& session, bool study = false, int closeAt = -1) {
         thread = std::thread([this, &session, study, closeAt] {
             EvaluationObserver observer;
@@ -87,7 +87,7 @@ class PauseTest : public QObject {
         }
     }
 
-    /// Closed and opened faster than a batch takes: tasks are put off again and again, and each is done once.
+    /// Closed and opened faster than a batch takes: tasks are postponed repeatedly, and each runs once.
     void aGateThatFluttersLosesNothing() {
         const EvaluationPtr plain = test::openDemo(kOptions)->evaluate(test::demoConfig());
         const auto session = test::openDemo(kOptions);

@@ -62,7 +62,7 @@ class PresetExportTest : public QObject {
         const fs::path file = m_assets / "models" / (model.toStdString() + ".onnx");
         const auto session = test::openSession(file, m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration", options);
         QuantizationConfig config = presetConfig(preset.toStdString());
-        config.quantization.rounding = TieRounding::HalfEven;  // no Q/DQ pair rounds as AIMET does
+        config.quantization.rounding = TieRounding::HalfEven;  // Q/DQ pairs cannot round as AIMET does
         config.calibration.samples = std::min(config.calibration.samples, 32);
         const fs::path folder = m_folder.path().toStdString();
         saveModel(*session->quantizedModel(config), folder / "model.onnx");

@@ -48,7 +48,7 @@ class PresetOracleTest : public QObject {
 
     json oracle(const QString& run) const { return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json"))); }
 
-    /// Of each tensor that is quantized in the written model, by its name in the source.
+    /// Scale of each quantized tensor in the tool's model, by its name in the source.
     static std::map<std::string, float> activationScales(const Graph& written, const Graph& source) {
         std::map<std::string, float> scales;
         for (const Node& node : written.nodes()) {
@@ -65,7 +65,7 @@ class PresetOracleTest : public QObject {
         return scales;
     }
 
-    /// Of each layer's weight, by the weight's name in the source.
+    /// Scales of each layer's weight, by the weight's name in the source.
     static std::map<std::string, ConstantPtr> weightScales(const Graph& written, const Graph& source) {
         std::map<std::string, ConstantPtr> scales;
         for (const Node& node : written.nodes()) {
@@ -224,7 +224,7 @@ class PresetOracleTest : public QObject {
             for (const json& one : truth["first_8_logits"])
                 for (const json& value : one) logits.push_back(value.get<float>());
             sqnr = test::sqnrDb(logits, outputs->floats().subspan(0, logits.size()));
-        } else if (!run.contains("resnet8")) {  // there a Softmax hides them
+        } else if (!run.contains("resnet8")) {  // whose Softmax hides the differences
             const ConstantPtr logits = loadNpy(m_assets / "oracles" / (run.toStdString() + "_logits.npy"));
             sqnr = test::sqnrDb(logits->floats(), outputs->floats());
         }
@@ -232,8 +232,8 @@ class PresetOracleTest : public QObject {
         if (activations > 0) QVERIFY2(scales.different.isEmpty(), qPrintable(scales.different.join("\n")));
         QVERIFY(foundActivations >= activations);
         QVERIFY2(weights <= 0, "weights are missing");
-        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it is 29 dB and less from itself where
-        // biases move by a millionth. tf_enhanced has other scales (docs/calibration.md).
+        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it differs from itself by 29 dB or less
+        // if biases change by a millionth. tf_enhanced has other scales (docs/calibration.md).
         const bool sensitive = activations == 0 || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
         const double wanted = sensitive ? 22 : onnxRuntime && model.startsWith("vit") ? 25 : 35;
         QVERIFY(std::abs(*result->quantized->top1 - expected) <= (sensitive ? 0.01 : 0.005) + 1e-9);

@@ -92,7 +92,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY2(error.contains(mentions), qPrintable(error));
         QVERIFY(config() == before);
         QVERIFY(!m_protocol->ended());
-        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no step was made either
+        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no history step was added either
     }
 
     void aRejectedRequestKeepsRedo() {

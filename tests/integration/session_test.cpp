@@ -91,7 +91,7 @@ class SessionTest : public QObject {
         const auto undone = m_session->evaluate(before);
         QCOMPARE(*undone->quantized->top1, *first->quantized->top1);
         QCOMPARE(*undone->quantized->sqnrDb, *first->quantized->sqnrDb);
-        QVERIFY(undone->seconds.quantized == 0);  // found, not computed
+        QVERIFY(undone->seconds.quantized == 0);  // from the cache
     }
 
     void skippingEverythingIsTheFloatNetwork() {
@@ -179,7 +179,7 @@ class SessionTest : public QObject {
         byName.rules = {nodes};
         QCOMPARE(*m_session->evaluate(byName)->quantized->sqnrDb, *skipped->quantized->sqnrDb);
 
-        // Beyond a bound of the network's own metrics: measured without the rule, so that the answer does not swing.
+        // Beyond a bound of the network's own metrics: evaluated without the rule, so that the result does not oscillate.
         config.rules[0].metric = SkipMetric::CumulativeSqnr;
         config.rules[0].below = true;
         config.rules[0].threshold = 10;
@@ -199,7 +199,7 @@ class SessionTest : public QObject {
         const auto none = session.evaluate(config, Depth::States);
         QCOMPARE(none->counts.skipped, 0u);
         QVERIFY(std::ranges::any_of(none->notices, [](const auto& text) { return text.find("needs data") != std::string::npos; }));
-        // The weights' own sensitivity needs none.
+        // The sensitivity of the weights needs no data.
         config.rules[0].metric = SkipMetric::WeightQs;
         QVERIFY(session.evaluate(config, Depth::States)->counts.skipped > 0);
     }

@@ -22,7 +22,7 @@ namespace {
 
 std::string weights(std::mt19937& random, const std::string& name, const std::string& dims, int count, double spread) {
     std::normal_distribution<float> normal;
-    // One large weight sets the scale: the smaller ones suffer, in some layers more than in others.
+    // One large weight determines the scale, so the smaller ones lose precision, in some layers more than in others.
     std::string text = "float[" + dims + "] " + name + " = {";
     for (int i = 0; i < count; ++i) text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random) * (i == 0 ? spread : 1));
     return text + "}";
@@ -60,7 +60,7 @@ LoadedModel network(unsigned seed, bool classes) {
                            body + "}");
 }
 
-/// Another dataset's samples with labels.
+/// The samples of another dataset with labels.
 class Labelled final : public Dataset {
   public:
     Labelled(DatasetPtr data, std::vector<int> labels) : m_data(std::move(data)), m_labels(std::move(labels)) {}
@@ -145,7 +145,7 @@ class TuneTest : public QObject {
         QTest::addColumn<QString>("metric");
         for (const char* metric : {"top1", "agreement", "sqnr_db"}) QTest::newRow(metric) << QString::fromLatin1(metric);
     }
-    /// Six networks a metric, three targets and three costs each: four of five are the best, and none costs a quarter more.
+    /// Six networks per metric, with three targets and three costs each: four of five results are optimal, and none costs over 25 % more.
     void asCheapAsTheBestOfAllSubsets() {
         QFETCH(QString, metric);
         const bool classes = metric != QLatin1String("sqnr_db");
@@ -331,7 +331,7 @@ class TuneTest : public QObject {
         QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->agreement, point.accuracy.agreement);
     }
 
-    /// Channels of very different ranges, which equalization makes alike: nothing need stay in float.
+    /// Channels with very different ranges, which equalization balances: no layer needs to stay in float.
     void transformsMayBeEnough() {
         const auto session = sessionOf(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "

@@ -101,7 +101,7 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(state.numbers[4]->value, 2.0);
         facts.config = initial;
         QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, false, false, false, false}));
-        // All variants were tried, though none was taken over.
+        // All variants were tried, but none was applied.
         facts.config = skipped;
         facts.variants = {tuned(skipped)};
         QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, true, true, true, false}));
@@ -270,7 +270,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->isOpen(AmctStep::Skip) && !panel->isOpen(AmctStep::Initial));
         QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")),
                  qPrintable(panel->verdict()));
-        // The last layer in float mends it.
+        // Keeping the last layer in float fixes it.
         click("Skip: Output layers");
         QVERIFY(settled(AmctStep::JudgeSkipped));
         QVERIFY2(panel->verdict().startsWith(QStringLiteral("Good enough")), qPrintable(panel->verdict()));
@@ -289,7 +289,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY2(panel->verdict().contains(QStringLiteral("not suitable for quantization")), qPrintable(panel->verdict()));
         QVERIFY(panel->isOpen(AmctStep::Verdict));
         const QuantizationConfig before = document().config();
-        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials are measured aside
+        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials do not appear in the history
         click("Keep every layer in float");
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
@@ -297,7 +297,7 @@ class AmctWorkflowTest : public QObject {
         document().undoStack()->undo();
         QVERIFY(document().config() == before);
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Unsuitable; }));
-        // Who asks for less gets another verdict.
+        // A less strict target gives another verdict.
         enterTarget(QStringLiteral("60"));
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Good; }));
         QCOMPARE(AmctGuide(&document()).target().points, 60.0);  // kept
@@ -384,7 +384,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(document().config() == variant.edit.next);
         QVERIFY(waitFor([&] { return guide->numberOf(document().config()).has_value() && !document().evaluating(); }));
         QCOMPARE(guide->state().numbers[4]->value, 50.0);
-        // Trials belong to the data that they were measured on.
+        // Trials are valid only for the data that they were evaluated on.
         document().undoStack()->undo();
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
         QCOMPARE(guide->state().untried, std::size_t(0));

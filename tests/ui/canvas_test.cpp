@@ -91,7 +91,7 @@ class CanvasTest : public QObject {
         QVERIFY(m_document->selection().empty());
     }
 
-    /// The parts that were moved and the rim that was painted make the picture that is painted at once.
+    /// The moved part and the repainted border equal a complete repaint.
     void aPannedFrameIsTheFrameThatIsPaintedAnew() {
         const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
         for (const PicturePtr& picture : pictures) {
@@ -192,7 +192,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->grab().toImage(), moved);  // the second box was lit up already
         QVERIFY(moved != at1);
         click(4);
-        QTest::keyClick(m_canvas.get(), Qt::Key_Down);  // the hand is at the keyboard
+        QTest::keyClick(m_canvas.get(), Qt::Key_Down);  // the keyboard is used now
         moved = m_canvas->grab().toImage();
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(m_canvas.get(), &leave);
@@ -206,7 +206,7 @@ class CanvasTest : public QObject {
         m_canvas->fitAll();
         QVERIFY(m_canvas->visibleScene().contains(m_canvas->index().bounds()));
         const double zoom = m_canvas->transform().zoom;
-        m_canvas->zoomAt({10, 10}, 0.5);  // a hand goes no farther
+        m_canvas->zoomAt({10, 10}, 0.5);  // the user cannot zoom further
         QCOMPARE(m_canvas->transform().zoom, zoom);
     }
 
@@ -219,7 +219,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), (std::vector{NodeId(1), NodeId(2), NodeId(3)}));
     }
 
-    /// No value is not the same as no value yet.
+    /// "No value" differs from "no value yet".
     void theLegendTellsThatValuesAreOnTheirWay() {
         Document document;
         GraphCanvas canvas(&document);

@@ -63,7 +63,7 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->edit(edit));
         QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
         QVERIFY(stateOf("Conv_2") == LayerState::Skipped);
-        // The same once more is no new step.
+        // Repeating the same edit adds no step.
         const ConfigEdit again = skipUntil(graph, m_document->config(), node("Conv_0"), node("Conv_2"));
         QVERIFY(!again.complaint.isEmpty());
     }

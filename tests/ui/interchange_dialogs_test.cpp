@@ -97,7 +97,7 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Understood")).isEmpty());
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes here")).isEmpty());
         QCOMPARE(dialog.importButton()->text(), QStringLiteral("Take over what was understood"));
-        QVERIFY(document().config() == before);  // so far it was only looked at
+        QVERIFY(document().config() == before);  // a review changes nothing
 
         const int steps = document().undoStack()->count();
         dialog.importButton()->click();
@@ -239,12 +239,12 @@ class InterchangeDialogsTest : public QObject {
         other.skipTail = !other.skipTail;
         saveConfig(other, file("ours.json"));
         m_window->openDropped(QString::fromStdString(file("ours.json").string()));
-        QVERIFY(document().config() == other);  // ours needs no review
+        QVERIFY(document().config() == other);  // Quantloupe's own configuration needs no review
         document().undoStack()->undo();
         QVERIFY(waitForEvaluation());
     }
 
-    /// How a model is written is a step for undo, but nothing is measured anew.
+    /// Changing the export options is an undo step, but nothing is evaluated again.
     void howAModelIsWrittenIsChosenBeforeIt() {
         ModelExportDialog dialog(document(), m_window.get());
         dialog.show();

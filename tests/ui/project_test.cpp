@@ -54,7 +54,7 @@ class ProjectTest : public QObject {
         QVERIFY(waitUntilMeasured());
         QVERIFY(document().config() == config);
         QVERIFY(document().layer(node("Conv_0"))->state == LayerState::Skipped);
-        QCOMPARE(document().history().entries().size(), std::size_t(2));  // measured again, and known
+        QCOMPARE(document().history().entries().size(), std::size_t(2));  // evaluated again, with a known result
         QCOMPARE(document().history().baseline(), document().history().entries()[0].version);
         QCOMPARE(document().selection(), std::vector{node("Relu_3")});
         QCOMPARE(m_window->layerTable()->filterLine()->text(), QStringLiteral("op:relu"));
@@ -65,7 +65,7 @@ class ProjectTest : public QObject {
         QCOMPARE(readFile(file("a.quantloupe")), saved);
     }
 
-    /// A project keeps no numbers of layers: those of its baseline are measured while nothing else is to be done.
+    /// A project does not store layer results: those of its baseline are computed when idle.
     void theBaselinesLayersAreMeasuredAgain() {
         const auto values = [](const std::vector<LayerResult>& layers) {
             std::vector<double> all;

@@ -60,7 +60,7 @@ class QueueTest : public QObject {
         left.progress(QStringLiteral("calibrating"), 50, 100, 20);
         QVERIFY(!left.shown(20));  // the following stages are unknown
         left.progress(QStringLiteral("quantized network"), 0, 100, 40);
-        left.finish(false, 50);  // cancelled: it teaches nothing
+        left.finish(false, 50);  // a cancelled run gives no estimate
         left.start(QStringLiteral("evaluation"), 50);
         left.progress(QStringLiteral("calibrating"), 50, 100, 70);
         QVERIFY(!left.shown(70));
@@ -133,7 +133,7 @@ class QueueTest : public QObject {
         QVERIFY(!job()->paused());
         QVERIFY(finished.wait(20000));
         QCOMPARE(document().evaluation()->quantized->top1.value_or(-1), 1.0);
-        // The pause is no part of how long it took.
+        // Paused time does not count.
         QVERIFY2(finished.front().front().toDouble() < 0.3 + 0.2, qPrintable(finished.front().front().toString()));
     }
 
@@ -243,7 +243,7 @@ class QueueTest : public QObject {
             if (button->isVisible() && button->text() == QLatin1String(text)) return button;
         return nullptr;
     }
-    /// That has seen 40 s of one stage and 20 of the next.
+    /// An estimator that has seen 40 s of one stage and 20 s of the next.
     static TimeLeft learned() {
         TimeLeft left;
         left.start(QStringLiteral("evaluation"), 0);

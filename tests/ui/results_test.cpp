@@ -60,7 +60,7 @@ class ResultsTest : public QObject {
         QVERIFY(steps.size() >= 3);
         QCOMPARE(steps.front().value, 1.0);
         QCOMPARE(steps.back().value, 0.5);
-        // It is the weights: their step, and none else, costs the half.
+        // Only the step that quantizes the weights loses half the accuracy.
         const auto weights = std::ranges::find_if(steps, [](const WaterfallStep& s) { return s.name.contains(QStringLiteral("eights")); });
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
@@ -99,7 +99,7 @@ class ResultsTest : public QObject {
             QVERIFY(model->index(i, 0).data(FlippedModel::SampleRole).toString().startsWith(QStringLiteral("b_blue/")));
             QCOMPARE(model->index(i, 0).data().toString(), QStringLiteral("b_blue \u2192 a_green"));
         }
-        // The thumbnail comes by and by, and it is blue.
+        // The thumbnail loads later, and it is blue.
         QVERIFY(waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
         const QColor pixel = model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(1, 1);
         QVERIFY(pixel.blue() > 100 && pixel.green() == 0);
@@ -267,7 +267,7 @@ class ResultsTest : public QObject {
         const Suggestion best = section.suggestions().front();
         QCOMPARE(best.gain, 0.5);
         QVERIFY(best.certain);
-        // Equalization does not mend this: W's rows share their large weight. It is not advised.
+        // Equalization does not help here, because W's rows share their large weight. It is not suggested.
         for (const Suggestion& suggestion : section.suggestions()) QVERIFY(suggestion.gain > 0);
         for (auto* button : section.findChildren<QPushButton*>())
             if (button->accessibleName() == QStringLiteral("Try: ") + best.title) QTest::mouseClick(button, Qt::LeftButton);

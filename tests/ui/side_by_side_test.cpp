@@ -112,7 +112,7 @@ class SideBySideTest : public QObject {
         QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
         QTest::mouseMove(other(), place(other(), "/blocks/4/Add"));
         QVERIFY(QTest::qWaitFor([&] { return !hovered.empty(); }, 2000));
-        // An edit there is one of the configuration that is now.
+        // An edit there changes the current configuration.
         QTest::keyClick(other(), Qt::Key_Space);
         QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
         // "Skip until" may end on either side.

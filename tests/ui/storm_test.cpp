@@ -86,7 +86,7 @@ class StormTest : public QObject {
         return next;
     }
 
-    /// A model that was replaced by a broken one before it was there leaves none.
+    /// If a broken model replaces one that is still loading, no model remains.
     void waitForModel() {
         const auto idle = [&] { return m_document->hasModel() || !m_document->job()->busy(); };
         QVERIFY(QTest::qWaitFor(idle, kPatience));
@@ -199,8 +199,8 @@ class StormTest : public QObject {
         });
     }
 
-    /// Waits until everything that was asked for is there, asking again for what was cancelled, and compares with a session
-    /// that computes the same from nothing.
+    /// Waits until all requested results are available, requests cancelled ones again, and compares with a new session that
+    /// computes the same without cached results.
     void settle() {
         waitForModel();
         QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, kPatience));

@@ -28,7 +28,7 @@ namespace {
 class Brackets final : public QTranslator {
   public:
     QString translate(const char* context, const char* source, const char*, int) const override {
-        // Qt's own dialogs are Qt's to translate.
+        // Qt translates its own dialogs.
         if (QByteArrayView(context).startsWith("Q")) return {};
         return QChar(0x27e6) + QString::fromUtf8(source) + QChar(0x27e7);
     }
@@ -69,7 +69,7 @@ class TranslationTest : public QObject {
             data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
         QStringList bare;
         const auto check = [&](const QObject* of, const char* what, const QString& text) {
-            // The buttons that docks and rows of tabs have by themselves.
+            // Built-in buttons of docks and tab bars.
             if (of->inherits("QDockWidgetTitleButton") || (of->parent() && of->parent()->inherits("QTabBar")))
                 return;
             if (text.contains(QChar(0x27e6)) || !hasWords(text)) return;

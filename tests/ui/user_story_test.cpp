@@ -36,7 +36,7 @@ class UserStoryTest : public QObject {
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
 
-    // The functions are steps: each goes on where the one before has stopped.
+    // The functions are steps: each continues after the previous one.
 
     void opensTheDemoFromTheEmptyWindow() {
         QPushButton* open = nullptr;

@@ -53,7 +53,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(columns->shortcut().isEmpty());
 
-        // The key does the new thing, and not the old one.
+        // The key triggers the new command, not the old one.
         const bool wrapped = m_window->document()->layoutOptions().wrapped;
         QSignalSpy triggered(fit, &QAction::triggered);
         m_window->activateWindow();
@@ -256,7 +256,7 @@ class WindowSessionTest : public QObject {
         QFile::remove(m_folder.filePath(beside));
         m_window->messageBar()->dismiss();
 
-        // Weights in a file of their own: Y = X + W.
+        // Weights in an external file: Y = X + W.
         std::array<float, 2> weights = {1, 2};
         const auto bytes = [&] { return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights); };
         QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
