@@ -130,7 +130,7 @@ void VerifyDialog::present(const Verification& r) {
     // Without labels the preview is the reference, and the share of equal classes is what is known.
     m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
     m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
-    const std::string why = whyItDoesNotHold(r);
+    const std::string why = whyVerificationFailed(r);
     showVerdict(why.empty() ? tr("It holds.") : tr("It does not hold: %1.").arg(QString::fromStdString(why)),
                 why.empty() ? "good" : "bad");
     m_details->setText(tr("The same class for %1 of %2 samples; the largest difference of an output is %3.")

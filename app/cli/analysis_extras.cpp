@@ -18,7 +18,7 @@ const char* nameOf(MetricReference reference) {
     return reference == MetricReference::Source ? "source" : "prepared";
 }
 
-/// Puts the layers' metrics as they were asked for in place of the evaluation's own.
+/// Replaces the layer metrics of the evaluation with those that the options ask for.
 void measureAsAsked(Session& session, const Options& options, Evaluation& result, AnalysisExtras& extras,
                     const EvaluationObserver& observer) {
     extras.reasons.resize(result.layers.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What analyze tells beside the evaluation, each only if its option asks for it.
+// Results that analyze prints in addition to the evaluation, each only if its option is given.
 
 #include <optional>
 #include <string>
@@ -21,11 +21,11 @@ struct AnalysisExtras {
     std::optional<SampleDivergence> image;
     std::optional<ConfigComparison> against;
     std::optional<UserMetricValues> userMetric;
-    /// One a layer: why it lacks metrics. Empty where the evaluation's own metrics stand.
+    /// One per layer: why it has no metrics. Empty if the evaluation's own metrics are used.
     std::vector<std::string> reasons;
 };
 
-/// Measures them; the metrics of the layers, where others are asked for than an evaluation has, take the place of those
+/// Computes what the options ask for. If they ask for other layer metrics than an evaluation has, these replace the ones
 /// in `result`. Throws Error.
 AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation& result,
                             const EvaluationObserver& observer);
@@ -33,7 +33,7 @@ AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation
 /// "only weights quantized, against the source float network".
 std::string describe(const LayerMetricsOptions& metrics);
 void addTo(Json& document, const AnalysisExtras& extras, const Options& options);
-/// All but the path.
+/// Prints everything except the path.
 void printReadable(const AnalysisExtras& extras, const Options& options);
 
 }  // namespace quantloupe::cli

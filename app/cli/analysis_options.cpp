@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What analyze alone can be asked for.
+// Options of analyze.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,33 +18,33 @@ void OptionReader::addAnalysis() {
             const auto found = std::find(values.begin(), values.end(), value);
             if (found == values.end())
                 throw UsageError(
-                    fmt::format("{} does not know '{}'; it takes: {}", name, value, fmt::join(values, ", ")));
+                    fmt::format("{}: unknown value '{}'; available: {}", name, value, fmt::join(values, ", ")));
             use(static_cast<std::size_t>(found - values.begin()));
         })->type_name(fmt::format("{}", fmt::join(values, "|")));
     };
-    oneOf("--metrics", {"basic", "all"}, "all: relative errors and KL divergence of each layer, too",
+    oneOf("--metrics", {"basic", "all"}, "all: also relative errors and KL divergence of each layer",
           [this](std::size_t i) { m_options.metrics.elementwise = i == 1; });
-    oneOf("--only", {"both", "weights", "activations"}, "What is quantized in the layers' metrics", [this](std::size_t i) {
+    oneOf("--only", {"both", "weights", "activations"}, "What to quantize for the layer metrics", [this](std::size_t i) {
         m_options.metrics.parts =
             std::array{QuantizedParts::Both, QuantizedParts::Weights, QuantizedParts::Activations}[i];
     });
     oneOf("--reference", {"prepared", "source"},
-          "What the layers are compared with: the float network after the transforms, or that of the file",
+          "Float network to compare the layers with: after the transforms, or as in the file",
           [this](std::size_t i) {
               m_options.metrics.reference = i == 0 ? MetricReference::Prepared : MetricReference::Source;
           });
-    text("--layer", "Tell everything about this layer", [this](const std::string& value) {
+    text("--layer", "Print all details of this layer", [this](const std::string& value) {
         m_options.layer = value;
     })->type_name("NAME");
-    text("--bins", "Bins of the histograms of --layer (64)", [this](const std::string& value) {
+    text("--bins", "Number of histogram bins for --layer (64)", [this](const std::string& value) {
         m_options.bins = static_cast<std::size_t>(parseNumber("--bins", value, 1, 65536));
     })->type_name("N");
-    flag("--images", "List the samples whose class changed", [this] { m_options.images = true; });
-    text("--image", "Follow one sample along the network: its name or its index", [this](const std::string& value) {
+    flag("--images", "List the samples whose predicted class changed", [this] { m_options.images = true; });
+    text("--image", "Trace one sample through the network, by name or index", [this](const std::string& value) {
         m_options.image = value;
     })->type_name("NAME|N");
     path("--against", m_options.against, "Compare with this configuration on the same samples");
-    path("--metric-program", m_options.metricProgram, "A program that reads an .npz of outputs and prints a number");
+    path("--metric-program", m_options.metricProgram, "Program that reads an .npz file of outputs and prints a number");
 }
 
 }  // namespace quantloupe::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// analyze: how good the quantized network is, and which layers make the difference.
+// analyze: the accuracy of the quantized network, and which layers cause the loss.
 
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
     fmt::print("\n");
 }
 
-constexpr std::size_t kMostNameWidth = 100;  // of a column; longer names stand out
+constexpr std::size_t kMostNameWidth = 100;  // of a column; longer names break the alignment
 
 void printLayers(const Evaluation& result, const Options& options) {
     std::vector<const LayerResult*> layers;
@@ -47,7 +47,7 @@ void printLayers(const Evaluation& result, const Options& options) {
     if (!options.allLayers && layers.size() > options.worst) layers.resize(options.worst);
     if (layers.empty()) return;
 
-    fmt::print("\n{} by local sensitivity (QS): state; QS of the weight, local, cumulative; SQNR local\n",
+    fmt::print("\n{} by local sensitivity (QS): state; weight, local and cumulative QS; local SQNR\n",
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
     for (const LayerResult* layer : layers) width = std::max(width, std::min(layer->name.size(), kMostNameWidth));
@@ -65,7 +65,7 @@ void printLayers(const Evaluation& result, const Options& options) {
 }
 
 void printAnalysis(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
-    fmt::print("{}: {} {} evaluated, {} calibrate\n\n", options.model.filename().string(), result.samples,
+    fmt::print("{}: {} {} evaluated, {} used for calibration\n\n", options.model.filename().string(), result.samples,
                result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
     fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
                "agreement", "SQNR", "max |diff|");
@@ -73,9 +73,9 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
     if (result.randomInputs)
-        fmt::print("(random inputs: these numbers and those of the layers are of noise, only the weights' are real)\n");
+        fmt::print("(random inputs: these numbers and the layers' activation metrics are meaningless, only the weight metrics are real)\n");
     else if (result.floating && !result.floating->top1)
-        fmt::print("(the data has no labels: agreement is with the float model)\n");
+        fmt::print("(the data has no labels; agreement is with the float model)\n");
 
     const StateCounts& counts = result.counts;
     fmt::print("\nlayers: {} quantized, {} skipped, {} float, {} folded, {} fused\n", counts.quantized,
@@ -92,7 +92,7 @@ void printAnalysis(const Evaluation& result, const Options& options, const Analy
         "total {:.2f}\n",
         s.load, s.transform, s.calibrate, s.floating, s.quantized, s.metrics, s.total);
 
-    if (!extras.path.empty()) fmt::print("\nwhere the accuracy went:\n");
+    if (!extras.path.empty()) fmt::print("\naccuracy loss by step:\n");
     for (const AccuracyStep& step : extras.path) printAccuracy(step.name.c_str(), step.accuracy, false, 22);
     printReadable(extras, options);
 }
@@ -129,14 +129,14 @@ void runAnalyze(const Options& options) {
     ProgressLine progress;
     const EvaluationPtr evaluated =
         opened.session->evaluate(options.config, Depth::Metrics, progress.observer());
-    // The session was handed a loaded model and cannot know how long that took.
+    // The session got a loaded model and does not know how long loading took.
     Evaluation result = *evaluated;
     result.seconds.total += opened.loadSeconds - result.seconds.load;
     result.seconds.load = opened.loadSeconds;
     const AnalysisExtras extras = gatherExtras(*opened.session, options, result, progress.observer());
     progress.clear();
     for (const std::string& text : result.notices)
-        if (text != opened.session->dataNotice()) notice(text);  // that was said before the run
+        if (text != opened.session->dataNotice()) notice(text);  // already printed before the run
     if (options.json) printJson(document(result, options, extras));
     else printAnalysis(result, options, extras);
 }

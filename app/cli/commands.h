@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One function a command. Each prints its result on stdout and throws Error or UsageError where it cannot.
+// One function per command. Each prints its result to stdout and throws Error or UsageError if it fails.
 
 #include "options.h"
 
@@ -16,7 +16,7 @@ void runImport(const Options& options);
 void runVerify(const Options& options);
 void runRender(const Options& options);
 void runSession(const Options& options);
-/// The exit code: 3 where the target was not reached.
+/// Returns the exit code: 3 if the target was not reached.
 int runTune(const Options& options);
 
 }  // namespace quantloupe::cli

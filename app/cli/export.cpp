@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// export: the tuned configuration as another tool reads it, in one of the dialects of engine/interchange.
+// export: writes the tuned configuration for another tool, in one of the export formats of engine/interchange.
 
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@
 namespace quantloupe::cli {
 namespace {
 
-/// Data that neither the dialect nor a threshold rule has a use for is not even opened.
+/// Drops data that neither the export format nor a threshold rule needs, so that it is not opened.
 Options withNeededData(Options options, DialectNeeds needs) {
     const bool thresholds = std::ranges::any_of(options.config.rules, [](const SkipRule& rule) {
         return rule.kind == SkipKind::Threshold && !rule.off && needsSamples(rule.metric);
@@ -56,7 +56,7 @@ void runExport(const Options& options) {
     }
     fmt::print("{}: {} layers quantized, {} skipped\n", options.output.string(), source.evaluation->counts.quantized,
                source.evaluation->counts.skipped);
-    for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: belongs to it\n", paths[i].string());
+    for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: companion file\n", paths[i].string());
 }
 
 }  // namespace quantloupe::cli

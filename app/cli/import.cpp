@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// import: a configuration of another tool, as one of ours. What cannot be taken over is told, each on a line.
+// import: converts the configuration of another tool. Reports everything that cannot be imported, one entry per line.
 
 #include <fmt/format.h>
 
@@ -21,9 +21,9 @@ void runImport(const Options& options) {
     for (const std::string& text : model.notices) notice(text);
     const ImportResult imported =
         importFile(dialectNamed(options.dialect, true), model.graph, options.config, options.foreign);
-    resolveSkips(*model.graph, imported.config);  // throws for a rule that makes no sense here
+    resolveSkips(*model.graph, imported.config);  // throws for a rule that does not fit the model
     saveConfig(imported.config, options.output);
-    for (const std::string& text : imported.left) notice("not taken over: " + text);
+    for (const std::string& text : imported.left) notice("not imported: " + text);
     if (options.json) {
         printJson({{"output", options.output.string()},
                    {"dialect", options.dialect},
@@ -32,8 +32,8 @@ void runImport(const Options& options) {
                    {"left", imported.left}});
         return;
     }
-    fmt::print("{}: {} taken over{}\n", options.output.string(), imported.left.empty() ? "everything" : "a part",
-               imported.left.empty() ? "" : fmt::format(", {} left", imported.left.size()));
+    fmt::print("{}: {} imported{}\n", options.output.string(), imported.left.empty() ? "everything" : "partly",
+               imported.left.empty() ? "" : fmt::format(", {} not imported", imported.left.size()));
     for (const std::string& text : imported.taken) fmt::print("  {}\n", text);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// inspect: the structure of a model, before any data.
+// inspect: the structure of a model. Needs no data.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
     return names;
 }
 
-/// Names of the layers that make a node's inputs, or read its outputs; a graph input or output by its own
+/// Names of the layers that produce a node's inputs or consume its outputs. A graph input or output appears under its own
 /// name.
 std::vector<std::string> connectedFrom(const Graph& graph, const Node& node) {
     std::vector<std::string> names;
@@ -86,7 +86,7 @@ Json layersToJson(const Graph& graph, const Evaluation& states, bool connections
 
 struct Totals {
     std::uint64_t macs = 0, parameters = 0;
-    std::string macsReason;  ///< of the first layer whose MACs are not known
+    std::string macsReason;  ///< of the first layer with unknown MACs
 };
 
 Totals totalsOf(const Evaluation& states) {
@@ -116,7 +116,7 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
     fmt::print("  {} layers, {} parameters, {}\n\n", graph.nodeCount(), totals.parameters,
-               totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs) : "MACs not known: " + totals.macsReason);
+               totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs) : "MACs unknown: " + totals.macsReason);
 
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// JSON on stdout. Rates are fractions, times are wall seconds; a number that is infinite or undefined is null
-// and "reason" beside it says why.
+// JSON on stdout. Rates are fractions, times are wall seconds. An infinite or undefined number is null, and the key
+// "reason" next to it says why.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,13 +14,14 @@ namespace quantloupe::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// The key "macs", null with a reason where they are not known.
+/// Sets the key "macs": null with a reason if the number is unknown.
 void setMacs(Json& object, std::uint64_t macs, const std::string& reason);
-/// Sets a number, or null and adds to "reason" beside it why: `missing` where there is none, `infinite` where it is that.
+/// Sets a number. Without a finite number it sets null and appends the cause to "reason": `missing` if there is no value,
+/// `infinite` if it is infinite.
 void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
                const std::string& infinite = "infinite");
 
-/// Prints the one document of a command.
+/// Prints the JSON document of a command.
 void printJson(const Json& document);
 
 Json toJson(const StateCounts& counts);
@@ -29,10 +30,10 @@ Json toJson(const LayerResult& layer);
 Json toJson(const TensorDifference& difference);
 
 enum class Role { Floating, Prepared, Quantized };
-/// The keys that this role has; an accuracy that was not measured gives nulls with a reason.
+/// Contains the keys of this role. Without an accuracy they are null, with a reason.
 Json toJson(const std::optional<Accuracy>& accuracy, Role role);
 
-/// Extents; a symbol stands as its text, an unknown one as null. Null without a shape.
+/// A list of extents: a symbolic one as its name, an unknown one as null. Null without a shape.
 Json toJson(const std::optional<Shape>& shape);
 Json toJson(const AttributeValue& value);
 

@@ -19,7 +19,7 @@ Json partOf(const Distribution& distribution) {
                    {"count", distribution.count()}};
     for (const auto& [key, value] : {std::pair{"min", distribution.min()}, std::pair{"max", distribution.max()},
                                      std::pair{"mean", distribution.mean()}, std::pair{"std", distribution.deviation()}})
-        setNumber(object, key, value, "there are no values");
+        setNumber(object, key, value, "no values");
     return object;
 }
 
@@ -48,8 +48,8 @@ Json partOf(const std::optional<TensorDifference>& difference) {
 void printTensor(const char* role, const TensorDetails& tensor) {
     fmt::print("\n{} {}\n", role, tensor.name);
     if (tensor.bits == 0) fmt::print("  stays in float\n");
-    else fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes occur ({:.2f} bits)\n",
-               tensor.bits, tensor.scale ? number(tensor.scale) : "one a channel", tensor.zeroPoint,
+    else fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes used ({:.2f} bits)\n",
+               tensor.bits, tensor.scale ? number(tensor.scale) : "one per channel", tensor.zeroPoint,
                number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100, tensor.distinctCodes,
                tensor.effectiveBits);
     const auto row = [](const char* name, const Distribution& d) {
@@ -107,8 +107,8 @@ void printReadable(const LayerDetails& details, std::size_t worst) {
     const auto qs = [&](std::size_t c) { return channels[c].local ? channels[c].local->qs : -1.0; };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return qs(a) > qs(b); });
     if (order.size() > worst) order.resize(worst);
-    fmt::print("\n{} of {} channels, worst first: weight before and after the transforms; QS of the weight, local, "
-               "cumulative\n",
+    fmt::print("\n{} of {} channels, worst first: weight range before and after the transforms; weight, local "
+               "and cumulative QS\n",
                order.size(), channels.size());
     for (const std::size_t c : order)
         fmt::print("  {:>5}  {:<24} {:<24} {:>8} {:>8} {:>8}\n", c, text(channels[c].weightBefore),

@@ -8,7 +8,7 @@
 namespace quantloupe::cli {
 
 Json toJson(const LayerDetails& details);
-/// The `worst` channels by local sensitivity.
+/// Prints the layer and the `worst` channels by local sensitivity.
 void printReadable(const LayerDetails& details, std::size_t worst);
 
 }  // namespace quantloupe::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantloupe-cli: the engine without the window. Exit codes: 0 done, 1 a failure explained on stderr, 2 wrong
+// quantloupe-cli: the engine without the window. Exit codes: 0 success, 1 failure (explained on stderr), 2 wrong
 // usage, 3 tune ended without reaching its target.
 
 #include <fmt/format.h>
@@ -49,28 +49,28 @@ std::vector<Command> commands() {
         return Command{name, what, has, std::move(act), nullptr, nullptr};
     };
     std::vector<Command> list;
-    list.push_back(entry("inspect", "Show the structure: inputs, outputs, layers, totals",
+    list.push_back(entry("inspect", "Show the structure of a model: inputs, outputs, layers, totals",
                          {.connections = true}, runInspect));
-    list.push_back(entry("run", "Write the outputs for each sample to an .npz",
+    list.push_back(entry("run", "Write the outputs for each sample to an .npz file",
                          {.data = Need::Required, .output = Need::Required, .quantized = true}, runRun));
     list.push_back(entry("analyze",
-                         "Compare the quantized network with the float one, as a whole and layer by layer",
+                         "Compare the quantized with the float network, overall and layer by layer",
                          {.data = Need::Optional, .layerTable = true}, runAnalyze));
-    list.push_back(entry("transform", "Write the float model after its transforms",
+    list.push_back(entry("transform", "Write the float model after the transforms",
                          {.output = Need::Required, .weights = true}, runTransform));
     list.push_back(entry("quantize", "Write the quantized model with QuantizeLinear and DequantizeLinear",
                          {.data = Need::Optional, .output = Need::Required}, runQuantize));
-    list.push_back(entry("tune", "Find what to keep in float; exit code 3 if the target is not reached",
+    list.push_back(entry("tune", "Find layers to keep in float; exit code 3 if the target is not reached",
                          {.data = Need::Required, .tuning = true}, runTune));
     list.push_back(entry("export", "Write the configuration for another tool",
                          {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
-    list.push_back(entry("import", "Read the configuration of another tool",
+    list.push_back(entry("import", "Import the configuration of another tool",
                          {.output = Need::Required, .foreign = true}, runImport));
-    list.push_back(entry("verify", "Write the quantized model and run it with ONNX Runtime, beside the preview",
+    list.push_back(entry("verify", "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
                          {.data = Need::Required, .output = Need::Required}, runVerify));
-    list.push_back(entry("render", "Draw the coloured graph as .svg or .dot",
+    list.push_back(entry("render", "Draw the colored graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
-    list.push_back(entry("session", "Answer requests, one JSON object a line on stdin, with one reply a line on stdout",
+    list.push_back(entry("session", "Answer JSON requests from stdin, one per line, with one reply per line on stdout",
                          {.data = Need::Optional, .progress = true}, runSession));
     return list;
 }
@@ -101,7 +101,7 @@ int runCommandLine(int argc, char** argv) {
     const std::string used = asked == list.end() ? "" : first;
     try {
         if (used.empty() && !first.empty() && !first.starts_with('-')) {
-            throw UsageError(fmt::format("there is no command '{}'", first));
+            throw UsageError(fmt::format("unknown command '{}'", first));
         }
         app.parse(argc, argv);
         if (asked == list.end() || !asked->app->parsed()) throw UsageError("the command must come first");
@@ -117,9 +117,9 @@ int runCommandLine(int argc, char** argv) {
     } catch (const Error& error) {
         return exitWith(error.what());
     } catch (const std::bad_alloc&) {
-        return exitWith("there is not enough memory for this");
+        return exitWith("not enough memory for this");
     } catch (const std::exception&) {
-        return exitWith("an error in quantloupe-cli itself ended the command: please report the command with its files");
+        return exitWith("the command failed because of an error in quantloupe-cli itself: please report the command with its files");
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From the options to a session with its model and data.
+// Opens a session with the model and data that the options name.
 
 #include <memory>
 
@@ -10,23 +10,23 @@
 namespace quantloupe::cli {
 
 struct OpenOptions {
-    /// Without calibration data the evaluation data is not halved: nothing is calibrated.
+    /// Without calibration data, do not split the evaluation data into halves.
     bool wholeData = false;
-    /// Without any data random inputs stand in for it.
+    /// Without any data, use random inputs.
     bool randomInputs = false;
 };
 
 struct OpenedSession {
     std::unique_ptr<Session> session;
-    DatasetPtr data;         ///< as given, null without --data
+    DatasetPtr data;         ///< --data, null if not given
     double loadSeconds = 0;  ///< of the model
     std::size_t calibrationSize =
-        0;  ///< samples that can calibrate, of which calibration.samples do; 0: half of the data does
+        0;  ///< samples available for calibration, of which calibration.samples are used; 0: half of the data
 };
 
-/// What was given, what lies beside the model, or nothing special.
+/// Returns --preprocess, else the file next to the model, else the defaults.
 Preprocess preprocessOf(const Options& options);
-/// Loads the model and opens the data; tells the model's and the data's notices on stderr. Throws Error.
+/// Loads the model and opens the data; prints their notices on stderr. Throws Error.
 OpenedSession openSession(const Options& options, const OpenOptions& how = {});
 
 }  // namespace quantloupe::cli

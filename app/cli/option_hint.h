@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What may have been meant by an option that a command does not have.
+// Suggestions for an unknown option.
 
 #include <CLI/CLI.hpp>
 #include <string>
 
 namespace quantloupe::cli {
 
-/// ". Did you mean --cle-steps?", after a parse that met unknown options; empty where nothing is near. Knows
-/// the options of other tools.
+/// Returns ". For --cle-step, did you mean --cle-steps?" after a parse that found unknown options; empty if no known option is similar.
+/// Also recognizes the options of other tools.
 std::string optionHint(const CLI::App& command);
 
 }  // namespace quantloupe::cli

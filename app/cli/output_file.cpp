@@ -17,7 +17,7 @@ InputPaths inputsOf(const Options& options) {
     inputs.add("the calibration data", options.calibrationData);
     inputs.add("the preprocessing file", options.preprocess);
     if (const auto beside = preprocessBeside(options.model)) inputs.add("the model's preprocessing file", *beside);
-    inputs.add("the configuration that is read", options.configFile);
+    inputs.add("the configuration file", options.configFile);
     inputs.add("the imported file", options.foreign);
     inputs.add("the configuration to compare with", options.against);
     inputs.add("the metric program", options.metricProgram);
@@ -39,7 +39,7 @@ void requireWritable(const fs::path& path, const Options& options) {
     if (fs::is_directory(path, ignored)) refuse("it is a folder");
     if (!fs::is_directory(folder, ignored)) refuse(fmt::format("there is no folder '{}'", folder.string()));
     if (::access(folder.c_str(), W_OK) != 0)
-        refuse(fmt::format("no right to write in '{}'", folder.string()));
+        refuse(fmt::format("no permission to write in '{}'", folder.string()));
     inputsOf(options).checkOutput(path);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Progress on stderr: one line that moves on a terminal; elsewhere one line a stage.
+// Progress on stderr: one line that is updated on a terminal, otherwise one line per stage.
 
 #include <chrono>
 #include <string>
@@ -17,9 +17,9 @@ class ProgressLine {
     ProgressLine& operator=(const ProgressLine&) = delete;
 
     void show(const Progress& progress);
-    /// Takes the moving line away, so that other text can follow.
+    /// Erases the progress line so that other text can follow.
     void clear();
-    /// An observer that shows here. The line must outlive it.
+    /// Returns an observer that shows its progress here. This object must outlive it.
     EvaluationObserver observer();
 
   private:
@@ -29,7 +29,7 @@ class ProgressLine {
     std::chrono::steady_clock::time_point m_last;
 };
 
-/// One line on stderr.
+/// Prints one line on stderr.
 void notice(const std::string& text);
 
 }  // namespace quantloupe::cli

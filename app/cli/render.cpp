@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// render: the coloured graph as a picture; with data, each layer says its sensitivity.
+// render: draws the colored graph; with data, each layer shows its sensitivity.
 
 #include <fmt/format.h>
 

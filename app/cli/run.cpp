@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// run: the outputs for each sample, one array a graph output.
+// run: writes the outputs for each sample, one array per graph output.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -50,7 +50,7 @@ void runRun(const Options& options) {
     saveNpz(named, options.output);
 
     const std::size_t samples = opened.session->sampleCount();
-    // Samples are decoded by all workers at once: their share of the wall time.
+    // All workers decode samples in parallel; this is the decoding share of the wall time.
     const auto& data = static_cast<const TimedDataset&>(*opened.data);
     const double workers =
         options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());

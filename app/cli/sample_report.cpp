@@ -77,7 +77,7 @@ void printReadable(const FlippedSamples& flipped) {
     const auto count = [&](FlippedSample::Kind kind) {
         return std::count_if(flipped.samples.begin(), flipped.samples.end(), [&](const auto& s) { return s.kind == kind; });
     };
-    fmt::print("\n{} of {} samples changed their class: {} broken, {} fixed, {} other\n", flipped.samples.size(),
+    fmt::print("\n{} of {} samples changed their predicted class: {} broken, {} fixed, {} other\n", flipped.samples.size(),
                flipped.evaluated, count(FlippedSample::Kind::Broken), count(FlippedSample::Kind::Fixed),
                count(FlippedSample::Kind::Other));
     if (flipped.samples.empty()) return;
@@ -92,7 +92,7 @@ void printReadable(const FlippedSamples& flipped) {
         fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, wanted, classes, floating,
                    classes, quantized);
     };
-    row("", "name", "", "wanted", "float", "quantized");
+    row("", "name", "", "label", "float", "quantized");
     for (const FlippedSample& flip : flipped.samples)
         row(flip.sample.index, flip.sample.name, nameOf(flip.kind), name(flip.wanted), name(flip.floating),
             name(flip.quantized));
@@ -125,7 +125,7 @@ void printReadable(const SampleDivergence& divergence) {
     fmt::print("\nsample {}, {}", divergence.sample.index, divergence.sample.name);
     if (divergence.floating && divergence.quantized)
         fmt::print(": class {} in float, {} quantized{}", *divergence.floating, *divergence.quantized,
-                   divergence.wanted ? fmt::format(", {} wanted", *divergence.wanted) : "");
+                   divergence.wanted ? fmt::format(", label {}", *divergence.wanted) : "");
     fmt::print("\n{}\n", describe(divergence));
     std::size_t width = 5;
     double largest = 0;
@@ -162,7 +162,7 @@ Json toJson(const ConfigComparison& comparison) {
 }
 
 void printReadable(const ConfigComparison& comparison, const std::string& against) {
-    fmt::print("\nagainst {}: {}\n", against, comparison.text);
+    fmt::print("\ncompared with {}: {}\n", against, comparison.text);
     if (!comparison.paired) return;
     const PairedComparison& paired = *comparison.paired;
     const bool labels = comparison.after->quantized->top1.has_value();

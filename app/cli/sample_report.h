@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// analyze --images, --image and --against: single samples, and what changed for which.
+// analyze --images, --image and --against: results for single samples.
 
 #include "json_output.h"
 #include "session/compare_configs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// session: the loop that the window holds, for other programs: JSON lines in, JSON lines out.
+// session: interactive tuning for other programs: one JSON request per line in, one JSON reply per line out.
 
 #include <cstdio>
 #include <iostream>

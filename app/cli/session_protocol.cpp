@@ -16,12 +16,12 @@ namespace {
 
 using Kind = SessionRequest::Kind;
 
-/// The text may quote bytes of the request that are no UTF-8; those are replaced.
+/// The text may quote bytes of the request that are not valid UTF-8; they are replaced.
 Json failure(const std::string& text) {
     return {{"ok", false}, {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
 }
 
-/// Infinite where the output does not differ: null, as in every other document.
+/// Infinity (the outputs do not differ) becomes null, as in every other document.
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 Json sweepJson(const LayerSweep& sweep, const Graph& graph) {
@@ -53,11 +53,11 @@ Json SessionProtocol::answer(std::string_view line) {
         reply["seconds"] = spent.count();
         return reply;
     } catch (const std::bad_alloc&) {
-        return failure("there is not enough memory for this");
+        return failure("not enough memory for this");
     } catch (const Error& error) {
         return failure(error.what());
     } catch (const std::exception&) {
-        return failure("an error in quantloupe-cli itself ended the request: please report the request with its files");
+        return failure("the request failed because of an error in quantloupe-cli itself: please report the request with its files");
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The loop for other programs: a request in, a reply out. Only text; session.cpp connects it to stdin and stdout.
+// The protocol for other programs: one reply per request. It handles text only; session.cpp connects it to stdin and stdout.
 //
-// Each successful edit is one step of the history. A request that fails leaves configuration and history as they
-// were, also when it is the evaluation that fails.
+// Each successful edit is one step of the history. A request that fails, even in its evaluation, leaves configuration and
+// history unchanged.
 
 #include <set>
 #include <string>
@@ -18,12 +18,12 @@ namespace quantloupe::cli {
 
 class SessionProtocol {
   public:
-    /// The session must outlive this and have its data.
+    /// The session must outlive this object and already have its data.
     SessionProtocol(Session& session, QuantizationConfig config, EvaluationObserver observer = {});
 
-    /// The reply to one line. Never throws for a bad request: the reply says {"ok":false,"error":"..."}.
+    /// Returns the reply to one line. Does not throw for a bad request: the reply is {"ok":false,"error":"..."}.
     Json answer(std::string_view line);
-    /// True after a "quit".
+    /// True after a "quit" request.
     bool ended() const { return m_ended; }
 
     const QuantizationConfig& config() const { return m_history[m_current]; }
@@ -37,7 +37,7 @@ class SessionProtocol {
     EvaluationObserver m_observer;
     std::vector<QuantizationConfig> m_history;
     std::size_t m_current = 0;
-    std::set<std::string> m_told;  ///< notices that a reply has had
+    std::set<std::string> m_told;  ///< notices that a reply has already contained
     bool m_ended = false;
 };
 

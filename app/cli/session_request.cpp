@@ -24,11 +24,11 @@ Kind kindOf(const PlainJson& request) {
     for (const auto& [name, kind] : kKinds) names.emplace_back(name);
     const auto wanted = request.find("do");
     if (wanted == request.end())
-        failInput("the request has no \"do\"; it takes: {}", fmt::join(names, ", "));
+        failInput("the request has no \"do\"; available: {}", fmt::join(names, ", "));
     if (!wanted->is_string()) failInput("do: must be a text, not {}", describeValue(*wanted));
     for (const auto& [name, kind] : kKinds)
         if (wanted->get_ref<const std::string&>() == name) return kind;
-    failInput("do: {} is unknown{}; it takes: {}", describeValue(*wanted),
+    failInput("do: {} is unknown{}; available: {}", describeValue(*wanted),
               didYouMean(nearNames(names, wanted->get<std::string>(), 2)), fmt::join(names, ", "));
 }
 
@@ -38,7 +38,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     static const Choices<TuneCost> kCosts = {
         {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}, {}};
     if (reader.find("max_drop") == nullptr)
-        failInput("max_drop: is missing; in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
+        failInput("max_drop: is missing; give it in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
     double points = 0;
     reader.number("max_drop", points, 0, 100);
     tune.maxDrop = points / 100;
@@ -90,7 +90,7 @@ SessionRequest parseSessionRequest(std::string_view line) {
     if (request.kind == Kind::Set && (request.key.empty() || !request.value))
         failInput("{}: is missing; for example {{\"do\":\"set\",\"key\":\"quantization.weight.bits\",\"value\":4}}",
                   request.key.empty() ? "key" : "value");
-    std::set<std::string> seen;  // a layer named twice is named once
+    std::set<std::string> seen;  // removes duplicate names
     std::erase_if(request.names, [&](const std::string& name) { return !seen.insert(name).second; });
     return request;
 }

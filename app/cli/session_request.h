@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One request of the session protocol, read strictly: what would not be obeyed is refused by name.
+// One request of the session protocol, parsed strictly: unknown keys are errors.
 
 #include <optional>
 #include <string>
@@ -18,12 +18,12 @@ struct SessionRequest {
     std::string key;                   ///< Set
     std::optional<std::string> value;  ///< Set, Config: the JSON of the value
     TuneOptions tune;                  ///< Tune
-    bool table = false;                ///< the reply has the per-layer table, too
-    bool cold = false;                 ///< every result is forgotten first
+    bool table = false;                ///< the reply also contains the layer table
+    bool cold = false;                 ///< clears all cached results first
 };
 
-/// Throws Error for what is no JSON object, an unknown "do" (with near names), unknown, doubled or missing keys, and
-/// wrong types.
+/// Throws Error if the line is not a JSON object, for an unknown "do" (with similar names), for unknown, duplicate or
+/// missing keys, and for wrong types.
 SessionRequest parseSessionRequest(std::string_view line);
 
 }  // namespace quantloupe::cli

@@ -13,7 +13,7 @@ class TimedDataset : public Dataset {
   public:
     explicit TimedDataset(DatasetPtr dataset) : m_dataset(std::move(dataset)) {}
 
-    /// Summed over the threads that decoded.
+    /// Decoding time, summed over all threads.
     double seconds() const { return static_cast<double>(m_nanoseconds.load()) * 1e-9; }
 
     std::size_t size() const override { return m_dataset->size(); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// transform: the float model after its transforms, as an ONNX file. Only the migration of outliers and
-// threshold rules read data.
+// transform: writes the float model after the transforms as an ONNX file. Only outlier migration and threshold rules need
+// data.
 
 #include <fmt/format.h>
 
@@ -17,8 +17,8 @@
 namespace quantloupe::cli {
 namespace {
 
-/// LAYER.weight.before, LAYER.weight.after, LAYER.bias.before... of every layer with a constant weight. What
-/// the transforms add (a bias) or take away (a folded layer) has one of the two only.
+/// Writes LAYER.weight.before, LAYER.weight.after, LAYER.bias.before and so on for every layer with a constant weight. A tensor
+/// that the transforms add (a bias) or remove (a folded layer) has only one of the two.
 void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
     std::map<std::string, ConstantPtr> arrays;
     const auto add = [&arrays](const Graph& graph, const Node& node, const std::string& layer,
@@ -36,7 +36,7 @@ void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
             add(*prepared.graph, prepared.graph->node(after), prepared.source->nodes()[n].name, "after");
     }
     if (arrays.empty())
-        failInput("the model has no layer with constant weights, so that there is nothing to write to '{}'",
+        failInput("the model has no layer with constant weights, so there is nothing to write to '{}'",
                   path.string());
     saveNpz(arrays, path);
 }
@@ -47,7 +47,7 @@ void runTransform(const Options& options) {
     requireWritable(options.output, options);
     if (!options.weights.empty()) requireWritable(options.weights, options);
     Options withoutData = options;
-    // Threshold rules matter where skipped layers take no part in the equalization.
+    // Threshold rules affect the result only if skipped layers are excluded from equalization.
     const bool bySkips = options.config.transforms.equalization.excludeSkipped;
     if (bySkips && options.calibrationData.empty())
         requireSamplesForThresholds(options.config, "--calibration-data");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune: what to keep in float, and what that costs. Ctrl+C ends the search with what was found; once more ends the program.
+// tune: finds the layers to keep in float, and their cost. Ctrl+C stops the search and keeps the best result so far; a second
+// Ctrl+C ends the program.
 
 #include <fmt/format.h>
 
@@ -19,7 +20,7 @@ namespace {
 
 constexpr int kTargetMissed = 3;
 
-const CancelToken* interrupted = nullptr;  // by Ctrl+C; while a search runs
+const CancelToken* interrupted = nullptr;  // cancelled by Ctrl+C; set while a search runs
 
 extern "C" void interrupt(int) {
     interrupted->cancel();
@@ -35,7 +36,7 @@ TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& conf
         std::signal(SIGINT, SIG_DFL);
         return result;
     } catch (const Cancelled&) {
-        failInput("the search was stopped before anything was measured");
+        failInput("the search was stopped before its first evaluation finished");
     }
 }
 
@@ -66,16 +67,16 @@ void printCurve(const TuneResult& result) {
 }
 
 void printReadable(const TuneResult& result, const Options& options) {
-    fmt::print("{}: {} samples evaluated, {} layers quantized to begin with", options.model.filename().string(), result.samples,
+    fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(), result.samples,
                result.quantized.layers);
     if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
-    fmt::print("\n\nleast {} in float, of all that was measured; shares are of what was quantized to begin with; drop in points{}\n",
+    fmt::print("\n\nfewest {} in float for each accuracy drop; shares of the initially quantized layers; drop in percentage points{}\n",
                result.cost == TuneCost::Macs ? "MACs" : tuneCostName(result.cost),
                result.metric == "sqnr_db" ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
     const TunePoint& chosen = result.curve[result.chosen];
-    if (!chosen.layers.empty()) fmt::print("{}\n", result.reached ? "in float:" : "in float at the last point:");
+    if (!chosen.layers.empty()) fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
     for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
     fmt::print("\n{} steps, {} evaluations, {:.1f} seconds\n", result.steps, result.evaluations, result.seconds);
 }

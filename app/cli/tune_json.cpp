@@ -6,7 +6,7 @@ namespace {
 
 Json shareJson(const FloatShare& share) {
     Json object = {{"layers", share.layers}, {"parameters", share.parameters}};
-    setMacs(object, share.macs, share.macsKnown ? "" : "the shape of a layer is not known; the search counted parameters instead");
+    setMacs(object, share.macs, share.macsKnown ? "" : "the shape of a layer is unknown; the search used parameters instead");
     return object;
 }
 

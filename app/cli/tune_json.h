@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tuning found, as tune and the session protocol tell it. docs/command_line.md describes the keys.
+// The result of tuning as JSON, for tune and the session protocol. docs/command_line.md describes the keys.
 
 #include "json_output.h"
 #include "search/tune.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tune alone can be asked for.
+// Options of tune.
 
 #include <fmt/format.h>
 
@@ -25,25 +25,25 @@ double parseReal(const std::string& option, const std::string& value, double lea
 void OptionReader::addTuning() {
     constexpr double kMostSeconds = 1e6;
     TuneOptions& tune = m_options.tune;
-    text("--max-drop", "How far below float the accuracy may be, in percentage points",
+    text("--max-drop", "Largest accuracy drop below float, in percentage points",
          [&tune](const std::string& value) { tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100; })
         ->required()
         ->type_name("P");
-    text("--cost", "What is to be little of the layers in float (macs)", [&tune](const std::string& value) {
+    text("--cost", "Cost of the float layers to minimize (macs)", [&tune](const std::string& value) {
         for (const TuneCost cost : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
             if (value == tuneCostName(cost)) {
                 tune.cost = cost;
                 return;
             }
-        throw UsageError(fmt::format("--cost does not know '{}'; it takes: macs, parameters, layers", value));
+        throw UsageError(fmt::format("--cost: unknown value '{}'; available: macs, parameters, layers", value));
     })->type_name("macs|parameters|layers");
-    text("--max-steps", "Add at most so many layers", [&tune](const std::string& value) {
+    text("--max-steps", "Add layers in at most this many steps", [&tune](const std::string& value) {
         tune.mostSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
     })->type_name("N");
-    text("--max-seconds", "End the search after so many seconds, with what was found", [&tune](const std::string& value) {
+    text("--max-seconds", "Stop the search after this many seconds and use the best result so far", [&tune](const std::string& value) {
         tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMostSeconds);
     })->type_name("S");
-    flag("--with-transforms", "First try equalization and bias correction", [&tune] { tune.transforms = true; });
+    flag("--with-transforms", "Try equalization and bias correction first", [&tune] { tune.transforms = true; });
 }
 
 }  // namespace quantloupe::cli

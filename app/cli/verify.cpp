@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify: the quantized model, run by ONNX Runtime on the evaluated samples, beside what was computed here.
+// verify: runs the quantized model in ONNX Runtime on the evaluated samples and compares it with the preview.
 
 #include "interchange/verify.h"
 
@@ -34,12 +34,12 @@ void runVerify(const Options& options) {
         return;
     }
     if (result.here)
-        fmt::print("top-1 on {} samples: {:.2f} % here, {:.2f} % in {}\n", result.samples, 100 * *result.here, 100 * *result.there,
+        fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples, 100 * *result.here, 100 * *result.there,
                    result.runtime);
-    fmt::print("same class: {:.2f} % of {} samples; largest difference of an output: {:.3g}\n", 100 * result.agreement, result.samples,
+    fmt::print("same class for {:.2f} % of {} samples; largest output difference: {:.3g}\n", 100 * result.agreement, result.samples,
                result.maxAbsDiff);
-    const std::string why = whyItDoesNotHold(result);
-    fmt::print("{}\n", why.empty() ? "it holds" : "it does not hold: " + why);
+    const std::string why = whyVerificationFailed(result);
+    fmt::print("{}\n", why.empty() ? "verified" : "verification failed: " + why);
 }
 
 }  // namespace quantloupe::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window's program: command line, theme, screenshot; everything else is in ui/.
+// The desktop application: command line, theme, screenshot. Everything else is in ui/.
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QFileInfo>
@@ -48,15 +48,15 @@ Arguments readArguments(const QCoreApplication& application) {
         parser.addOption({QString::fromLatin1(name), QString::fromLatin1(text), QString::fromLatin1(value)});
     };
     option("data", "images or tensors to evaluate on", "DATA");
-    option("calibration-data", "images or tensors that calibrate; without it half of the data does", "DATA");
+    option("calibration-data", "calibration images or tensors; default: half of the data", "DATA");
     option("config", "configuration to start from", "FILE");
     parser.addOption({QStringLiteral("demo"), QStringLiteral("open the bundled model")});
-    option("screenshot", "render the window once the first evaluation is in, and exit", "FILE.png");
-    option("select", "for the screenshot: the layer to select; may be repeated", "LAYER");
-    option("until", "for the screenshot: previews skipping from the selected layer until this one", "LAYER");
-    option("command", "for the screenshot: a menu entry to choose first; may be repeated", "NAME");
-    option("size", "for the screenshot: of the window", "WIDTHxHEIGHT");
-    option("theme", "light or dark; without it the desktop's", "THEME");
+    option("screenshot", "save a picture of the window after the first evaluation and exit", "FILE.png");
+    option("select", "for the screenshot: layer to select; can be repeated", "LAYER");
+    option("until", "for the screenshot: preview skipping from the selected layer until this one", "LAYER");
+    option("command", "for the screenshot: menu entry to choose first; can be repeated", "NAME");
+    option("size", "for the screenshot: window size", "WIDTHxHEIGHT");
+    option("theme", "light or dark; default: the desktop's theme", "THEME");
     parser.process(application);
 
     Arguments arguments;
@@ -64,7 +64,7 @@ Arguments readArguments(const QCoreApplication& application) {
     const auto value = [&parser](const char* name) {
         return parser.value(QString::fromLatin1(name)).toStdString();
     };
-    if (positional.size() > 1) wrongUsage(QStringLiteral("one model at a time, please"));
+    if (positional.size() > 1) wrongUsage(QStringLiteral("only one model can be opened at a time"));
     if (!positional.isEmpty()) arguments.request.model = positional.front().toStdString();
     arguments.request.data = value("data");
     arguments.request.calibration = value("calibration-data");
@@ -77,7 +77,7 @@ Arguments readArguments(const QCoreApplication& application) {
     if (const QString size = parser.value(QStringLiteral("size")); !size.isEmpty()) {
         const QStringList sides = size.split(QLatin1Char('x'));
         if (sides.size() == 2) arguments.screenshot.size = QSize(sides[0].toInt(), sides[1].toInt());
-        if (arguments.screenshot.size.isEmpty()) wrongUsage(QStringLiteral("--size is WIDTHxHEIGHT, as in 1280x720"));
+        if (arguments.screenshot.size.isEmpty()) wrongUsage(QStringLiteral("--size takes WIDTHxHEIGHT, for example 1280x720"));
     }
     arguments.theme = parser.value(QStringLiteral("theme"));
     if (arguments.demo && !positional.isEmpty()) wrongUsage(QStringLiteral("--demo opens its own model"));
@@ -86,26 +86,27 @@ Arguments readArguments(const QCoreApplication& application) {
         wrongUsage(QStringLiteral("--data and --config need a MODEL"));
     if (!arguments.theme.isEmpty() && arguments.theme != QLatin1String("light") &&
         arguments.theme != QLatin1String("dark"))
-        wrongUsage(QStringLiteral("--theme is light or dark"));
+        wrongUsage(QStringLiteral("--theme takes light or dark"));
     return arguments;
 }
 
-/// --help and --version need no display; a QApplication without one ends the program.
-bool onlyTells(int argc, char** argv) {
+/// True for --help and --version. They must work without a display, where creating a QApplication ends the program.
+bool onlyPrintsText(int argc, char** argv) {
     return std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
         return argument == "-h" || argument == "--help" || argument == "--help-all" || argument == "-v" ||
                argument == "--version";
     });
 }
 
-/// A picture needs no display either.
+/// True for --screenshot without a display: it is rendered offscreen.
 bool pictureWithoutDisplay(int argc, char** argv) {
     for (const char* known : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
         if (qEnvironmentVariableIsSet(known)) return false;
     return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument.starts_with("--screenshot"); });
 }
 
-/// The desktop's language, where the folder translations of the resources has it; else English, Qt's own words too.
+/// Installs the translation for the desktop's language if the resources have one. Otherwise everything is English, including
+/// Qt's own texts.
 void translate(QApplication& application) {
     auto* ours = new QTranslator(&application);
     auto* qt = new QTranslator(&application);
@@ -122,7 +123,7 @@ int main(int argc, char** argv) {
     QCoreApplication::setApplicationName(QStringLiteral("quantloupe"));
     QCoreApplication::setOrganizationName(QStringLiteral("quantloupe"));
     QCoreApplication::setApplicationVersion(QStringLiteral(QUANTLOUPE_VERSION));
-    if (argc > 1 && onlyTells(argc, argv)) {
+    if (argc > 1 && onlyPrintsText(argc, argv)) {
         const QCoreApplication application(argc, argv);
         readArguments(application);
         return 0;
@@ -130,7 +131,7 @@ int main(int argc, char** argv) {
     if (pictureWithoutDisplay(argc, argv)) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     translate(application);
-    std::setlocale(LC_NUMERIC, "C");  // QApplication takes the desktop's: numbers in files must not follow it
+    std::setlocale(LC_NUMERIC, "C");  // QApplication sets the desktop's locale, which must not affect numbers in files
     QApplication::setApplicationDisplayName({});
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
     const Arguments arguments = readArguments(application);

@@ -22,11 +22,11 @@ using namespace ui;
 
 constexpr int kExitFailure = 1;
 constexpr int kSettles = 400;   ///< ms for layouts and posted paints
-constexpr int kAnswers = 4000;  ///< ms for what panels ask the engine beside the evaluation
+constexpr int kAnswers = 4000;  ///< ms for results that panels request in addition to the evaluation
 
 void fail(const QString& text) {
     std::fprintf(stderr, "quantloupe: %s\n", shortMessage(text.toStdString()).c_str());
-    // From the event loop: before it runs, as where opening fails at once, exit() would do nothing.
+    // exit() has no effect before the event loop runs, for example if opening fails at once.
     QTimer::singleShot(0, qApp, [] { QApplication::exit(kExitFailure); });
 }
 
@@ -75,13 +75,13 @@ class Photographer : public QObject {
         return true;
     }
 
-    /// The next command, once what the one before began is done.
+    /// Runs the next command when the previous one has finished.
     void next() {
         QTimer::singleShot(kSettles, this, [this] {
             if (document().evaluating() || document().job()->busy()) return next();
             if (!m_options.commands.isEmpty()) {
                 const QString name = m_options.commands.takeFirst();
-                if (!runCommand(m_window, name)) return fail(QStringLiteral("--command: there is no '%1' that could be done now").arg(name));
+                if (!runCommand(m_window, name)) return fail(QStringLiteral("--command: '%1' is unknown or not available now").arg(name));
                 return next();
             }
             if (!m_options.until.isEmpty() && !previewUntil(std::exchange(m_options.until, {}))) return;
@@ -89,7 +89,7 @@ class Photographer : public QObject {
         });
     }
 
-    /// As if the pointer were over the layer.
+    /// Simulates moving the mouse pointer over the layer.
     bool previewUntil(const QString& name) {
         const auto layer = layerNamed(m_window, name);
         if (!layer || !document().current().valid()) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Pictures of the window for README, documentation and reports of bugs, made without a person and without a screen.
+// Renders the window for the documentation and bug reports, without user interaction or a display.
 
 #include <QSize>
 #include <QString>
@@ -12,13 +12,14 @@ namespace quantloupe {
 
 struct ScreenshotOptions {
     QString path;          ///< of the PNG file
-    QSize size;            ///< of the window; empty: as it opens
-    QStringList select;    ///< layers; none: the one that suffers most
-    QString until;         ///< shows what "skip until" this layer would cover, from the first that is selected
-    QStringList commands;  ///< names of menu entries, done one after the other, as the command palette does
+    QSize size;            ///< window size; empty: default
+    QStringList select;    ///< layers; empty: the one with the largest loss
+    QString until;         ///< previews skipping from the first selected layer until this one
+    QStringList commands;  ///< menu entries by name, run in this order as from the command palette
 };
 
-/// Ends the program: with the picture once everything is in, or with the error. Where nothing is opened, of the empty window.
+/// Saves the picture when all results are available and exits the program, with an error if that fails. `opens` is false if no
+/// model is opened: then the picture shows the empty window.
 void screenshotWhenReady(ui::MainWindow& window, const ScreenshotOptions& options, bool opens);
 
 }  // namespace quantloupe

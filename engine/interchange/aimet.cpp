@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET: encodings in the three formats it has had, the float model whose tensors they name, and a quantsim configuration.
+// AIMET: encodings in its three formats, the float model whose tensors they name, and a quantsim configuration.
 //
-// A layer in float has no entry: loading encodings turns off every quantizer without one. 1.0.0 is the main file, as aimet-onnx writes
-// it since 2.1; 0.6.1 is what older QNN tools read; 2.0.0 is close to QuantizeLinear and needs integers of 2, 4, 8, 16 or 32 bits.
-// The quantsim configuration decides by operator only: AIMET has no key for a layer's name there.
+// A float layer has no entry: loading encodings disables every quantizer without one. The main file has format 1.0.0, which aimet-onnx
+// writes since 2.1. Older QNN tools read 0.6.1. 2.0.0 is close to QuantizeLinear and needs integers of 2, 4, 8, 16 or 32 bits.
+// The quantsim configuration works by operator only: it has no key for a layer's name.
 
 #include "base/error.h"
 #include "interchange/encodings_json.h"
@@ -39,7 +39,7 @@ OrderedJson entry100(const TensorEncoding& e) {
 int storedBits(int bits) { return bits <= 2 ? 2 : bits <= 4 ? 4 : bits <= 8 ? 8 : 16; }
 
 OrderedJson entry200(const TensorEncoding& e, bool parameter) {
-    // Activations are always unsigned there.
+    // Activations are always unsigned in 2.0.0.
     const bool isSigned = parameter && e.isSigned;
     TensorEncoding shown = e;
     shown.isSigned = isSigned;
@@ -69,7 +69,7 @@ OrderedJson quantsim(const ExportSource& source) {
                         {"per_channel_quantization", text(q.weight.perChannel)}};
     json["params"] = {{"bias", {{"is_quantized", text(q.biasBits != kFloatBias)}}}};
     json["op_type"] = OrderedJson::object();
-    std::map<std::string, bool> quantized;  // operators and whether any layer of them is
+    std::map<std::string, bool> quantized;  // operator to whether any of its layers is quantized
     for (const LayerResult& layer : source.layers) {
         if (layer.state == LayerState::Folded || layer.state == LayerState::Fused) continue;
         quantized[layer.op] = quantized[layer.op] || layer.state == LayerState::Quantized;
@@ -113,15 +113,15 @@ ExportResult writeAimet(const ExportSource& source) {
     result.notices = ruleNotices(source, "AIMET");
     for (std::string& notice : previewNotices(source, "AIMET")) result.notices.push_back(std::move(notice));
     if (!odd.empty())
-        result.notices.push_back(fmt::format("encodings 2.0.0 know 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
-                                             "integers, which clip less: {}",
+        result.notices.push_back(fmt::format("encodings 2.0.0 support 2, 4, 8 and 16 bits: tensors of other widths get the next larger "
+                                             "integer type, which clips less: {}",
                                              shortList(odd)));
     if (source.config.quantization.biasBits != kFloatBias)
         result.notices.emplace_back("AIMET's encodings leave biases in float, while the preview quantizes them");
     const auto changes = otherTransforms(source.config);
     if (!changes.empty())
-        result.notices.push_back(fmt::format("the model beside the encodings has {} done already", fmt::join(changes, " and ")));
-    result.notices.emplace_back("the quantsim configuration turns whole operators off; single layers in float are told by encodings only");
+        result.notices.push_back(fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    result.notices.emplace_back("the quantsim configuration can disable only whole operator types; single layers in float are given by the encodings alone");
     result.files.push_back({"", dumpedJson(current), nullptr, false});
     result.files.push_back({".0.6.1.encodings", dumpedJson(old), nullptr, false});
     result.files.push_back({".2.0.0.encodings", dumpedJson(flat), nullptr, false});

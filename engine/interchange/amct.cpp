@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json, as its own generator writes it: global keys in its order, then a complete entry for
-// every layer that AMCT can quantize, sorted by name, also for those left in float (quant_enable false), so
-// that they can be turned on by hand. Every entry states `asymmetric`: AMCT's generator does so, too, and the
-// global activation_offset has no effect beside it.
+// AMCT's config.json, as AMCT's own generator writes it: the global keys in the same order, then a complete entry for
+// every layer that AMCT can quantize, sorted by name. Float layers (quant_enable false) have one, too, so that they can
+// be enabled by hand. Like AMCT's generator, every entry sets `asymmetric`, which overrides the global
+// activation_offset.
 
 #include <algorithm>
 #include <map>
@@ -21,26 +21,27 @@ namespace {
 
 using Entry = AmctExportEntry;
 
-/// Layers of which a notice speaks, and the words for it.
+/// The text of a notice, and the layers that it applies to.
 using Groups = std::map<std::string, std::vector<std::string>>;
 
 const char* word(bool value) { return value ? "true" : "false"; }
 
-/// The wanted width if AMCT can do it in this layer, else 8 and the reason among the groups.
+/// Returns `wanted` if AMCT supports it in this layer. Otherwise returns 8 and adds the reason to `bits`.
 int weightBits(int wanted, const AmctLayer& layer, const std::string& name, Groups& bits) {
     std::string reason;
     if (wanted != 4 && wanted != 6 && wanted != 7 && wanted != 8)
-        reason = "AMCT knows 4, 6, 7 and 8";
+        reason = "AMCT supports only 4, 6, 7 and 8";
     else if ((wanted == 6 || wanted == 7) && !layer.sixAndSevenBits)
-        reason = "AMCT does 6 and 7 in two-dimensional Conv only";
+        reason = "AMCT supports 6 and 7 only in two-dimensional Conv";
     else if (wanted == 4 && !layer.fourBits)
-        reason = "AMCT does 4 only with one group and an even number of input channels";
+        reason = "AMCT supports 4 only with one group and an even number of input channels";
     if (reason.empty()) return wanted;
-    bits[fmt::format("{} weight bits become 8, for {}", wanted, reason)].push_back(name);
+    bits[fmt::format("{} weight bits become 8, because {}", wanted, reason)].push_back(name);
     return 8;
 }
 
-/// How the layer's input is quantized: by its own settings where only inputs are, otherwise by those of the layer that makes it.
+/// Returns the settings for the layer's input: the layer's own if only inputs are quantized, otherwise those of the layer that
+/// produces the input.
 AmctActivation makeActivation(const Graph& graph, const Node& node, const QuantizationConfig& config, Groups& said) {
     static const LayerSettings kNone;
     const bool ownInput = config.quantization.placement == Placement::WeightedInputs;
@@ -52,7 +53,7 @@ AmctActivation makeActivation(const Graph& graph, const Node& node, const Quanti
     a.bits = own.activationBits.value_or(config.quantization.activation.bits);
     const bool wide = node.op == "Gemm" || node.op == "Conv" || node.op == "ConvTranspose";
     if (a.bits != 4 && a.bits != 8 && !(a.bits == 16 && wide)) {
-        said[fmt::format("{} activation bits become 8, for AMCT knows 4, 8, and 16 in Conv, ConvTranspose and Gemm", a.bits)]
+        said[fmt::format("{} activation bits become 8, because AMCT supports 4, 8 and, in Conv, ConvTranspose and Gemm only, 16", a.bits)]
             .push_back(node.name);
         a.bits = 8;
     }
@@ -77,7 +78,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     static const LayerSettings kNone;
     const auto found = config.layers.find(node.name);
     const LayerSettings& own = found == config.layers.end() ? kNone : found->second;
-    Groups unheard;  // what a layer in float would lose interests nobody
+    Groups unheard;  // losses of float layers are irrelevant
     Groups& said = enabled ? groups : unheard;
 
     Entry entry;
@@ -86,7 +87,7 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     entry.hasWeight = layer.hasWeight;
     entry.activation = makeActivation(graph, node, config, said);
     if (layer.symmetricOnly && *entry.activation.asymmetric) {
-        said["AMCT takes three-dimensional convolutions with symmetric activations only, so they become so"]
+        said["AMCT supports three-dimensional convolutions only with symmetric activations, so these become symmetric"]
             .push_back(node.name);
         entry.activation.asymmetric = false;
     }
@@ -97,19 +98,19 @@ Entry makeEntry(const Graph& graph, const Node& node, const AmctLayer& layer, co
     entry.weight.channelWise = perChannel && layer.perChannel;
     const bool asksForIt = own.weightPerChannel || config.quantization.weight.perChannelProducts;
     if (perChannel && !layer.perChannel && asksForIt)
-        said[fmt::format("AMCT has no weights per channel in {}, so they become per tensor", node.op)]
+        said[fmt::format("AMCT has no per-channel weights in {}, so they become per tensor", node.op)]
             .push_back(node.name);
     return entry;
 }
 
-/// A number with a point, as AMCT's generator writes floats.
+/// Formats a number with a decimal point, as AMCT's generator does.
 std::string point(double value) {
     std::string text = fmt::format("{}", value);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
     return text;
 }
 
-/// The keys of seed and TensorFlow tool only, if `minimal`: no widths, no hfmg.
+/// `minimal`: only the keys that AMCT's oldest tools support, without bit widths and hfmg.
 std::string entryJson(const Entry& entry, bool minimal) {
     const AmctActivation& a = entry.activation;
     std::string text = fmt::format("    {}:{{\n        \"quant_enable\":{},\n        \"activation_quant_params\":{{\n",
@@ -135,7 +136,7 @@ std::string entryJson(const Entry& entry, bool minimal) {
                               word(entry.weight.channelWise), learned ? "ada_quantize" : "arq_quantize");
 }
 
-/// The convolutions that keep their batch norm; a batch norm's own name stands for the convolution before it.
+/// Returns the convolutions that keep their batch norm. The name of a batch norm means the convolution before it.
 std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptions& transforms,
                                         std::vector<std::string>& notices) {
     std::set<std::string> names;
@@ -149,7 +150,7 @@ std::vector<std::string> skippedFusions(const Graph& graph, const TransformOptio
             names.insert(graph.node(*id).name);
         else
             notices.push_back(fmt::format(
-                "'{}' in skip_folding is no Conv; AMCT's skip_fusion_layers takes no other", name));
+                "'{}' in skip_folding is not a Conv; AMCT's skip_fusion_layers accepts only Conv layers", name));
     }
     return {names.begin(), names.end()};
 }
@@ -167,7 +168,7 @@ std::string document(const QuantizationConfig& config, const std::vector<std::st
                               word(config.transforms.foldBatchNorm), fmt::join(names, ","), fmt::join(parts, ",\n"));
 }
 
-/// Batches that hold as many samples as the preview calibrates on, and what is to be said about that.
+/// Returns the number of batches that gives as many samples as the preview calibrates on, and adds notices about it.
 std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
                          std::vector<std::string>& notices) {
     constexpr std::int64_t kRecommended = 50;  // images, in AMCT's documentation
@@ -175,23 +176,23 @@ std::int64_t batchNumber(const Graph& graph, const QuantizationConfig& config,
     const auto size = amctBatchSize(graph);
     if (!size) {
         notices.push_back(fmt::format(
-            "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with one "
+            "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with one "
             "batch of {0} "
-            "samples, as many as the preview uses, or set batch_num to {0} divided by your batch size",
+            "samples, the number that the preview uses, or set batch_num to {0} divided by your batch size",
             samples));
         return 1;
     }
     const std::int64_t batches = (samples + *size - 1) / *size;
     if (batches * *size > kRecommended)
         notices.push_back(
-            fmt::format("batch_num {} makes {} samples, as many as the preview calibrates on "
+            fmt::format("batch_num {} gives {} samples, the number that the preview calibrates on "
                         "(calibration.samples); AMCT keeps the "
-                        "activations of all of them in memory, and its documentation recommends at most {}",
+                        "activations of all these samples in memory, and its documentation recommends at most {}",
                         batches, batches * *size, kRecommended));
     return batches;
 }
 
-/// What the narrow dialect has no keys for.
+/// Adds notices about settings that the minimal format has no keys for.
 void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& notices) {
     std::vector<std::string> weights, activations, hfmg;
     for (const Entry& entry : entries) {
@@ -200,18 +201,18 @@ void noteMinimal(const std::vector<Entry>& entries, std::vector<std::string>& no
         if (entry.activation.bits != 8) activations.push_back(entry.name);
         if (entry.activation.hfmg) hfmg.push_back(entry.name);
     }
-    if (!weights.empty()) notices.push_back(fmt::format("without num_bits all weights have 8 bits: {}", shortList(weights)));
+    if (!weights.empty()) notices.push_back(fmt::format("this format has no num_bits, so all weights have 8 bits: {}", shortList(weights)));
     if (!activations.empty())
-        notices.push_back(fmt::format("without num_bits all activations have 8 bits: {}", shortList(activations)));
-    if (!hfmg.empty()) notices.push_back(fmt::format("this dialect has no hfmg, they get ifmr: {}", shortList(hfmg)));
+        notices.push_back(fmt::format("this format has no num_bits, so all activations have 8 bits: {}", shortList(activations)));
+    if (!hfmg.empty()) notices.push_back(fmt::format("this format has no hfmg, so these layers get ifmr: {}", shortList(hfmg)));
 }
 
 void noteTransforms(const QuantizationConfig& config, std::vector<std::string>& notices) {
     const std::vector<std::string> changes = otherTransforms(config);
     if (changes.empty()) return;
     notices.push_back(
-        fmt::format("{} cannot be part of AMCT's configuration: write the changed model with "
-                    "'quantloupe-cli transform' and give that to AMCT",
+        fmt::format("AMCT's configuration cannot express {}: write the transformed model with "
+                    "'quantloupe-cli transform' and pass it to AMCT",
                     fmt::join(changes, ", ")));
 }
 
@@ -222,13 +223,13 @@ void noteScheme(const QuantizationConfig& config, std::vector<std::string>& noti
                                       choiceName(kCalibrationMethods, method)));
     if (config.quantization.placement != Placement::WeightedInputs)
         notices.push_back(
-            "AMCT quantizes the inputs and weights of the listed layers only, while the preview quantizes "
-            "the outputs of layers, too; quantization.placement weighted_inputs previews AMCT's way");
+            "AMCT quantizes only the inputs and weights of the listed layers, while the preview also quantizes "
+            "layer outputs; set quantization.placement to weighted_inputs to preview AMCT's behavior");
     if (config.quantization.weight.restricted)
         notices.push_back(
-            "AMCT's weights use the lowest code, too (-128 with 8 bits), while the preview's are restricted");
+            "AMCT's weights also use the lowest code (-128 with 8 bits), while the preview's weights are restricted");
     if (!config.quantization.activation.isSigned)
-        notices.emplace_back("AMCT's activations are signed; the unsigned ones of the preview have no key");
+        notices.emplace_back("AMCT's activations are signed; it has no key for the preview's unsigned activations");
 }
 
 enum class Form { Full, Minimal, Simple };
@@ -238,9 +239,9 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     const QuantizationConfig& config = source.config;
     ExportResult result;
     std::vector<Entry> entries;
-    Groups groups;                              // words to layers
-    std::map<std::string, std::size_t> absent;  // operator to its quantized layers that AMCT leaves alone
-    std::vector<std::string> unsupportedHere;   // AMCT could, the preview could not
+    Groups groups;                              // notice to layers
+    std::map<std::string, std::size_t> absent;  // operator to its number of quantized layers that AMCT does not quantize
+    std::vector<std::string> unsupportedHere;   // layers that AMCT supports but the preview does not
     std::size_t enabled = 0;
     for (const LayerResult& layer : source.layers) {
         if (!layer.node.valid() || layer.node.index() >= graph.nodeCount())
@@ -251,7 +252,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
             const auto host = graph.findNode(layer.host);
             if (host && !graph.node(*host).op.starts_with("Conv"))
                 groups
-                    ["AMCT folds batch norms into convolutions only; for others, give it the model that "
+                    ["AMCT folds batch norms only into convolutions; for other layers, pass it the model that "
                      "'quantloupe-cli transform' writes"]
                         .push_back(node.name);
         }
@@ -264,7 +265,7 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
             continue;
         }
         if (isAmctKey(node.name))
-            failInput("the layer '{}' has the name of a key of AMCT's own; rename it in the model",
+            failInput("the layer '{}' has the same name as a key of AMCT's configuration; rename it in the model",
                       node.name);
         entries.push_back(makeEntry(graph, node, *verdict.layer, config, quantized, groups));
         if (quantized) ++enabled;
@@ -272,22 +273,22 @@ ExportResult writeDialect(const ExportSource& source, Form form) {
     }
     if (enabled == 0)
         failInput(
-            "no layer that AMCT can quantize is quantized here, which AMCT refuses: take back a skip, or see in the layer "
-            "table why they stay in float (AMCT knows Conv, ConvTranspose, Gemm, MatMul with a constant matrix and "
+            "none of the layers that AMCT can quantize is quantized, and AMCT rejects such a configuration: remove a skip, or see "
+            "in the layer table why they stay in float (AMCT supports Conv, ConvTranspose, Gemm, MatMul with a constant matrix and "
             "AveragePool)");
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
 
     noteScheme(config, result.notices);
     for (std::string& text : ruleNotices(source, "AMCT")) result.notices.push_back(std::move(text));
     ExportSource corrected = source;
-    corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize learns it, too
+    corrected.config.refine.rounding = Rounding::Nearest;  // ada_quantize also learns the rounding
     for (std::string& text : previewNotices(corrected, "AMCT")) result.notices.push_back(std::move(text));
     for (const auto& [op, count] : absent)
         result.notices.push_back(
             fmt::format("AMCT does not quantize {}: {} left out", op,
                         count == 1 ? "1 layer is" : fmt::format("{} layers are", count)));
     if (!unsupportedHere.empty())
-        result.notices.push_back(fmt::format("AMCT could quantize what the preview cannot; left off: {}",
+        result.notices.push_back(fmt::format("AMCT could quantize these layers, but the preview cannot, so they are disabled: {}",
                                              shortList(unsupportedHere)));
     for (const auto& [words, names] : groups)
         result.notices.push_back(fmt::format("{}: {}", words, shortList(names)));

@@ -27,20 +27,20 @@ class DocumentReader {
         for (const auto& item : m_json.items())
             if (!isAmctKey(item.key())) layer(item.key(), item.value());
         refuseAnotherModel();
-        // Names that the model does not have come first: they are what the user can mend.
+        // Names that the model does not have come first: these are what the user can fix.
         m_document.left.insert(m_document.left.begin(), m_missing.begin(), m_missing.end());
         globals();
         noteLearning();
         const bool any = std::any_of(m_document.layers.begin(), m_document.layers.end(), [](const auto& l) { return l.second.enabled; });
         if (!any && !m_json.contains("tensor_quantize"))
-            failInput("No quant enable layer: quant_enable is true in no layer of this model, which AMCT refuses");
+            failInput("No quant enable layer: no layer of this model has quant_enable true, and AMCT rejects such a configuration");
         return std::move(m_document);
     }
 
   private:
     void checkModel() const {
         for (const Node& node : m_graph.nodes()) {
-            if (isAmctKey(node.name)) failInput("the layer '{}' has the name of a key of AMCT's own; rename it in the model", node.name);
+            if (isAmctKey(node.name)) failInput("the layer '{}' has the same name as a key of AMCT's configuration; rename it in the model", node.name);
             if (node.op == "QuantizeLinear" || node.op == "DequantizeLinear" || node.op.starts_with("Ascend"))
                 failInput("the model is quantized already ({} '{}'); AMCT's configuration is for a float model", node.op, node.name);
         }
@@ -55,7 +55,7 @@ class DocumentReader {
         if (m_missing.size() > kShown) names += fmt::format(" and {} more", m_missing.size() - kShown);
         failInput(
             "none of its {} layers is in the model: {}. Open the model that the configuration was made for, "
-            "or choose the names that are meant",
+            "or choose the matching layers",
             m_missing.size(), names);
     }
 
@@ -90,7 +90,7 @@ class DocumentReader {
         m_document.fusion = truth("do_fusion", true);
         for (const char* key : {"joint_quant", "weight_offset"})
             if (truth(key, false)) m_document.left.push_back(fmt::format("{} has no counterpart here", key));
-        if (const Json* mode = global("fakequant_precision_mode", [](const Json& v) { return v.is_string(); }, "a text")) {
+        if (const Json* mode = global("fakequant_precision_mode", [](const Json& v) { return v.is_string(); }, "a string")) {
             if (*mode != "DEFAULT" && *mode != "FORCE_FP16_QUANT")
                 failInput("fakequant_precision_mode must be DEFAULT or FORCE_FP16_QUANT, not {}", describeValue(*mode));
             if (*mode != "DEFAULT") m_document.left.emplace_back("fakequant_precision_mode: scales are float32 here");
@@ -103,14 +103,14 @@ class DocumentReader {
         const Json* list = global("skip_fusion_layers", [](const Json& v) { return v.is_array(); }, "a list of names");
         if (list == nullptr) return;
         for (const Json& item : *list) {
-            if (!item.is_string()) failInput("skip_fusion_layers should be a list of names, and holds {}", describeValue(item));
+            if (!item.is_string()) failInput("skip_fusion_layers should be a list of names, but contains {}", describeValue(item));
             const std::string name = item.get<std::string>();
             if (std::find(m_document.skipFusion.begin(), m_document.skipFusion.end(), name) != m_document.skipFusion.end())
                 failInput("skip_fusion_layers names '{}' twice", name);
             const auto node = m_graph.findNode(name);
             if (!node) failInput("skip_fusion_layers: the model has no layer '{}'{}", name, didYouMean(nearLayerNames(m_graph, name)));
             if (m_graph.node(*node).op != "Conv")
-                failInput("skip_fusion_layers: '{}' is a {}, and only Conv can be fused", name, m_graph.node(*node).op);
+                failInput("skip_fusion_layers: '{}' is a {}, but only Conv can be fused", name, m_graph.node(*node).op);
             m_document.skipFusion.push_back(name);
         }
     }
@@ -121,14 +121,14 @@ class DocumentReader {
         for (const Json& item : *list) {
             if (!item.is_object() || !item.contains("layer_name") || !item["layer_name"].is_string() || !item.contains("input_index") ||
                 !item["input_index"].is_number_integer() || item["input_index"] < 0)
-                failInput("an entry of tensor_quantize needs layer_name, a text, and input_index, a whole number from 0");
+                failInput("an entry of tensor_quantize needs layer_name, a string, and input_index, a whole number of at least 0");
             const std::string name = item["layer_name"].get<std::string>();
             const auto node = m_graph.findNode(name);
             if (!node) failInput("tensor_quantize: the model has no layer '{}'{}", name, didYouMean(nearLayerNames(m_graph, name)));
             if (const std::string& op = m_graph.node(*node).op; op != "MaxPool" && op != "Add")
-                failInput("tensor_quantize takes MaxPool and Add, and '{}' is a {}", name, op);
+                failInput("tensor_quantize supports only MaxPool and Add, but '{}' is a {}", name, op);
             if (item.contains("activation_quant_params")) readAmctActivation(item["activation_quant_params"], name);
-            m_document.left.push_back(fmt::format("tensor_quantize of '{}': inputs of single layers have no counterpart here", name));
+            m_document.left.push_back(fmt::format("tensor_quantize of '{}': settings for the inputs of single layers have no counterpart here", name));
         }
     }
 
@@ -144,11 +144,11 @@ class DocumentReader {
         if (!value.is_object()) failInput("Type of {} should be an object, not {}", name, describeValue(value));
         for (const char* key : {"retrain_enable", "retrain_data_config", "retrain_weight_config"})
             if (value.contains(key))
-                failInput("the layer '{}' holds {}: this is a retraining configuration; make one with create_quant_config", name, key);
+                failInput("the layer '{}' contains {}: this is a retraining configuration; create one for post-training quantization with create_quant_config", name, key);
         const AmctVerdict verdict = amctVerdict(m_graph, m_graph.node(*node));
         if (!verdict.layer) {
             m_document.left.push_back(fmt::format("layer {} does not support quant: {}", name,
-                                                  verdict.reason.empty() ? m_graph.node(*node).op + " is no type of AMCT's" : verdict.reason));
+                                                  verdict.reason.empty() ? m_graph.node(*node).op + " is not a layer type of AMCT" : verdict.reason));
             return;
         }
         m_document.layers[name] = entry(*node, name, value, *verdict.layer);
@@ -168,8 +168,8 @@ class DocumentReader {
         if (value.contains("dmq_balancer_param")) {
             const Json& strength = value["dmq_balancer_param"];
             if (!strength.is_number()) failInput("Type of dmq_balancer_param should be a number, not {}, in layer {}", describeValue(strength), name);
-            if (strength < 0.2 || strength > 0.8) failInput("dmq_balancer_param must lie in [0.2, 0.8], in layer {}", name);
-            if (!can.hasWeight) failInput("dmq_balancer_param is not for {}, in layer {}", node.op, name);
+            if (strength < 0.2 || strength > 0.8) failInput("dmq_balancer_param must be in [0.2, 0.8], in layer {}", name);
+            if (!can.hasWeight) failInput("dmq_balancer_param is not supported for {}, in layer {}", node.op, name);
             entry.migrates = true;
         }
         for (const auto& item : value.items())
@@ -189,12 +189,12 @@ class DocumentReader {
             failInput("current layer {} only support act symmetric quant: its kernel has three dimensions", name);
         const bool wide = node.op == "Gemm" || (node.op.starts_with("Conv") && !can.symmetricOnly);
         if (entry.activation.bits == 16 && !wide)
-            failInput("activation_quant_params.num_bits 16 is for Conv and ConvTranspose of one or two dimensions and Gemm only, in layer {}", name);
+            failInput("activation_quant_params.num_bits 16 is supported only for Conv and ConvTranspose of one or two dimensions and Gemm, in layer {}", name);
         return entry;
     }
 
-    /// AMCT refuses such constants when it calibrates; here they are known on reading. What it checks of activations, of biases in the scale
-    /// of their sums and of migration factors needs its calibration.
+    /// AMCT rejects such constants during calibration; here they are checked on import. AMCT's checks of activations, of biases in the
+    /// scale of their sums and of migration factors need its calibration and are not repeated here.
     void checkValues(const Node& node, const std::string& name) const {
         for (std::size_t i = 1; i < node.inputs.size(); ++i) {
             const Constant* constant = m_graph.constantOf(node.input(i));
@@ -206,10 +206,10 @@ class DocumentReader {
             }
             double largest = 0;
             for (const double value : constant->toDoubles()) {
-                if (!std::isfinite(value)) failInput("'{}' holds {}, of which no scale can be made, in layer {}", tensor, value, name);
+                if (!std::isfinite(value)) failInput("'{}' contains {}, so that it has no valid scale, in layer {}", tensor, value, name);
                 largest = std::max(largest, std::abs(value));
             }
-            // The scale of 8 bits and what divides by it are float32.
+            // The 8-bit scale and its reciprocal are float32.
             if (i == 1 && largest > 0 && !std::isfinite(1.0F / static_cast<float>(largest / 127)))
                 failInput("'{}' is so small (largest magnitude {:g}) that its scale has no reciprocal, in layer {}", tensor, largest, name);
         }
@@ -219,7 +219,7 @@ class DocumentReader {
     Json m_json;
     AmctDocument m_document;
     std::size_t m_entries = 0;
-    std::vector<std::string> m_missing;   ///< layers that the model does not have, in words
+    std::vector<std::string> m_missing;   ///< messages about layers that the model does not have
     std::vector<std::string> m_learning;  ///< layers with parameters of ada_quantize
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's config.json as values, checked as AMCT checks it.
+// Parses AMCT's config.json and applies the same checks as AMCT.
 //
-// Errors name the key and the layer. Two of AMCT's errors are a list to review here, since node names shift when a model is exported
-// again: entries of layers that the model does not have, and of layers that AMCT cannot quantize.
+// Errors name the key and the layer. Two of AMCT's errors are collected for review instead, because node names change when a model
+// is exported again: entries for layers that the model does not have, and for layers that AMCT cannot quantize.
 
 #include <array>
 #include <map>
@@ -38,9 +38,9 @@ struct AmctWeight {
 struct AmctEntry {
     NodeId node;
     bool enabled = false;
-    bool enableGiven = true;  ///< quant_enable was there
-    bool migrates = false;    ///< dmq_balancer_param was there
-    bool activationGiven = false, weightGiven = false;  ///< the objects of parameters were there
+    bool enableGiven = true;  ///< quant_enable was given
+    bool migrates = false;    ///< dmq_balancer_param was given
+    bool activationGiven = false, weightGiven = false;  ///< the parameter objects were given
     AmctActivation activation;
     AmctWeight weight;
 };
@@ -50,13 +50,13 @@ struct AmctDocument {
     bool activationOffset = true, fusion = true;
     std::vector<std::string> skipFusion;
     std::map<std::string, AmctEntry> layers;
-    std::vector<std::string> left;  ///< what has no counterpart here, or no layer in the model
+    std::vector<std::string> left;  ///< messages about entries without a counterpart here or without a layer in the model
 };
 
-/// The global keys: no layer can have such a name.
+/// True for AMCT's global keys, which no layer can have as its name.
 bool isAmctKey(std::string_view name);
 
-/// Throws Error for what AMCT refuses: see docs/exports.md for the list.
+/// Throws Error for everything that AMCT rejects; docs/exports.md has the list.
 AmctDocument parseAmct(const Graph& graph, std::string_view text);
 
 }  // namespace quantloupe

@@ -8,7 +8,7 @@ namespace {
 
 AmctVerdict no(std::string reason) { return {std::nullopt, std::move(reason)}; }
 
-/// Empty if the tensor can be a weight.
+/// Returns why the tensor cannot be a weight; empty if it can.
 std::string weightProblem(const Graph& graph, TensorId weight) {
     if (graph.constantOf(weight) == nullptr) return "its weight is not a constant";
     if (graph.tensor(weight).consumers.size() > 1) return "its weight is shared with another layer";
@@ -28,9 +28,9 @@ AmctVerdict convVerdict(const Graph& graph, const Node& node) {
     const Dims& dims = graph.constantOf(node.input(1))->dims();
     if (dims.size() < 3 || dims.size() > 5) return no("its kernel has neither one, two nor three dimensions");
     const std::vector<std::int64_t> dilations = node.attributes.integers("dilations");
-    if (transposed && !allOnes(dilations)) return no("AMCT takes a ConvTranspose without dilation only");
+    if (transposed && !allOnes(dilations)) return no("AMCT supports ConvTranspose only without dilation");
     if (dims.size() == 5 && !dilations.empty() && dilations.front() != 1)
-        return no("AMCT takes a three-dimensional convolution without dilation in depth only");
+        return no("AMCT supports three-dimensional convolutions only without dilation in depth");
     const std::int64_t group = node.attributes.integer("group", 1);
     AmctLayer layer;
     layer.perChannel = true;
@@ -45,7 +45,7 @@ AmctVerdict matrixVerdict(const Graph& graph, const Node& node) {
     if (gemm && node.attributes.integer("transA", 0) != 0)
         return no("its first operand is transposed (transA)");
     if (std::string problem = weightProblem(graph, node.input(1)); !problem.empty())
-        return no(gemm ? problem : "its second operand is not a constant of its own");
+        return no(gemm ? problem : "its second operand is not a constant or is shared with another layer");
     const Dims& dims = graph.constantOf(node.input(1))->dims();
     if (dims.size() != 2) return no("its second operand is not a matrix");
     AmctLayer layer;
@@ -53,7 +53,7 @@ AmctVerdict matrixVerdict(const Graph& graph, const Node& node) {
     return {layer, {}};
 }
 
-/// Whether the window is as large as the picture, as far as the shapes are known.
+/// Returns whether the window is as large as the input, as far as the shapes are known.
 bool poolsEverything(const Graph& graph, const Node& node) {
     const std::vector<std::int64_t> kernel = node.attributes.integers("kernel_shape");
     if (!node.input(0).valid()) return false;

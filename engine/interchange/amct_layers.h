@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What AMCT can quantize in an ONNX model, and what it allows for each such layer.
+// The layers of an ONNX model that AMCT can quantize, and the settings that it supports for each.
 
 #include <optional>
 #include <string>
@@ -18,19 +18,19 @@ struct AmctLayer {
 };
 
 struct AmctVerdict {
-    std::optional<AmctLayer> layer;  ///< empty: no layer of AMCT's
-    /// Why a layer of a supported type is none: "its weight is shared with another layer". Empty for other
+    std::optional<AmctLayer> layer;  ///< empty: AMCT cannot quantize this layer
+    /// Why AMCT cannot quantize a layer of a supported type: "its weight is shared with another layer". Empty for other
     /// types.
     std::string reason;
 };
 
 AmctVerdict amctVerdict(const Graph& graph, const Node& node);
 
-/// The layer whose settings the layer's input has: the one that makes it, before batch norms, Relu and Clip. Empty for the model's
-/// inputs. AMCT's activation parameters are of a layer's input, ours of what a layer makes.
+/// Returns the layer that produces the input of `node`, looking through batch norms, Relu and Clip; empty for the model's inputs.
+/// AMCT's activation parameters apply to a layer's input, Quantloupe's to a layer's output.
 std::optional<NodeId> amctInputMaker(const Graph& graph, const Node& node);
 
-/// Samples in a batch, where the model's first input fixes that.
+/// Returns the batch size if the model's first input fixes it.
 std::optional<std::int64_t> amctBatchSize(const Graph& graph);
 
 }  // namespace quantloupe

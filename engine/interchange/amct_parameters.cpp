@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-/// Reads one object of parameters; messages end with the layer's name.
+/// Reads one object of parameters. Its messages end with the layer's name.
 class Parameters {
   public:
     Parameters(const Json& value, std::string name, const std::string& layer) : m_value(value), m_name(std::move(name)), m_layer(layer) {
@@ -48,14 +48,14 @@ class Parameters {
     std::optional<std::string> text(std::string_view key) {
         const Json* value = find(key);
         if (value == nullptr) return std::nullopt;
-        if (!value->is_string()) wrongType(key, *value, "a text");
+        if (!value->is_string()) wrongType(key, *value, "a string");
         return value->get<std::string>();
     }
     [[noreturn]] void wrongType(std::string_view key, const Json& value, std::string_view wanted) const {
         failInput("Type of {}.{} should be {}, not {}, in layer {}", m_name, key, wanted, describeValue(value), m_layer);
     }
     void within(std::string_view key, bool fits, double value, std::string_view range) const {
-        if (!fits) failInput("{}.{} must lie in {}, not at {}, in layer {}", m_name, key, range, value, m_layer);
+        if (!fits) failInput("{}.{} must be in {}, not {}, in layer {}", m_name, key, range, value, m_layer);
     }
     void finish() const {
         for (const auto& item : m_value.items())
@@ -101,13 +101,13 @@ AmctActivation readAmctActivation(const Json& value, const std::string& layer) {
             p.wrongType("search_range", *range, "a list of two numbers");
         a.searchRange = {(*range)[0].get<double>(), (*range)[1].get<double>()};
         if (!(a.searchRange[0] > 0 && a.searchRange[0] < a.searchRange[1]))
-            failInput("activation_quant_params.search_range must rise from above 0, not from {} to {}, in layer {}", a.searchRange[0],
+            failInput("activation_quant_params.search_range must be two increasing numbers above 0, not {} and {}, in layer {}", a.searchRange[0],
                       a.searchRange[1], layer);
     }
     p.number("search_step", a.searchStep);
-    // AMCT compares decimally: 1.3 - 0.7 holds a step of 0.6.
+    // AMCT compares decimal numbers: 1.3 - 0.7 allows a step of 0.6.
     if (!(a.searchStep > 0 && a.searchStep <= a.searchRange[1] - a.searchRange[0] + 1e-9))
-        failInput("activation_quant_params.search_step must lie in (0, {:.6g}], the width of the search range, not at {}, in layer {}",
+        failInput("activation_quant_params.search_step must be in (0, {:.6g}], the width of the search range, not {}, in layer {}",
                   a.searchRange[1] - a.searchRange[0], a.searchStep, layer);
     p.integerOf("num_of_bins", a.numOfBins, {1024, 2048, 4096, 8192});
     p.finish();
@@ -138,7 +138,7 @@ AmctWeight readAmctWeight(const Json& value, const std::string& layer, const Nod
     if (only(AmctWeightAlgorithm::Ada, "num_iteration")) {
         double number = 0;
         p.number("num_iteration", number);
-        p.within("num_iteration", number >= 0 && number == std::floor(number), number, "the whole numbers from 0");
+        p.within("num_iteration", number >= 0 && number == std::floor(number), number, "{0, 1, 2, ...}");
     }
     if (only(AmctWeightAlgorithm::Ada, "reg_param")) ratio("reg_param");
     if (only(AmctWeightAlgorithm::Ada, "warm_start")) ratio("warm_start");
@@ -146,14 +146,14 @@ AmctWeight readAmctWeight(const Json& value, const std::string& layer, const Nod
         const Json& range = *p.find("beta_range");
         if (!range.is_array() || range.size() != 2 || !range[0].is_number() || !range[1].is_number() ||
             !(range[0].get<double>() > range[1].get<double>() && range[1].get<double>() > 0))
-            failInput("weight_quant_params.beta_range must be two falling numbers above 0, in layer {}", layer);
+            failInput("weight_quant_params.beta_range must be two decreasing numbers above 0, in layer {}", layer);
     }
     int ignored = 0;
     if (only(AmctWeightAlgorithm::Nuq, "num_steps")) p.integerOf("num_steps", ignored, {16, 32});
     if (only(AmctWeightAlgorithm::Nuq, "num_of_iteration")) p.integerOf("num_of_iteration", ignored, {0, 1, 2, 3, 4, 5});
     p.finish();
     if ((w.bits == 6 || w.bits == 7) && !can.sixAndSevenBits)
-        failInput("weight_quant_params.num_bits {} is for two-dimensional Conv only, in layer {}", w.bits, layer);
+        failInput("weight_quant_params.num_bits {} is supported only for two-dimensional Conv, in layer {}", w.bits, layer);
     if (w.bits == 4 && !can.fourBits)
         failInput("weight_quant_params.num_bits 4 needs one group and an even number of input channels, in layer {}", layer);
     return w;

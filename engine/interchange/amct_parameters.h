@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// activation_quant_params and weight_quant_params of one layer of AMCT's config.json, with AMCT's defaults.
+// Reads activation_quant_params and weight_quant_params of one layer in AMCT's config.json, with AMCT's defaults.
 
 #include "config/object_reader.h"
 #include "interchange/amct_document.h"
@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-/// Throw Error naming the parameter, the layer and what was expected.
+/// Both throw Error naming the parameter, the layer and the expected value.
 AmctActivation readAmctActivation(const Json& value, const std::string& layer);
 AmctWeight readAmctWeight(const Json& value, const std::string& layer, const Node& node, const AmctLayer& can);
 

@@ -38,8 +38,8 @@ std::string calibration(const AmctExportEntry& entry, const std::string& margin)
 std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
                            const std::vector<std::string>& unfused,
                            const std::vector<AmctExportEntry>& entries, std::int64_t batches) {
-    std::map<std::string, std::pair<bool, std::size_t>> types;  // operator to whether any is enabled, and how many there are
-    std::map<std::string, std::size_t> forms;                   // of weighted layers
+    std::map<std::string, std::pair<bool, std::size_t>> types;  // operator to whether any of its layers is enabled, and their number
+    std::map<std::string, std::size_t> forms;                   // calibration text to its number of weighted layers
     for (const AmctExportEntry& entry : entries) {
         auto& [enabled, count] = types[graph.node(*graph.findNode(entry.name)).op];
         enabled = enabled || entry.enabled;

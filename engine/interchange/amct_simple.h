@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's simplified configuration: protobuf text that create_quant_config takes as config_defination.
+// AMCT's simplified configuration: protobuf text, passed to create_quant_config as config_defination.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace quantloupe {
 
-/// What an export has decided for one layer.
+/// The exported settings of one layer.
 struct AmctExportEntry {
     std::string name;
     bool enabled = false;
@@ -19,8 +19,8 @@ struct AmctExportEntry {
     AmctWeight weight;
 };
 
-/// What most enabled layers have stands in common_config, the rest in override_layer_configs; operators of which no layer is enabled are
-/// skip_layer_types, other layers in float skip_layers.
+/// Writes the most common settings to common_config and all others to override_layer_configs. Operators without an enabled layer
+/// become skip_layer_types, other float layers skip_layers.
 std::string amctSimpleText(const Graph& graph, const QuantizationConfig& config,
                            const std::vector<std::string>& unfused,
                            const std::vector<AmctExportEntry>& entries, std::int64_t batches);

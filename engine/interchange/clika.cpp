@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA ACE 24.x: its Python settings with the skip rules as they stand, and the same as YAML.
+// CLIKA ACE 24.x: Python settings with the skip rules, and the same settings as YAML.
 //
-// Single layers, leave-until and downstream rules have calls of their own; the tail is a switch. Other kinds
-// of rules are written as the layers that they cover. A threshold on the absolute L2 difference is CLIKA's
-// automatic_skip_quantization. Layers have CLIKA's names; the ONNX name stands beside each, and a table lists
-// all of both.
+// CLIKA has calls for single layers, leave-until and downstream rules, and a switch for the tail. Other kinds of rules
+// are written as the layers that they cover. A threshold on the absolute L2 difference becomes CLIKA's
+// automatic_skip_quantization. Layers have CLIKA's names with the ONNX name next to each; a table lists both names of
+// all layers.
 
 #include <algorithm>
 
@@ -44,7 +44,7 @@ class Writer {
     }
 
   private:
-    /// CLIKA's automatic_skip_quantization: above an absolute L2 difference.
+    /// True for rules that CLIKA's automatic_skip_quantization expresses: layers above an absolute L2 difference.
     static bool isAutomaticSkip(const SkipRule& rule) {
         return rule.kind == SkipKind::Threshold && rule.metric == SkipMetric::LocalAbsoluteL2 && !rule.below;
     }
@@ -77,7 +77,7 @@ class Writer {
                 entry(rule.from).downstream = true;
                 return;
             case SkipKind::Threshold:
-                // Of several, the lowest limit covers what the others do.
+                // The lowest of several limits covers the others.
                 if (isAutomaticSkip(rule)) {
                     m_sensitivity = std::min(m_sensitivity.value_or(rule.threshold), rule.threshold);
                     return;
@@ -93,8 +93,8 @@ class Writer {
         if (!m_graph.findNode(name)) return;
         if (own.quantize) {
             if (*own.quantize && covered(name))
-                m_notices.push_back(fmt::format("'{}' is quantized here against a rule; whether CLIKA lets a layer's own setting beat "
-                                                "the rule of another is not documented",
+                m_notices.push_back(fmt::format("'{}' is quantized here although a rule skips it; CLIKA does not document whether a layer's own "
+                                                "setting overrides the rule of another layer",
                                                 name));
             entry(name).skip = !*own.quantize;
         }
@@ -109,26 +109,26 @@ class Writer {
 
     void notices() {
         ExportSource others = m_source;
-        std::erase_if(others.config.rules, isAutomaticSkip);  // stands as it is
+        std::erase_if(others.config.rules, isAutomaticSkip);  // expressed directly
         for (std::string& text :
              ruleNotices(others, "CLIKA", {SkipKind::Node, SkipKind::Until, SkipKind::Downstream}, true))
             m_notices.push_back(std::move(text));
         if (m_sensitivity)
             m_notices.push_back(
-                fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own measurement, "
-                            "which grows with the "
-                            "samples: they may be other layers than those of the preview",
+                fmt::format("automatic_skip_quantization skips layers above {:g} by CLIKA's own metric, "
+                            "which grows with the number of "
+                            "samples, so it can skip other layers than the preview",
                             *m_sensitivity));
         for (std::string& text : previewNotices(m_source, "CLIKA")) m_notices.push_back(std::move(text));
         m_notices.push_back("CLIKA numbers layers by type in its own order (conv, conv_1, ...): compare the names with its "
-                            "model_init.svg, the ONNX name stands beside each");
+                            "model_init.svg; the exported files show the ONNX name next to each");
         const QuantizationOptions& q = m_source.config.quantization;
         if (q.weight.bits != 8 && q.weight.bits != 4) m_notices.push_back(fmt::format("CLIKA's weights have 8 or 4 bits, not {}", q.weight.bits));
         if (q.activation.bits != 8) m_notices.push_back(fmt::format("CLIKA's activations have 8 bits, not {}", q.activation.bits));
         m_notices.emplace_back("CLIKA chooses the calibration method, symmetry and granularity itself");
         const auto changes = otherTransforms(m_source.config);
         if (!changes.empty())
-            m_notices.push_back(fmt::format("CLIKA has no {}: give it the model that 'quantloupe-cli transform' writes",
+            m_notices.push_back(fmt::format("CLIKA has no {}: pass it the model that 'quantloupe-cli transform' writes",
                                             fmt::join(changes, ", no ")));
     }
 
@@ -142,7 +142,7 @@ class Writer {
     std::string python() const {
         const QuantizationOptions& q = m_source.config.quantization;
         std::string text = fmt::format(
-            R"("""Settings for CLIKA ACE 24.x, as {} was tuned in Quantloupe. Import `settings` from here."""
+            R"("""Settings for CLIKA ACE 24.x, tuned for {} in Quantloupe. Import `settings` from this file."""
 from clika_compression import LayerQuantizationSettings, Settings
 
 settings = Settings()
@@ -176,13 +176,13 @@ settings.global_quantization_settings.automatic_skip_quantization = {}
         return text;
     }
 
-    /// CLIKA knows no limit: a tail that the preview does not skip is not skipped there either.
+    /// CLIKA has no limit for the tail: if the preview does not skip the tail, CLIKA must not skip it either.
     bool skipsTail() const { return m_source.config.skipTail && m_skips.tailNotice.empty(); }
 
     std::string yaml() const {
         const QuantizationOptions& q = m_source.config.quantization;
         std::string text =
-            fmt::format(R"(# Settings for CLIKA ACE 24.x, as they were tuned in Quantloupe.
+            fmt::format(R"(# Settings for CLIKA ACE 24.x, tuned in Quantloupe.
 global_quantization_settings:
   method: qat
   weights_num_bits: {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// CLIKA's names of layers: the type in lower case and a running index from the second on ("conv", "conv_1", "linear_5"), in the order
-// of the file.
+// CLIKA's layer names: the type in lower case, with an index from the second layer of the type on ("conv", "conv_1", "linear_5"), in
+// the order of the file.
 
 #include <map>
 #include <optional>
@@ -16,9 +16,9 @@ class ClikaNames {
   public:
     explicit ClikaNames(const Graph& graph);
     const std::string& of(NodeId node) const { return m_names[node.index()]; }
-    /// The layer by its ONNX name or, if there is none, by CLIKA's.
+    /// Finds a layer by its ONNX name or else by its CLIKA name.
     std::optional<NodeId> find(const std::string& name) const;
-    /// Names that resemble a mistyped one, of both kinds.
+    /// Returns ONNX and CLIKA names similar to a mistyped one.
     std::vector<std::string> near(const std::string& name) const;
 
   private:
@@ -27,8 +27,8 @@ class ClikaNames {
     std::map<std::string, NodeId> m_byName;
 };
 
-/// CLIKA's "parsing layers" list as a table: number, CLIKA's name, operator and ONNX name of every node, in
-/// the order of the file.
+/// CLIKA's "parsing layers" list as a table: number, CLIKA name, operator and ONNX name of every node, in the order of
+/// the file.
 std::string clikaLayerTable(const Graph& graph);
 
 }  // namespace quantloupe

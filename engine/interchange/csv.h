@@ -7,8 +7,8 @@
 
 namespace quantloupe {
 
-/// The text as a cell: quoted where RFC 4180 asks for it. A text that a spreadsheet would take for a formula (it begins with =, +, -,
-/// @, a tab or a carriage return, and is not a number) gets an apostrophe before it, as OWASP advises.
+/// Returns the text as a cell, quoted as RFC 4180 requires. A text that a spreadsheet would interpret as a formula (it begins with =,
+/// +, -, @, a tab or a carriage return, and is not a number) gets an apostrophe in front, as OWASP recommends.
 std::string csvCell(std::string_view text);
 
 }  // namespace quantloupe

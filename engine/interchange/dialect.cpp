@@ -18,19 +18,19 @@ const std::vector<Dialect>& dialects() {
          ".amct.json",
          "config.json for amct_onnx's create_quant_config and quantize_model",
          DialectNeeds::States,
-         {"rules become single layers",
+         {"skip rules become single layers",
           "layers other than Conv, ConvTranspose, Gemm, MatMul and AveragePool are left out",
-          "outputs of layers are not quantized",
+          "layer outputs are not quantized",
           "transforms other than batch-norm folding need the transformed model"},
          writeAmct,
          readAmct},
         {"amct-minimal",
-         "AMCT configuration, TensorFlow's narrow dialect",
+         "AMCT configuration, minimal (TensorFlow)",
          ".amct_minimal.json",
-         "config.json with the keys only that AMCT's oldest tools know: no widths, no hfmg, no batch_num",
+         "config.json with only the keys that AMCT's oldest tools support: no bit widths, no hfmg, no batch_num",
          DialectNeeds::States,
-         {"8 bits everywhere", "ifmr and arq_quantize only",
-          "all that AMCT's full configuration cannot express"},
+         {"8 bits everywhere", "only ifmr and arq_quantize",
+          "all limits of AMCT's full configuration"},
          writeAmctMinimal,
          readAmct},
         {"amct-simple",
@@ -38,8 +38,8 @@ const std::vector<Dialect>& dialects() {
          ".amct.cfg",
          "the .cfg that AMCT's create_quant_config takes as config_defination",
          DialectNeeds::States,
-         {"rules but those by operator become single layers",
-          "all that AMCT's full configuration cannot express"},
+         {"skip rules other than by operator become single layers",
+          "all limits of AMCT's full configuration"},
          writeAmctSimple,
          readAmctSimple},
         {"quark",
@@ -48,17 +48,17 @@ const std::vector<Dialect>& dialects() {
          "a Python script for AMD Quark's ONNX quantizer, the float model that it quantizes, and QConfig "
          "JSON for Quark 0.12 and later",
          DialectNeeds::States,
-         {"rules become single layers", "one scheme for all layers",
-          "equalization other than Quark's is done in the model beside the script"},
+         {"skip rules become single layers", "one scheme for all layers",
+          "equalization other than Quark's is already applied to the exported model"},
          writeQuark,
          readQuark},
         {"clika",
          "CLIKA settings",
          ".clika.py",
-         "Python settings for CLIKA ACE 24.x, and the same as YAML",
+         "Python settings for CLIKA ACE 24.x, and the same settings as YAML",
          DialectNeeds::States,
-         {"rules by operator, name, block or threshold become single layers",
-          "calibration, symmetry and granularity are CLIKA's own", "transforms need the transformed model"},
+         {"skip rules by operator, name, block or threshold become single layers",
+          "CLIKA chooses calibration, symmetry and granularity", "transforms need the transformed model"},
          writeClika,
          readClika},
         {"aimet",
@@ -75,8 +75,8 @@ const std::vector<Dialect>& dialects() {
          ".onnxruntime.py",
          "a Python script with quantize_static, and the float model that it quantizes",
          DialectNeeds::BetterScales,
-         {"rules become single layers",
-          "without calibration data it calibrates with methods of its own only"},
+         {"skip rules become single layers",
+          "without calibration data, only ONNX Runtime's own calibration methods"},
          writeOnnxRuntime,
          readOnnxRuntime},
         {"nncf",
@@ -84,8 +84,8 @@ const std::vector<Dialect>& dialects() {
          ".nncf.py",
          "a Python script with nncf.quantize and an IgnoredScope, and the float model that it quantizes",
          DialectNeeds::States,
-         {"rules by name, block, threshold and downstream become single layers",
-          "no scales, no widths of single layers"},
+         {"skip rules by name, block, threshold and downstream become single layers",
+          "no scales, no bit widths per layer"},
          writeNncf,
          nullptr},
         {"modelopt",
@@ -93,39 +93,39 @@ const std::vector<Dialect>& dialects() {
          ".modelopt.py",
          "a Python script with NVIDIA ModelOpt's quantize, and the float model that it quantizes",
          DialectNeeds::States,
-         {"rules become single layers", "symmetric activations of 8 bits only",
-          "calibration by max or entropy only"},
+         {"skip rules become single layers", "only symmetric 8-bit activations",
+          "only max or entropy calibration"},
          writeModelOpt,
          nullptr},
         {"qnn",
          "QNN quantization overrides",
          ".qnn.json",
-         "the file of --quantization_overrides for Qualcomm's converters, and the float model whose tensors "
+         "the --quantization_overrides file for Qualcomm's converters, and the float model whose tensors "
          "it names",
          DialectNeeds::Scales,
-         {"rules become single layers", "biases are the converter's"},
+         {"skip rules become single layers", "the converter quantizes the biases"},
          writeQnn,
          nullptr},
         {"model-explorer",
          "Model Explorer node data",
          ".model_explorer.json",
-         "sensitivities and states to lay over the graph in Google's Model Explorer",
+         "sensitivities and states as an overlay for Google's Model Explorer",
          DialectNeeds::Metrics,
-         {"the configuration itself is not in it"},
+         {"does not contain the configuration"},
          writeModelExplorer,
          nullptr},
         {"clika-graphs",
-         "CLIKA's graph pictures",
+         "CLIKA graph pictures",
          ".model_post_preprocessing.svg",
-         "the graph before and after preprocessing, as SVG and DOT, coloured as CLIKA ACE does it",
+         "the graph before and after preprocessing, as SVG and DOT, colored as in CLIKA ACE",
          DialectNeeds::Metrics,
-         {"the configuration itself is not in it"},
+         {"does not contain the configuration"},
          writeClikaGraphs,
          nullptr},
         {"html",
          "Report (HTML)",
          ".report.html",
-         "one page that needs no other file: accuracy, drawing, layers, configuration",
+         "one self-contained page: accuracy, graph, layers, configuration",
          DialectNeeds::Metrics,
          {},
          writeHtmlReport,
@@ -149,7 +149,7 @@ const std::vector<Dialect>& dialects() {
         {"qdq",
          "Quantized model (QDQ ONNX)",
          ".quantized.onnx",
-         "the model with QuantizeLinear and DequantizeLinear pairs, for every ONNX runtime; it holds its "
+         "the model with QuantizeLinear and DequantizeLinear pairs, for every ONNX runtime; contains its "
          "configuration",
          DialectNeeds::Scales,
          {},
@@ -158,12 +158,12 @@ const std::vector<Dialect>& dialects() {
         {"qoperator",
          "Quantized model (QOperator ONNX)",
          ".qoperator.onnx",
-         "the model with operators on integers (QLinearConv, QGemm...), for ONNX Runtime; it holds its "
+         "the model with integer operators (QLinearConv, QGemm...), for ONNX Runtime; contains its "
          "configuration",
          DialectNeeds::Scales,
-         {"codes of 8 bits only",
-          "operators that ONNX Runtime has on integers only: what is left stays between Q/DQ pairs",
-          "a Relu or Clip only where the codes end where it clips"},
+         {"8-bit codes only",
+          "only operators with an integer version in ONNX Runtime; the others stay between Q/DQ pairs",
+          "Relu and Clip only if the range of the codes ends where they clip"},
          writeQOperator,
          readQdq},
     };
@@ -181,7 +181,7 @@ const Dialect& dialectNamed(const std::string& name, bool reading) {
     for (const Dialect& dialect : dialects())
         if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr)) return dialect;
     const std::vector<std::string> names = dialectNames(reading);
-    failInput("there is no dialect '{}' to {}{}; there are: {}", name, reading ? "read" : "write",
+    failInput("unknown format '{}' to {}{}; available: {}", name, reading ? "read" : "write",
               didYouMean(nearNames(names, name, 2)), fmt::join(names, ", "));
 }
 
@@ -195,11 +195,11 @@ namespace {
 
 void makeExecutable(const std::filesystem::path& path) {
     using enum std::filesystem::perms;
-    std::error_code ignored;  // a file system without such rights
+    std::error_code ignored;  // a file system without permissions
     std::filesystem::permissions(path, owner_exec | group_exec | others_exec, std::filesystem::perm_options::add, ignored);
 }
 
-/// The main file last. Where one cannot take its name, those that took theirs before and are new are removed.
+/// Commits the main file last. If a file cannot be renamed, removes the new files committed before it.
 void commitAll(std::vector<StagedFile>& files) {
     std::vector<std::filesystem::path> made;
     try {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Encodings 0.6.1, which AIMET and Qualcomm's converters share.
+// Encodings 0.6.1, used by AIMET and Qualcomm's converters.
 
 #include <nlohmann/json.hpp>
 
@@ -8,9 +8,9 @@
 
 namespace quantloupe {
 
-/// A list with one object a scale.
+/// A list with one object per scale.
 nlohmann::ordered_json encodingEntries(const TensorEncoding& encoding);
-/// Indented, with a newline at the end. Throws Error for text that is not UTF-8.
+/// Returns indented JSON with a newline at the end. Throws Error for text that is not UTF-8.
 std::string dumpedJson(const nlohmann::ordered_json& json, int indent = 2);
 
 }  // namespace quantloupe

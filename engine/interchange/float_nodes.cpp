@@ -27,7 +27,7 @@ std::vector<FloatNode> floatNodes(const ExportSource& source) {
         if (!origin.valid()) continue;
         const auto found = byName.find(original.node(origin).name);
         if (found == byName.end())
-            fail(ErrorKind::Internal, "nothing is known of the layer '{}'", original.node(origin).name);
+            fail(ErrorKind::Internal, "no result for the layer '{}'", original.node(origin).name);
         const LayerResult* layer = found->second;
         LayerState state = layer->state;
         if (state == LayerState::Fused)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The nodes that another tool must leave in float, so that it computes what the preview computed.
+// The nodes that another tool must keep in float to compute the same as the preview.
 
 #include <string>
 #include <vector>
@@ -13,17 +13,17 @@ struct FloatNode {
     std::string layer;   ///< name in the source
     std::string name;    ///< name in the prepared model
     std::string op;      ///< in the prepared model
-    std::string output;  ///< the first tensor that it makes, in the prepared model
-    LayerState state = LayerState::Skipped;  ///< Skipped, Float, or Fused into a layer that is one of these
+    std::string output;  ///< its first output tensor, in the prepared model
+    LayerState state = LayerState::Skipped;  ///< Skipped, Float, or Fused into such a layer
 };
 
-/// Every node of the prepared model that does not compute with integers, in its order.
+/// Returns every node of the prepared model that does not compute with integers, in graph order.
 std::vector<FloatNode> floatNodes(const ExportSource& source);
 
-/// For tools that decide by operator: the names of those whose operator is among `ops`.
+/// Returns the names of the nodes whose operator is in `ops`, for tools that quantize only certain operators.
 std::vector<std::string> namesOf(const std::vector<FloatNode>& nodes, const std::vector<std::string_view>& ops);
 
-/// Quantized layers whose operator the tool does not quantize, said once an operator: "ONNX Runtime leaves Erf in float: 2 layers".
+/// Returns one notice per operator that is quantized here but not by the tool: "ONNX Runtime leaves Erf in float: 2 layers".
 std::vector<std::string> unknownOperatorNotices(const ExportSource& source, std::string_view tool,
                                                 const std::vector<std::string_view>& ops);
 

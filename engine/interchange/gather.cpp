@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-/// Threshold rules as they were measured, so that resolving the configuration again gives the same layers.
+/// Stores the layers that threshold rules cover, so that resolving the configuration again gives the same layers.
 void fillThresholds(const Graph& graph, const Evaluation& evaluation, QuantizationConfig& config) {
     for (std::size_t i = 0; i < config.rules.size() && i < evaluation.covered.size(); ++i) {
         SkipRule& rule = config.rules[i];
@@ -27,10 +27,10 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (dialect.needs == DialectNeeds::Scales && !calibrates)
-        failInput("{} holds scales, and scales need samples: open calibration data first (--calibration-data)", dialect.title);
+        failInput("{} contains scales, which need samples: open calibration data first (--calibration-data)", dialect.title);
     if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
-        failInput("the model is quantized already, and {} is made from a float model: open the one that it was made from", dialect.title);
-    // Reports say that their numbers are of noise; a configuration for another tool would not.
+        failInput("the model is already quantized, but {} needs a float model: open the original float model", dialect.title);
+    // Reports mark numbers from random inputs; a configuration for another tool cannot.
     const bool measured = dialect.needs == DialectNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);
     const bool metrics = dialect.needs == DialectNeeds::Metrics && session.hasData();
@@ -41,7 +41,7 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     source.evaluation = session.evaluate(config, metrics ? Depth::Metrics : Depth::States, observer, cancel);
     source.layers = source.evaluation->layers;
     fillThresholds(session.graph(), *source.evaluation, source.config);
-    // Reports tell it; pictures and tables of layers do not.
+    // Only these reports show the accuracy path.
     const bool quantizes = quantizationOperators(session.graph()) == 0;
     if (metrics && quantizes && (dialect.name == "html" || dialect.name == "json")) source.path = session.accuracyPath(source.config, cancel);
     const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;

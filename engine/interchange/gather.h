@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// From a session to what an export tells of.
+// Collects the input of an export from a session.
 
 #include "interchange/dialect.h"
 #include "session/session.h"
 
 namespace quantloupe {
 
-/// Evaluates and calibrates as far as the dialect needs it and the session's data allow. The caller fills in the paths and the
-/// preprocessing. Throws Error (a dialect that needs scales, and no data that calibrate), Cancelled.
+/// Evaluates and calibrates as far as the format needs it and the session's data allow. The caller fills in the paths and the
+/// preprocessing. Throws Error (for example if the format needs scales and there is no calibration data), Cancelled.
 ExportSource gatherExport(Session& session, const QuantizationConfig& config, const Dialect& dialect,
                           const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 

@@ -20,7 +20,7 @@ std::string guessDialect(const std::filesystem::path& path, std::string_view tex
     if (ending == ".cfg" || ending == ".prototxt") return "amct-simple";
     if (ending == ".yaml" || ending == ".yml") return "clika";
     if (ending == ".py") {
-        // Quark's script imports from onnxruntime.quantization, too: the more telling words first.
+        // Quark's script also imports from onnxruntime.quantization, so check the more specific words first.
         if (has("quark")) return "quark";
         if (has("set_quantization_settings_for_layer") || has("clika")) return "clika";
         return has("quantize_static") || has("nodes_to_exclude") ? "onnxruntime" : "";
@@ -45,7 +45,7 @@ std::string guessDialect(const std::filesystem::path& path) {
         file.read(text.data(), text.size(), 0);
         return guessDialect(path, text);
     } catch (const Error&) {
-        return guessDialect(path, "");  // by its ending; the reader of the format says what is wrong
+        return guessDialect(path, "");  // by its extension; the reader of the format reports the error
     }
 }
 

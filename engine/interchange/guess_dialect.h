@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which dialect a file is written in, by its ending and what stands in it.
+// Guesses the format of a file from its extension and content.
 
 #include <filesystem>
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace quantloupe {
 
-/// The name of a dialect that can be read, "quantloupe" for a configuration of ours, or nothing where nothing gives it away. A guess: what
-/// reads the file says whether it is right.
+/// Returns the name of an import format, "quantloupe" for Quantloupe's own configuration, or an empty string if the format is not
+/// recognizable. Only a guess: the reader of the format decides whether the file is valid.
 std::string guessDialect(const std::filesystem::path& path, std::string_view text);
-/// The same from the first megabyte of the file; nothing for one that cannot be read.
+/// The same for the first megabyte of the file. A file that cannot be read is judged by its extension.
 std::string guessDialect(const std::filesystem::path& path);
 
 }  // namespace quantloupe

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The page that the dialect "html" writes.
+// The page that the export format "html" writes.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-/// Well-formed, and needs no other file. `paper`: the table of layers has as many columns as fit on A4 across.
+/// Returns a well-formed, self-contained page. `paper`: the layer table has only as many columns as fit on A4 landscape.
 std::string htmlReport(const ExportSource& source, bool paper);
 
 }  // namespace quantloupe

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tools that take little more than the layers to leave alone: NNCF's IgnoredScope and ModelOpt's quantize().
+// Tools configured mainly by a list of layers to exclude: NNCF's IgnoredScope and ModelOpt's quantize().
 //
-// NNCF has names, operators and sub-graphs (every path between, both ends included: a leave-until rule), so those rules stand as they
-// are. ModelOpt matches regular expressions, so names are escaped.
+// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a leave-until rule), so these rules are
+// exported directly. ModelOpt matches regular expressions, so names are escaped.
 
 #include "config/skip_rules.h"
 #include "interchange/float_nodes.h"
@@ -22,7 +22,7 @@ std::string escapedPattern(const std::string& name) {
     return text + "$";
 }
 
-/// The name of the node that a layer became, empty if it was folded away.
+/// Returns the name of the layer's node in the prepared model, empty if the layer was folded.
 std::string preparedName(const ExportSource& source, const std::string& layer) {
     const auto node = source.prepared->source->findNode(layer);
     const NodeId now = node ? source.prepared->layerMappings[node->index()].prepared : NodeId();
@@ -33,15 +33,15 @@ std::vector<std::string> commonNotices(const ExportSource& source, std::string_v
     std::vector<std::string> notices = ruleNotices(source, tool, known);
     for (std::string& text : previewNotices(source, tool)) notices.push_back(std::move(text));
     if (const auto changes = otherTransforms(source.config); !changes.empty())
-        notices.push_back(fmt::format("the model beside the script has {} done already", fmt::join(changes, " and ")));
-    notices.push_back(fmt::format("{} finds scales, and decides which operators it quantizes, by rules of its own", tool));
+        notices.push_back(fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    notices.push_back(fmt::format("{} computes the scales and chooses the operators to quantize by its own rules", tool));
     return notices;
 }
 
 }  // namespace
 
 ExportResult writeNncf(const ExportSource& source) {
-    std::set<std::string> covered;  // by sub-graphs and operators
+    std::set<std::string> covered;  // by subgraphs and operators
     std::vector<std::string> types;
     std::string subgraphs;
     const Graph& original = *source.prepared->source;
@@ -58,7 +58,7 @@ ExportResult writeNncf(const ExportSource& source) {
                 subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n", pythonString(from), pythonNames(to, 8));
         }
         if (!stands) continue;
-        // An own setting against the rule takes the sub-graph apart: then it is names.
+        // Layers in covered subgraphs and operators are not listed by name.
         for (std::size_t n = 0; n < original.nodeCount(); ++n)
             if (skips.covered[i][n]) covered.insert(original.nodes()[n].name);
         if (rule.kind == SkipKind::Type) types.push_back(rule.op);
@@ -70,10 +70,10 @@ ExportResult writeNncf(const ExportSource& source) {
     result.notices = commonNotices(source, "NNCF", {SkipKind::Until, SkipKind::Type});
     for (const auto& [name, own] : source.config.layers)
         if (own.quantize.value_or(false) && covered.contains(name))
-            result.notices.push_back(fmt::format("'{}' is quantized here against a rule, which NNCF cannot do", name));
+            result.notices.push_back(fmt::format("'{}' is quantized here although a rule skips it, which NNCF cannot express", name));
     const std::string model = source.output.stem().string() + ".float.onnx";
     result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with NNCF as it was tuned in Quantloupe.
+"""Quantizes {0} with NNCF as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.
@@ -99,7 +99,7 @@ IGNORED_SCOPE = nncf.IgnoredScope(
 {6}
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {7}), help="the quantized model")
     arguments = parser.parse_args()
@@ -130,14 +130,14 @@ ExportResult writeModelOpt(const ExportSource& source) {
     ExportResult result;
     result.notices = commonNotices(source, "ModelOpt", {});
     if (!entropy && source.config.calibration.method != CalibrationMethod::MinMax)
-        result.notices.emplace_back("ModelOpt calibrates with max or entropy: it gets max");
+        result.notices.emplace_back("ModelOpt supports only max and entropy calibration: max is used");
     if (!source.config.quantization.activation.symmetric)
         result.notices.emplace_back("ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
     if (source.config.quantization.weight.bits != 8)
-        result.notices.push_back(fmt::format("ModelOpt's int8 mode has weights of 8 bits, not {}", source.config.quantization.weight.bits));
+        result.notices.push_back(fmt::format("ModelOpt's int8 mode has 8-bit weights, not {}-bit", source.config.quantization.weight.bits));
     const std::string model = source.output.stem().string() + ".float.onnx";
     result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with NVIDIA's ModelOpt as it was tuned in Quantloupe.
+"""Quantizes {0} with NVIDIA's ModelOpt as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 Needs nvidia-modelopt[onnx], onnx, numpy, and Pillow for images.
@@ -159,7 +159,7 @@ NODES_TO_EXCLUDE = {3}
 {4}
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {5}), help="the quantized model")
     arguments = parser.parse_args()

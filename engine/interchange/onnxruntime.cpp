@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime: a script with quantize_static, and beside it the float model that it quantizes.
+// ONNX Runtime: a script with quantize_static, and the float model that it quantizes.
 //
-// The script quantizes the model after its transforms, not the source: batch norms are folded and layers equalized already, no
-// pre-processing of ONNX Runtime's renames a node, and every name in nodes_to_exclude exists (the script looks before it starts).
-// Ranges are left to ONNX Runtime's own calibration where it has the method; where it has not, the scales that were found here stand in
-// TensorQuantOverrides. Weights of other schemes than its own get their scales in any case: they need no data.
+// The script quantizes the transformed model, not the source model: batch norms are already folded and layers equalized, ONNX Runtime's
+// pre-processing does not rename any node, and every name in nodes_to_exclude exists (the script checks this first). Ranges come from
+// ONNX Runtime's own calibration if it has the method, otherwise TensorQuantOverrides contains the scales found here. Weights with a
+// scheme that ONNX Runtime does not have always get their scales, because these need no data.
 
 #include <algorithm>
 #include <set>
@@ -19,7 +19,7 @@
 namespace quantloupe {
 namespace {
 
-/// What quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
+/// Operators that quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
 const std::vector<std::string_view> kOperators = {
     "Add",      "ArgMax",  "AveragePool", "BatchNormalization", "Clip",           "Concat",
     "Conv",     "ConvTranspose", "CumSum", "Flatten",           "Gather",         "GatherElements",
@@ -31,7 +31,7 @@ const std::vector<std::string_view> kOperators = {
 struct Method {
     std::string name;          ///< of CalibrationMethod
     std::vector<std::string> options;  ///< of extra_options
-    bool exact = true;         ///< ONNX Runtime does what the preview does
+    bool exact = true;         ///< ONNX Runtime calibrates exactly as the preview does
 };
 
 Method methodFor(const CalibrationOptions& calibration) {
@@ -55,12 +55,12 @@ std::string activationType(const ActivationScheme& scheme) {
     return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", bits);
 }
 
-/// The smallest type with a name that holds the codes.
+/// Returns the smallest named type that can store the codes.
 std::string weightType(const WeightScheme& scheme) {
     return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", scheme.bits <= 4 ? 4 : scheme.bits <= 8 ? 8 : 16);
 }
 
-/// Schemes for which ONNX Runtime finds the same scales itself.
+/// True for schemes for which ONNX Runtime computes the same scales itself.
 bool isOwnScheme(const WeightScheme& scheme) {
     return scheme.bits == 8 && scheme.restricted && scheme.isSigned && scheme.symmetric && !scheme.powerOfTwo &&
            scheme.method == WeightMethod::MinMax;
@@ -131,7 +131,7 @@ class ScriptWriter {
         }
     }
 
-    /// Whether ONNX Runtime finds the range of the tensor that the unit makes by itself as the preview does.
+    /// Returns whether ONNX Runtime's own calibration gives a tensor with these settings the same range as the preview.
     bool ownActivation(const LayerSettings* settings) const {
         const TensorCalibration mine = tensorCalibrationOf(m_config, settings);
         const TensorCalibration common = tensorCalibrationOf(m_config, nullptr);
@@ -141,7 +141,7 @@ class ScriptWriter {
 
     void collectActivations() {
         const std::vector<std::size_t> owners = scaleOwners(m_units);
-        std::map<TensorId, const LayerSettings*> makers;  // of the tensors that quantized units make
+        std::map<TensorId, const LayerSettings*> makers;  // settings of the layers that produce the tensors
         for (std::size_t u = 0; u < m_units.units.size(); ++u)
             makers[m_units.units[u].output] = settingsOf(layerOf(m_units.units[owners[u]]));
         std::set<TensorId> tensors;
@@ -183,26 +183,26 @@ class ScriptWriter {
         auto& notices = m_result.notices;
         const QuantizationOptions& q = m_config.quantization;
         if (!m_oddWeights.empty())
-            notices.push_back(fmt::format("ONNX Runtime's weights have 4, 8 or 16 bits: those of other widths get the scale of their "
-                                          "width in the next larger type: {}",
+            notices.push_back(fmt::format("ONNX Runtime's weights have 4, 8 or 16 bits: other widths are stored in the next "
+                                          "larger type with the scale of their own width: {}",
                                           shortList(m_oddWeights)));
         if (!isOwnWidth(q.activation.bits))
             notices.push_back(fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8", q.activation.bits));
         else if (!m_oddActivations.empty())
-            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: those of other widths become " +
+            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
                               std::to_string(q.activation.bits));
         if (m_uncalibrated > 0)
-            notices.push_back(fmt::format("ONNX Runtime has no calibration as this one: {} will have other scales than the preview; "
-                                          "give calibration data, and the scales found here are written",
+            notices.push_back(fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales than the preview; "
+                                          "provide calibration data to export the scales found here",
                                           counted(m_uncalibrated, "tensor")));
         if (q.activation.symmetric)
-            notices.push_back("with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip behind it, "
-                              "which the preview does not");
+            notices.push_back("with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip after it, "
+                              "unlike the preview");
         if (q.biasBits != 32 && q.biasBits != kFloatBias)
             notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
         const auto changes = otherTransforms(m_config);
         if (!changes.empty())
-            notices.push_back(fmt::format("ONNX Runtime has no {}: the model beside the script has it done already",
+            notices.push_back(fmt::format("ONNX Runtime has no {}: the exported float model already includes it",
                                           fmt::join(changes, ", no ")));
     }
 
@@ -213,7 +213,7 @@ class ScriptWriter {
         if (q.biasBits == kFloatBias) options.push_back("\"QuantizeBias\": False");
         if (!m_overrides.empty()) options.push_back("\"TensorQuantOverrides\": TENSOR_QUANT_OVERRIDES");
         std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with ONNX Runtime as it was tuned in Quantloupe.
+"""Quantizes {0} with ONNX Runtime as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
@@ -239,7 +239,7 @@ NODES_TO_EXCLUDE = {3}
         text += fmt::format(R"(
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
     arguments = parser.parse_args()
@@ -266,7 +266,7 @@ if __name__ == "__main__":
         return text;
     }
 
-    /// Odd widths are given tensor by tensor.
+    /// Other widths are set per tensor in the overrides.
     std::string commonWeightType() const { return m_config.quantization.weight.isSigned ? "QuantType.QInt8" : "QuantType.QUInt8"; }
 
     std::string overrides() const {
@@ -280,7 +280,7 @@ def channels(quant_type, axis, scales, zero_points):
     return [{**tensor(quant_type, scale, zero_point)[0], "axis": axis} for scale, zero_point in zip(scales, zero_points)]
 
 
-# Scales as they were found in Quantloupe, where ONNX Runtime would find others.
+# Scales found in Quantloupe, where ONNX Runtime would find different ones.
 TENSOR_QUANT_OVERRIDES = {
 )";
         for (const std::string& one : m_overrides) text += "    " + one + ",\n";

@@ -15,7 +15,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-/// Of the nodes as they are drawn before anything was decided: only the ends have a colour.
+/// Returns the layers as drawn before quantization: only graph inputs and outputs are colored.
 std::vector<LayerResult> undecided(const ExportSource& source) {
     std::vector<LayerResult> layers = source.layers;
     for (LayerResult& layer : layers) {
@@ -28,8 +28,8 @@ std::vector<LayerResult> undecided(const ExportSource& source) {
     return layers;
 }
 
-/// The graph with CLIKA's name behind each ONNX name: "/stem/Conv (conv)". Node n comes from `origin[n]` of
-/// the source.
+/// Returns the graph with CLIKA's name appended to each ONNX name: "/stem/Conv (conv)". `origin[n]` is the source node of
+/// node n.
 GraphPtr withClikaNames(const Graph& graph, const ClikaNames& names, const std::vector<NodeId>& origin) {
     GraphBuilder builder(graph);
     for (std::size_t n = 0; n < graph.nodeCount(); ++n)
@@ -37,8 +37,8 @@ GraphPtr withClikaNames(const Graph& graph, const ClikaNames& names, const std::
     return builder.build();
 }
 
-/// CLIKA calls its files model_init and model_post_preprocessing. Here the output's name says which picture
-/// it is, if it holds one of these words; otherwise it comes before them, so that the pictures of two
+/// CLIKA's files are named model_init and model_post_preprocessing. If the output's name contains
+/// model_post_preprocessing, `word` replaces it; otherwise `word` is appended to the name, so that the pictures of two
 /// networks do not overwrite each other.
 std::string pictureBeside(const std::filesystem::path& output, const std::string& word, const char* ending) {
     static const std::string kAfter = "model_post_preprocessing";
@@ -60,7 +60,7 @@ ExportResult writeClikaGraphs(const ExportSource& source) {
     const Graph& before = *named;
     const Graph& after = *source.prepared->graph;
     const GraphPtr afterNamed = withClikaNames(after, names, source.prepared->sourceOf);
-    // The prepared nodes with the results of the layers they came from.
+    // The prepared nodes with the results of their source layers.
     std::vector<LayerResult> layers;
     for (std::size_t n = 0; n < after.nodeCount(); ++n) {
         LayerResult layer;
@@ -96,13 +96,13 @@ ExportResult writeModelExplorer(const ExportSource& source) {
         const LayerResult& layer = source.layers[i];
         const TensorId output = graph.node(layer.node).output();
         if (!output.valid()) continue;
-        const std::string& key = graph.tensor(output).name;  // Model Explorer finds nodes by what they make
+        const std::string& key = graph.tensor(output).name;  // Model Explorer identifies nodes by their output tensor
         states["results"][key] = {{"value", layerStateName(layer.state)}, {"bgColor", colors[i].fill}};
         if (layer.local && std::isfinite(layer.local->qs)) sensitivities["results"][key] = {{"value", layer.local->qs}};
     }
     ExportResult result;
     if (sensitivities["results"].empty())
-        result.notices.emplace_back("without data there are no sensitivities (QS): the first file is empty, the states are there");
+        result.notices.emplace_back("without data there are no sensitivities (QS): the first file is empty, the second contains the states");
     result.files.push_back({"", dumpedJson(sensitivities), nullptr, false});
     result.files.push_back({".states.json", dumpedJson(states), nullptr, false});
     return result;

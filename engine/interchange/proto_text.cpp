@@ -21,7 +21,7 @@ class TextParser {
 
   private:
     char peek() const { return m_at < m_text.size() ? m_text[m_at] : '\0'; }
-    /// False at the end.
+    /// Returns false at the end of the text.
     bool skipBlanks() {
         while (m_at < m_text.size()) {
             const char c = peek();
@@ -42,11 +42,11 @@ class TextParser {
         return std::string(m_text.substr(start, m_at - start));
     }
     Field field() {
-        if (++m_depth > 16) failInput("line {}: messages are nested too deep", m_line);
+        if (++m_depth > 16) failInput("line {}: messages are nested too deeply", m_line);
         Field f;
         f.line = m_line;
         f.name = word();
-        if (f.name.empty()) failInput("line {}: a field's name was expected, not '{}'", m_line, peek());
+        if (f.name.empty()) failInput("line {}: expected a field name, not '{}'", m_line, peek());
         skipBlanks();
         const bool colon = peek() == ':';
         if (colon) ++m_at;
@@ -58,12 +58,12 @@ class TextParser {
             if (peek() != '}') failInput("line {}: the '{{' of {} is never closed", f.line, f.name);
             ++m_at;
         } else if (!colon) {
-            failInput("line {}: ':' or '{{' was expected behind {}", f.line, f.name);
+            failInput("line {}: expected ':' or '{{' after {}", f.line, f.name);
         } else if (peek() == '"' || peek() == '\'') {
             quoted(f);
         } else {
             f.text = word();
-            if (f.text.empty()) failInput("line {}: a value was expected behind {}", f.line, f.name);
+            if (f.text.empty()) failInput("line {}: expected a value after {}", f.line, f.name);
         }
         --m_depth;
         return f;
@@ -72,7 +72,7 @@ class TextParser {
         const char quote = peek();
         f.quoted = true;
         for (++m_at; peek() != quote; ++m_at) {
-            if (m_at >= m_text.size() || peek() == '\n') failInput("line {}: the text of {} is never closed", f.line, f.name);
+            if (m_at >= m_text.size() || peek() == '\n') failInput("line {}: the string of {} is never closed", f.line, f.name);
             if (peek() == '\\' && m_at + 1 < m_text.size()) ++m_at;
             f.text += peek();
         }

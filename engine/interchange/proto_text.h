@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Protobuf's text format, as far as configurations use it: fields, messages, texts and words; comments.
+// The subset of protobuf's text format that configurations use: fields, messages, strings, words and comments.
 
 #include <string>
 #include <string_view>

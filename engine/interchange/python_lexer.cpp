@@ -88,7 +88,7 @@ class Lexer {
         const char c = peek();
         if (c == '(' || c == '[' || c == '{') m_open.emplace_back(c, m_line);
         if (c == ')' || c == ']' || c == '}') {
-            if (m_open.empty()) failInput("line {}: a '{}' closes nothing", m_line, c);
+            if (m_open.empty()) failInput("line {}: '{}' has no matching opening bracket", m_line, c);
             m_open.pop_back();
         }
         std::string text(1, c);
@@ -109,7 +109,7 @@ class Lexer {
         std::string value;
         const auto ended = [&] { return triple ? peek() == quote && peek(1) == quote && peek(2) == quote : peek() == quote; };
         while (!ended()) {
-            if (m_at >= m_text.size() || (peek() == '\n' && !triple)) failInput("line {}: the text is never closed", start);
+            if (m_at >= m_text.size() || (peek() == '\n' && !triple)) failInput("line {}: the string is never closed", start);
             if (peek() == '\n') ++m_line;
             if (peek() == '\\' && !raw) escape(value, start);
             else value += m_text[m_at++];
@@ -128,7 +128,7 @@ class Lexer {
             const char* to = m_text.data() + std::min(m_at + digits, m_text.size());
             const auto read = std::from_chars(from, to, number, 16);
             if (read.ec != std::errc() || read.ptr != from + digits || number > 0x10FFFF)
-                failInput("line {}: the text holds a bad escape, \\{}", start, c);
+                failInput("line {}: the string contains a bad escape, \\{}", start, c);
             m_at += digits;
             appendUtf8(value, number);
         };

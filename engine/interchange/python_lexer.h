@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The words of Python source, with their lines.
+// Tokens of Python source, with their line numbers.
 
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@ struct PythonToken {
     int line = 1;
 };
 
-/// Ends with a NewLine and an End. Throws Error naming the line of a bracket or text that is never closed, or of a bad escape.
+/// The list ends with a NewLine and an End. Throws Error with the line of an unclosed bracket or string, or of a bad escape.
 std::vector<PythonToken> pythonTokens(std::string_view text);
 
 }  // namespace quantloupe

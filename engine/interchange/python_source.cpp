@@ -14,7 +14,7 @@ namespace {
 using Token = PythonToken;
 using TokenKind = PythonTokenKind;
 
-/// What the parser cannot read; the statement is passed over.
+/// Thrown for anything that the parser cannot read; the statement is skipped.
 struct Unreadable {};
 
 class Parser {
@@ -214,7 +214,7 @@ std::string_view kindName(PythonValue::Kind kind) {
         case PythonValue::Kind::None: return "None";
         case PythonValue::Kind::Bool: return "True or False";
         case PythonValue::Kind::Number: return "a number";
-        case PythonValue::Kind::Text: return "a text";
+        case PythonValue::Kind::Text: return "a string";
         case PythonValue::Kind::List: return "a list";
         case PythonValue::Kind::Dict: return "a dictionary";
         case PythonValue::Kind::Name: return "a name";

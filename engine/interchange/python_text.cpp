@@ -8,7 +8,7 @@
 
 namespace quantloupe {
 
-std::string pythonString(const std::string& text) { return jsonQuoted(text); }  // JSON's escapes are Python's, too
+std::string pythonString(const std::string& text) { return jsonQuoted(text); }  // JSON's escapes are valid in Python
 
 std::string_view pythonBool(bool value) { return value ? "True" : "False"; }
 
@@ -39,7 +39,7 @@ std::string pythonNames(const std::vector<std::string>& names, int indent) {
 
 std::string pythonPlaces(const ExportSource& source, const std::string& model) {
     const std::string data = source.calibrationData.empty()
-                                 ? "None  # none was given: say --data"
+                                 ? "None  # not given: use --data"
                                  : pythonString(std::filesystem::absolute(source.calibrationData).lexically_normal().string());
     return fmt::format("HERE = pathlib.Path(__file__).resolve().parent\nMODEL = HERE / {}\nDATA = {}\nSAMPLES = {}\n",
                        pythonString(model), data, source.config.calibration.samples);
@@ -81,7 +81,7 @@ def image_input(path, dtype):
 
 
 def samples(model, data, most):
-    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
     graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Qualcomm's converters: the file of --quantization_overrides, and the float model whose tensors it names. Tensors that stay in float
-// are told so by an entry of 32 bits, since the converter would otherwise find encodings for them itself.
+// Qualcomm's converters: the --quantization_overrides file, and the float model whose tensors it names. Tensors that stay in float have
+// a 32-bit entry; without one the converter would compute encodings for them.
 
 #include <set>
 
@@ -35,7 +35,7 @@ ExportResult writeQnn(const ExportSource& source) {
     ExportResult result;
     result.notices = ruleNotices(source, "the QNN converter");
     for (std::string& notice : previewNotices(source, "the QNN converter")) result.notices.push_back(std::move(notice));
-    result.notices.emplace_back("layers in float need a target with floating point (--float_bitwidth 32 or 16)");
+    result.notices.emplace_back("layers in float need a target with floating-point support (--float_bitwidth 32 or 16)");
     result.files.push_back({"", dumpedJson(json), nullptr, false});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's QOperator format: DequantizeLinear, layer, QuantizeLinear become one operator on integers.
+// ONNX Runtime's QOperator format: DequantizeLinear, layer and QuantizeLinear become one integer operator.
 //
 // Operators: QLinearConv and QLinearMatMul of ONNX (opset 10); QGemm, QLinearAdd, QLinearMul, QLinearGlobalAveragePool of com.microsoft
-// (ONNX Runtime's contrib operators). Flatten, Reshape, Transpose, Squeeze and Unsqueeze move the codes as they are where both ends have
-// one scale. A Relu or Clip behind a layer disappears where the codes end where it would clip (saturation does it); where they do not,
-// the layer stays between its Q/DQ pairs, as does all that has no such operator, 16-bit codes, and codes fewer than their type has.
-// Cost: one walk over the nodes. Weakness: the operators requantize the integer sum with one multiplication, where a Q/DQ pair divides a
-// float: single codes at rounding ties differ by one.
+// (ONNX Runtime's contrib operators). Flatten, Reshape, Transpose, Squeeze and Unsqueeze work on the codes directly if their input and
+// output have the same scale. A Relu or Clip after a layer is removed if the range of the codes ends where it clips, because saturation
+// has the same effect. Otherwise the layer stays between its Q/DQ pairs, like layers without an integer operator, 16-bit codes, and
+// codes that do not use the full range of their type. Cost: one pass over the nodes. Limitation: the operators requantize the integer
+// sum with one multiplication, while a Q/DQ pair divides a float, so codes at rounding ties can differ by one.
 
 #include "interchange/qoperator.h"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-/// A tensor of codes with its scales.
+/// A quantized tensor with its scales.
 struct Codes {
     TensorId codes, scale, zero;
     DataType type = DataType::Undefined;
@@ -38,14 +38,14 @@ struct Codes {
     bool sameAs(const Codes& other) const { return type == other.type && scales == other.scales && zeros == other.zeros; }
 };
 
-/// Where the layer's output becomes codes, and what lies between.
+/// The QuantizeLinear after a layer, and the nodes between.
 struct Target {
     Codes out;
     NodeId quantize;
     std::vector<NodeId> between;  ///< Relu and Clip
 };
 
-/// Why a layer stays as it is.
+/// Thrown if a layer cannot be converted, with the reason.
 struct Stays {
     std::string reason;
 };
@@ -83,7 +83,7 @@ class Rewriter {
         if (!scale->dims().empty()) c.axis = node.attributes.integer("axis", 1);
         return c;
     }
-    /// The codes that a tensor was dequantized from.
+    /// Returns the codes that the tensor was dequantized from.
     std::optional<Codes> codesOf(TensorId tensor) const {
         if (!tensor.valid()) return {};
         const NodeId maker = m_graph.tensor(tensor).producer;
@@ -96,7 +96,7 @@ class Rewriter {
 
     void rewrite(NodeId id, const Node& node) {
         if (node.op == "Relu" || node.op == "Clip") {
-            // Inside another layer's way to its codes; alone it has no operator.
+            // Handled as part of the layer before it; on its own it has no integer operator.
             const NodeId maker = m_graph.tensor(node.input(0)).producer;
             if (maker.valid() && m_graph.node(maker).op != "DequantizeLinear") return;
         }
@@ -107,14 +107,14 @@ class Rewriter {
         if (node.op == "GlobalAveragePool") return pool(id, node);
         static const std::set<std::string> kMoves = {"Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"};
         if (kMoves.contains(node.op)) return move(id, node);
-        throw Stays{fmt::format("there is no integer operator for {} here", node.op)};
+        throw Stays{fmt::format("there is no integer operator for {}", node.op)};
     }
 
     Codes input(TensorId tensor) const {
         const auto codes = codesOf(tensor);
         if (!codes) throw Stays{"one of the inputs is in float"};
-        if (!codes->bytes()) throw Stays{"the operators have codes of 8 bits"};
-        if (!codes->oneScale()) throw Stays{"an activation has scales per channel"};
+        if (!codes->bytes()) throw Stays{"integer operators support only 8-bit codes"};
+        if (!codes->oneScale()) throw Stays{"an activation has per-channel scales"};
         return *codes;
     }
 
@@ -123,17 +123,17 @@ class Rewriter {
         double low = -std::numeric_limits<double>::infinity(), high = -low;
         for (TensorId at = node.output();;) {
             const NodeId next = m_graph.onlyConsumer(at);
-            if (!next.valid()) throw Stays{"its output is read in float"};
+            if (!next.valid()) throw Stays{"its output is used in float"};
             const Node& reader = m_graph.node(next);
             if (reader.op == "QuantizeLinear") {
                 t.quantize = next;
                 const auto out = read(reader);
-                if (!out || !out->oneScale() || !out->bytes()) throw Stays{"the operators have codes of 8 bits"};
+                if (!out || !out->oneScale() || !out->bytes()) throw Stays{"integer operators support only 8-bit codes"};
                 t.out = *out;
                 t.out.codes = reader.output();
                 break;
             }
-            if (!activations || (reader.op != "Relu" && reader.op != "Clip")) throw Stays{"its output is read in float"};
+            if (!activations || (reader.op != "Relu" && reader.op != "Clip")) throw Stays{"its output is used in float"};
             const auto [from, to] = bounds(reader);
             low = std::max(low, from);
             high = std::max(from, std::min(high, to));
@@ -144,7 +144,7 @@ class Rewriter {
         const bool isSigned = t.out.type == DataType::Int8;
         const double least = isSigned ? -128 : 0, most = isSigned ? 127 : 255;
         if (std::nearbyint(low / scale) + zero > least || std::nearbyint(high / scale) + zero < most)
-            throw Stays{"the codes go beyond what the Relu or Clip behind it lets through"};
+            throw Stays{"the codes exceed the output range of the Relu or Clip after it"};
         return t;
     }
     std::pair<double, double> bounds(const Node& node) const {
@@ -153,29 +153,29 @@ class Rewriter {
         const auto bound = [&](std::size_t i, const char* name, double none) {
             if (!node.input(i).valid()) return static_cast<double>(node.attributes.real(name, static_cast<float>(none)));
             const Constant* value = m_graph.constantOf(node.input(i));
-            if (value == nullptr) throw Stays{"the Clip behind it has bounds that are computed"};
+            if (value == nullptr) throw Stays{"the Clip after it has computed bounds"};
             return value->scalar();
         };
         return {bound(1, "min", -kInfinity), bound(2, "max", kInfinity)};
     }
 
-    /// The bias in units of the integer sums; an invalid id where there is none.
+    /// Returns the bias in units of the integer sums; an invalid id if there is none.
     TensorId bias(const Node& node, TensorId tensor, const Codes& x, const Codes& w) {
         if (!tensor.valid()) return {};
         std::vector<double> values;
         const auto codes = codesOf(tensor);
         if (codes) {
             const Constant* stored = m_graph.constantOf(codes->codes);
-            if (stored == nullptr) throw Stays{"its bias is computed"};
+            if (stored == nullptr) throw Stays{"its bias is not constant"};
             values = stored->toDoubles();
             for (std::size_t i = 0; i < values.size(); ++i)
                 values[i] = (values[i] - static_cast<double>(codes->zeros[codes->zeros.size() == 1 ? 0 : i])) * codes->scales[codes->oneScale() ? 0 : i];
         } else {
             const Constant* stored = m_graph.constantOf(tensor);
-            if (stored == nullptr) throw Stays{"its bias is computed"};
+            if (stored == nullptr) throw Stays{"its bias is not constant"};
             values = stored->toDoubles();
         }
-        if (values.size() != w.scales.size() && !w.oneScale()) throw Stays{"its bias has another length than its channels"};
+        if (values.size() != w.scales.size() && !w.oneScale()) throw Stays{"the length of its bias differs from its number of channels"};
         std::vector<std::byte> bytes(values.size() * sizeof(std::int32_t));
         bool rounded = false;
         for (std::size_t i = 0; i < values.size(); ++i) {
@@ -194,17 +194,17 @@ class Rewriter {
 
     Codes weight(TensorId tensor, std::int64_t channels) const {
         const auto w = codesOf(tensor);
-        if (!w || m_graph.constantOf(w->codes) == nullptr) throw Stays{"its weight is no quantized constant"};
-        if (!w->bytes()) throw Stays{"the operators have codes of 8 bits"};
-        if (!w->oneScale() && w->axis != channels) throw Stays{"its weight has scales along another axis than its output channels"};
+        if (!w || m_graph.constantOf(w->codes) == nullptr) throw Stays{"its weight is not a quantized constant"};
+        if (!w->bytes()) throw Stays{"integer operators support only 8-bit codes"};
+        if (!w->oneScale() && w->axis != channels) throw Stays{"the scales of its weight are not along its output channels"};
         if (std::any_of(w->zeros.begin(), w->zeros.end(), [&](std::int64_t z) { return z != w->zeros[0]; }))
             throw Stays{"its weight has several zero points"};
         return *w;
     }
 
     static void requireTypes(const Codes& x, const Codes& w, const Codes& out) {
-        if (x.type != out.type) throw Stays{"its input and its output have codes of different types"};
-        if (x.type == DataType::Int8 && w.type != DataType::Int8) throw Stays{"int8 activations go with int8 weights only"};
+        if (x.type != out.type) throw Stays{"its input and output have codes of different types"};
+        if (x.type == DataType::Int8 && w.type != DataType::Int8) throw Stays{"int8 activations need int8 weights"};
     }
 
     void convolution(NodeId id, const Node& node) {
@@ -219,7 +219,7 @@ class Rewriter {
 
     void gemm(NodeId id, const Node& node) {
         if (node.attributes.real("alpha", 1) != 1 || node.attributes.real("beta", 1) != 1 || node.attributes.integer("transA", 0) != 0)
-            throw Stays{"a Gemm with alpha, beta or transA"};
+            throw Stays{"it is a Gemm with alpha, beta or transA"};
         const bool transposed = node.attributes.integer("transB", 0) != 0;
         const Codes x = input(node.input(0)), w = weight(node.input(1), transposed ? 0 : 1);
         const Target t = target(node, true);
@@ -229,7 +229,7 @@ class Rewriter {
         if (c.valid()) {
             const auto codes = codesOf(c);
             const Constant* stored = m_graph.constantOf(codes ? codes->codes : c);
-            if (stored == nullptr || stored->size() != columns) throw Stays{"its bias is not one value a column"};
+            if (stored == nullptr || stored->size() != columns) throw Stays{"its bias does not have one value per column"};
         }
         const TensorId b = bias(node, c, x, w);
         Attributes attributes;
@@ -243,10 +243,10 @@ class Rewriter {
         auto b = codesOf(node.input(1));
         if (!b || !b->bytes()) throw Stays{"one of the inputs is in float"};
         if (const Constant* constant = m_graph.constantOf(b->codes)) {
-            if (constant->dims().size() != 2) throw Stays{"its weight is no matrix"};
+            if (constant->dims().size() != 2) throw Stays{"its weight is not a matrix"};
             b = weight(node.input(1), 1);
         } else if (!b->oneScale()) {
-            throw Stays{"an activation has scales per channel"};
+            throw Stays{"an activation has per-channel scales"};
         }
         const Target t = target(node, true);
         requireTypes(a, *b, t.out);
@@ -257,16 +257,16 @@ class Rewriter {
         const Codes a = input(node.input(0)), b = input(node.input(1));
         const auto &left = m_graph.tensor(node.input(0)).shape, &right = m_graph.tensor(node.input(1)).shape;
         if (m_graph.constantOf(a.codes) || m_graph.constantOf(b.codes) || (left && right && *left != *right))
-            throw Stays{fmt::format("an {} of different shapes", node.op)};
+            throw Stays{fmt::format("the inputs of {} have different shapes", node.op)};
         const Target t = target(node, true);
-        if (a.type != b.type || a.type != t.out.type) throw Stays{"its inputs and its output have codes of different types"};
+        if (a.type != b.type || a.type != t.out.type) throw Stays{"its inputs and output have codes of different types"};
         replace(id, node, t, "QLinear" + node.op, kMicrosoft, {a.codes, a.scale, a.zero, b.codes, b.scale, b.zero, t.out.scale, t.out.zero}, {});
     }
 
     void pool(NodeId id, const Node& node) {
         const Codes x = input(node.input(0));
         const Target t = target(node, false);
-        if (x.type != t.out.type) throw Stays{"its input and its output have codes of different types"};
+        if (x.type != t.out.type) throw Stays{"its input and output have codes of different types"};
         Attributes attributes;
         attributes.set("channels_last", std::int64_t{0});
         replace(id, node, t, "QLinearGlobalAveragePool", kMicrosoft, {x.codes, x.scale, x.zero, t.out.scale, t.out.zero}, std::move(attributes));
@@ -275,7 +275,7 @@ class Rewriter {
     void move(NodeId id, const Node& node) {
         const Codes x = input(node.input(0));
         const Target t = target(node, false);
-        if (!x.sameAs(t.out)) throw Stays{"its input and its output have different scales"};
+        if (!x.sameAs(t.out)) throw Stays{"its input and output have different scales"};
         std::vector<TensorId> inputs = node.inputs;
         inputs[0] = x.codes;
         replace(id, node, t, node.op, "", std::move(inputs), node.attributes);
@@ -299,7 +299,7 @@ class Rewriter {
         ++m_result.made[op];
     }
 
-    /// DequantizeLinear nodes that nobody reads any more.
+    /// Removes DequantizeLinear nodes that no longer have consumers.
     void removeUnread() {
         std::set<TensorId> read;
         for (std::size_t n = 0; n < m_builder.nodeCount(); ++n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A quantized graph of Q/DQ pairs with its layers as operators on integers, where there is one.
+// Converts a graph with Q/DQ pairs to integer operators where they exist.
 
 #include <map>
 #include <string>
@@ -12,13 +12,13 @@ namespace quantloupe {
 
 struct QOperatorModel {
     GraphPtr model;
-    std::map<std::string, std::size_t> made;  ///< how many of each operator: "QLinearConv"
-    /// Layers that go on computing in float between Q/DQ pairs, by the reason in words.
+    std::map<std::string, std::size_t> made;  ///< number of nodes per new operator, such as "QLinearConv"
+    /// Layers that stay in float between Q/DQ pairs, by reason.
     std::map<std::string, std::vector<std::string>> kept;
-    std::vector<std::string> roundedBiases;  ///< layers whose bias was no int32 of the scale that the operator wants
+    std::vector<std::string> roundedBiases;  ///< layers whose bias had to be rounded to int32 in the scale of the operator
 };
 
-/// `qdq` as writeQdq makes it; names, inputs, outputs and metadata stay. Any thread.
+/// `qdq` is a graph from writeQdq. Names, inputs, outputs and metadata are kept. Any thread.
 QOperatorModel toQOperators(const GraphPtr& qdq);
 
 }  // namespace quantloupe

@@ -2,9 +2,9 @@
 // AMD Quark: a script with its legacy API (Config, QuantizationConfig), the float model that it quantizes, and the same settings as
 // QConfig JSON for the new API.
 //
-// The script gets the source where Quark's own transforms are those of the preview, and the model with the transforms done otherwise.
-// include_cle is always written: its default has changed between versions. Exclusions hold a node's name and its output tensor's, see
-// quark_settings.cpp.
+// The script gets the source model if Quark's own transforms are the same as the preview's, otherwise the transformed model. include_cle
+// is always written because its default has changed between versions. Exclusions contain a node's name and that of its output tensor,
+// see quark_settings.cpp.
 
 #include <algorithm>
 #include <functional>
@@ -22,7 +22,7 @@ std::string typeName(bool isSigned, int bits) {
     return fmt::format("{}.Q{}Int{}", bits == 8 ? "QuantType" : "ExtendedQuantType", isSigned ? "" : "U", bits);
 }
 
-/// Only what is off: with enable_npu_cnn Quark does all of it. A transformed model has the NPU's operators in it already.
+/// Writes only disabled options: enable_npu_cnn enables all of them. A transformed model already contains the NPU's operators.
 void npuOptions(const QuantizationConfig& config, const QuarkSettings& s, const std::function<void(const char*, bool)>& flag) {
     const NpuOperators& ops = config.transforms.npuOperators;
     if (!s.ownTransforms || ops == NpuOperators{}) {
@@ -80,7 +80,7 @@ std::string script(const ExportSource& source, const QuarkSettings& s, const std
     if (extended) quark += ", ExtendedQuantFormat, ExtendedQuantType";
     if (s.powerOfTwo) quark += ", PowerOfTwoMethod";
     std::string text = fmt::format(R"(#!/usr/bin/env python3
-"""Quantizes {0} with AMD Quark as it was tuned in Quantloupe.
+"""Quantizes {0} with AMD Quark as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
@@ -98,7 +98,7 @@ from quark.onnx import {4}
 from quark.onnx.quantization.config.config import Config, QuantizationConfig
 
 {5}
-# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are here.
+# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
 NODES_TO_EXCLUDE = {6}
 
 )",
@@ -109,7 +109,7 @@ NODES_TO_EXCLUDE = {6}
     text += fmt::format(R"(
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
     arguments = parser.parse_args()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's QConfig as JSON, which QConfig.from_dict of Quark 0.12 and later reads (0.13 was run; 0.11 has no
-// from_dict). Each tensor has all five keys (from_dict has no defaults), activations are called input_tensors
-// (it drops "activation"), exclusions are single names (sub-graphs would have to be Python tuples), and CLE's
-// numbers stand in algo_config only.
+// Quark's QConfig as JSON for QConfig.from_dict of Quark 0.12 and later (tested with 0.13; 0.11 has no from_dict). Each
+// tensor has all five keys (from_dict has no defaults), activations are called input_tensors ("activation" is
+// ignored), exclusions are single names (subgraphs would have to be Python tuples), and CLE's parameters are only in
+// algo_config.
 
 #include "base/error.h"
 #include "interchange/encodings_json.h"

@@ -16,13 +16,13 @@ bool skipsWeightedLayers(const ExportSource& source) {
     });
 }
 
-/// Whether Quark, given the source, makes the float network that was previewed.
+/// Returns whether Quark, given the source model, creates the float network of the preview.
 bool transformsItself(const ExportSource& source) {
     const TransformOptions& t = source.config.transforms;
     const EqualizationOptions& e = t.equalization;
     if (t.simplify || t.highBiasFold || !t.foldBatchNorm || !t.skipFolding.empty() || !e.off.empty()) return false;
-    if (e.profile == EqualizationProfile::Off) return t.replaceRelu6 == ReplaceRelu6::None;  // Quark replaces only before equalizing
-    // An excluded layer takes no part in Quark's equalization.
+    if (e.profile == EqualizationProfile::Off) return t.replaceRelu6 == ReplaceRelu6::None;  // Quark replaces Clip only with equalization
+    // Quark does not equalize excluded layers.
     return e.profile == EqualizationProfile::Quark && t.replaceRelu6 != ReplaceRelu6::Between &&
            (e.excludeSkipped || !skipsWeightedLayers(source));
 }
@@ -38,7 +38,7 @@ void chooseMethod(const QuantizationConfig& config, QuarkSettings& s) {
         s.powerOfTwo = true;
     };
     const auto other = [&](const char* ours) {
-        s.notices.push_back(fmt::format("Quark has no calibration {}: it gets MinMax, and its scales will differ", ours));
+        s.notices.push_back(fmt::format("Quark has no calibration method {}: MinMax is used instead, so the scales will differ", ours));
     };
     switch (config.calibration.method) {
         case CalibrationMethod::PowerOfTwoMinMse: return power("MinMSE", "MinMSE");
@@ -60,7 +60,7 @@ void chooseMethod(const QuantizationConfig& config, QuarkSettings& s) {
 int knownBits(int bits, const char* what, QuarkSettings& s) {
     if (bits == 8 || bits == 16) return bits;
     const int wider = bits < 8 ? 8 : 16;
-    s.notices.push_back(fmt::format("{} of {} bits are not in Quark's QuantType: they become {}", what, bits, wider));
+    s.notices.push_back(fmt::format("{} of {} bits are not supported by Quark's QuantType: they become {}", what, bits, wider));
     return wider;
 }
 
@@ -70,8 +70,8 @@ void exclude(const ExportSource& source, QuarkSettings& s) {
         const auto id = s.model->findNode(s.ownTransforms ? node.layer : node.name);
         if (!id) continue;
         const Node& n = s.model->node(*id);
-        // Quark's simplifier renames a Conv whose batch norm it folds to the tensor that the Conv made, and passes over an
-        // exclusion that it does not find without a word.
+        // When Quark's simplifier folds a batch norm, it renames the Conv to the Conv's output tensor. Quark silently ignores
+        // exclusions that it does not find.
         names.push_back(n.name);
         if (n.output().valid() && s.model->tensor(n.output()).name != n.name) names.push_back(s.model->tensor(n.output()).name);
     }
@@ -93,10 +93,10 @@ void noteScheme(const ExportSource& source, QuarkSettings& s) {
     if (!config.quantization.weight.restricted && config.quantization.weight.symmetric)
         s.notices.emplace_back("Quark's symmetric weights do not use the lowest code (-128 with 8 bits), while the preview's do");
     if (!s.npu && config.quantization.biasBits != 32 && config.quantization.biasBits != kFloatBias)
-        s.notices.push_back(fmt::format("biases of {} bits belong to Quark's NPU mode; here they become 32", config.quantization.biasBits));
+        s.notices.push_back(fmt::format("biases of {} bits are available only in Quark's NPU mode; they become 32", config.quantization.biasBits));
     const auto changes = otherTransforms(config);
     if (!s.ownTransforms && !changes.empty())
-        s.notices.push_back(fmt::format("Quark would do {} otherwise than the preview: the model beside the script has it done, and "
+        s.notices.push_back(fmt::format("Quark would apply {} differently from the preview: the exported float model already includes it, and "
                                         "include_cle is False",
                                         fmt::join(changes, " and ")));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The configuration in Quark's words, for its script and for its QConfig JSON.
+// The configuration in Quark's terms, for its script and its QConfig JSON.
 
 #include <string>
 #include <vector>
@@ -10,22 +10,22 @@
 namespace quantloupe {
 
 struct QuarkSettings {
-    /// Quark folds, replaces and equalizes itself, on the source; otherwise it gets the model with all of that done.
+    /// True: Quark applies folding, replacement and equalization itself to the source model. False: it gets the transformed model.
     bool ownTransforms = false;
     GraphPtr model;
     bool includeCle = false, replaceClip6 = false;
     bool npu = false;                  ///< enable_npu_cnn
     bool powerOfTwo = false;           ///< scales of weights and activations
     std::string method;                ///< "PowerOfTwoMethod.MinMSE", "CalibrationMethod.MinMax"
-    std::string calibration;           ///< the same of the new API: "MinMSE"
+    std::string calibration;           ///< the same for the new API: "MinMSE"
     int activationBits = 8, weightBits = 8;
-    std::vector<std::string> excluded; ///< node names and output tensors' names
+    std::vector<std::string> excluded; ///< names of nodes and of their output tensors
     std::vector<std::string> notices;  ///< what Quark cannot do
 };
 
-/// Throws Error for a layer whose name Quark could not hold.
+/// Throws Error for a layer name that Quark does not support.
 QuarkSettings quarkSettings(const ExportSource& source);
-/// QConfig.from_dict's JSON, without what it misreads.
+/// Returns JSON for QConfig.from_dict, without the keys that it misreads.
 std::string quarkJson(const ExportSource& source, const QuarkSettings& settings);
 
 }  // namespace quantloupe

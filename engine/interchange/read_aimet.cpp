@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's encodings, in any of the three formats: widths, symmetry, granularity, and the layers without an entry, which stay in float.
-// The scales themselves have no place in a configuration: calibration finds them again, and that is said.
+// Imports AIMET's encodings in any of the three formats: bit widths, symmetry, granularity, and the layers without an entry, which stay
+// in float. A configuration contains no scales: calibration finds them again, which the import reports.
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,7 @@ struct Entry {
     bool symmetric = false, perChannel = false, isSigned = true;
 };
 
-/// The value that most have.
+/// Returns the most frequent value.
 template <typename Value>
 Value mostCommon(const std::map<Value, std::size_t>& counts, Value otherwise) {
     std::size_t most = 0;
@@ -46,10 +46,10 @@ class Reader {
         if (version == "0.6.1" || version == "0.5.1") readOld();
         else if (version == "1.0.0") readCurrent();
         else if (version == "2.0.0") readFlat();
-        else failInput("version: '{}' is none of AIMET's formats that can be read: 0.6.1, 1.0.0, 2.0.0", version);
+        else failInput("version: '{}' is not a supported AIMET format; available: 0.6.1, 1.0.0, 2.0.0", version);
         schemes();
         skips();
-        m_result.left.emplace_back("the scales are not taken over: a configuration holds how they are found, and calibration finds them again");
+        m_result.left.emplace_back("scales are not imported: a configuration contains the calibration method, and calibration finds them again");
         return std::move(m_result);
     }
 
@@ -90,7 +90,7 @@ class Reader {
 
     std::string nameOf(const Json& object, const std::string& path) {
         if (!object.is_object()) failInput("{}: must be an object, not {}", path, describeValue(object));
-        if (!object.contains("name") || !object["name"].is_string()) failInput("{}.name: is missing or no text", path);
+        if (!object.contains("name") || !object["name"].is_string()) failInput("{}.name: is missing or not a string", path);
         return object["name"].get<std::string>();
     }
 
@@ -109,7 +109,7 @@ class Reader {
                                              ? list[i]["enc_type"].get<std::string>()
                                              : std::string("PER_TENSOR");
                 if (kind != "PER_TENSOR" && kind != "PER_CHANNEL")
-                    m_result.left.push_back(fmt::format("{}: {} has no counterpart here; '{}' counts as per channel", path, kind, name));
+                    m_result.left.push_back(fmt::format("{}: {} has no counterpart here; '{}' is imported as per channel", path, kind, name));
                 entry.perChannel = kind != "PER_TENSOR";
                 add(parameter, name, entry);
             }
@@ -122,14 +122,14 @@ class Reader {
             const std::string path = fmt::format("encodings[{}]", i);
             const std::string name = nameOf(list[i], path);
             if (!list[i].contains("output_dtype") || !list[i]["output_dtype"].is_string())
-                failInput("{}.output_dtype: is missing or no text", path);
+                failInput("{}.output_dtype: is missing or not a string", path);
             const std::string type = list[i]["output_dtype"].get<std::string>();
             Entry entry;
             entry.isSigned = !type.starts_with('u');
             const std::string digits = type.substr(entry.isSigned ? 3 : std::min<std::size_t>(4, type.size()));
             if (!type.starts_with(entry.isSigned ? "int" : "uint") || digits.empty() || digits.size() > 2 ||
                 !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-                m_result.left.push_back(fmt::format("{}.output_dtype: '{}' is no integer type; '{}' stays in float", path, type, name));
+                m_result.left.push_back(fmt::format("{}.output_dtype: '{}' is not an integer type; '{}' stays in float", path, type, name));
                 continue;
             }
             entry.bits = std::stoi(digits);
@@ -137,7 +137,7 @@ class Reader {
             entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
             const auto id = m_source.graph->findTensor(name);
             const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
-            // The bounds of a Clip are single constants, which AIMET counts among the activations.
+            // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
             const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
             if (entry.bits == 32) continue;  // a bias
             add(parameter, name, entry);
@@ -149,7 +149,7 @@ class Reader {
         if (!target.emplace(name, entry).second) failInput("the tensor '{}' has two encodings; remove one", name);
     }
 
-    /// The widths most tensors have, for all.
+    /// Sets the network's schemes to the most frequent ones.
     void schemes() {
         auto& q = m_result.config.quantization;
         std::map<int, std::size_t> weightBits, activationBits;
@@ -197,7 +197,7 @@ class Reader {
             const Entry* output = entryOf(unit.output, m_activations);
             if (unit.kind == UnitKind::Weighted) {
                 const Entry* weight = entryOf(unit.weight, m_parameters);
-                // A weight that a batch norm is folded into has a new name here; AIMET keeps the old one.
+                // A weight with a folded batch norm has a new name here; AIMET keeps the old one.
                 const TensorId before = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
                 if (weight == nullptr && before.valid())
                     if (const auto found = m_parameters.find(m_source.graph->tensor(before).name); found != m_parameters.end())
@@ -233,9 +233,9 @@ class Reader {
             for (const auto& [name, e] : *entries)
                 if (!prepared.findTensor(name) && !m_source.graph->findTensor(name)) unknown.push_back(name);
         if (unknown.size() == m_activations.size() + m_parameters.size())
-            failInput("none of its {} tensors is in the model: these are the encodings of another one", unknown.size());
+            failInput("none of its {} tensors is in the model: these are the encodings of another model", unknown.size());
         if (!unknown.empty())
-            m_result.left.push_back(fmt::format("the model has no {}: {}", unknown.size() == 1 ? "such tensor" : "such tensors", shortList(unknown)));
+            m_result.left.push_back(fmt::format("the model does not have {}: {}", unknown.size() == 1 ? "this tensor" : "these tensors", shortList(unknown)));
     }
 
     const ImportSource& m_source;

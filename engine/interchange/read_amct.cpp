@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json as a configuration.
+// Imports AMCT's config.json.
 //
-// A layer without an entry, or without quant_enable, stays in float, as AMCT has it. What most layers have becomes the network's
-// setting. AMCT's activation parameters are of a layer's input; here they belong to the layer that makes that tensor.
+// As in AMCT, a layer without an entry or without quant_enable stays in float. The most frequent settings become the network's settings.
+// AMCT's activation parameters apply to a layer's input; here they belong to the layer that produces that tensor.
 
 #include <algorithm>
 #include <map>
@@ -26,7 +26,7 @@ Value mostCommon(const std::vector<Value>& values) {
     return values.at(best);
 }
 
-/// Of a tensor's values: bits and method. Empty where the network's are the same.
+/// The quantization and calibration settings of an activation.
 struct ActivationTarget {
     CalibrationMethod method = CalibrationMethod::Ifmr;
     CalibrationParameters parameters;
@@ -51,7 +51,7 @@ ActivationTarget targetOf(const AmctActivation& a, bool offset) {
     return t;
 }
 
-/// Every layer's own `asymmetric` beats activation_offset.
+/// Adds a message if activation_offset has no effect because every layer's `asymmetric` overrides it.
 void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& result) {
     for (const auto& [name, entry] : document.layers)
         if (entry.enabled &&
@@ -63,8 +63,8 @@ void noteIdleOffset(const AmctDocument& document, bool symmetric, ImportResult& 
                     document.activationOffset, !symmetric, !symmetric));
 }
 
-/// Batches of a model that leaves their size open say nothing of samples. One batch is what AMCT's generator
-/// writes if nobody asks.
+/// Without a fixed batch size, batch_num does not determine the number of samples. One batch is the default of AMCT's
+/// generator.
 void takeBatches(const Graph& graph, int batches, ImportResult& result) {
     if (batches == 1) return;
     int& samples = result.config.calibration.samples;
@@ -75,7 +75,7 @@ void takeBatches(const Graph& graph, int batches, ImportResult& result) {
         return;
     }
     result.left.push_back(fmt::format(
-        "batch_num {} counts batches, whose size this model leaves open; calibration.samples stays {}",
+        "batch_num {} counts batches, but this model has no fixed batch size; calibration.samples stays {}",
         batches, samples));
 }
 
@@ -95,7 +95,7 @@ ImportResult readAmct(const ImportSource& source) {
 
     std::vector<std::string> floating, forgotten, absent, migrating, otherRounding;
     std::vector<ActivationTarget> targets;
-    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so that convolutions tell
+    std::vector<AmctWeight> weights, products;  // products cannot be channel-wise, so convolutions decide
     for (const Node& node : graph.nodes()) {
         if (!amctVerdict(graph, node).layer) continue;
         const auto found = document.layers.find(node.name);
@@ -112,9 +112,9 @@ ImportResult readAmct(const ImportSource& source) {
     }
     takeSkips(floating, result);
     if (!absent.empty())
-        result.taken.push_back(fmt::format("without an entry, which AMCT takes for skipped: {}", shortList(absent)));
+        result.taken.push_back(fmt::format("without an entry, which AMCT treats as skipped: {}", shortList(absent)));
     if (!forgotten.empty())
-        result.left.push_back(fmt::format("quant_enable is missing, which AMCT takes for false: {}", shortList(forgotten)));
+        result.left.push_back(fmt::format("quant_enable is missing, which AMCT treats as false: {}", shortList(forgotten)));
     if (!migrating.empty())
         result.left.push_back(fmt::format("dmq_balancer_param has no counterpart here: {}", shortList(migrating)));
 
@@ -130,7 +130,7 @@ ImportResult readAmct(const ImportSource& source) {
         q.activation.symmetric = common.symmetric;
         config.calibration.method = common.method;
         config.calibration.parameters = common.parameters;
-        // Of layers in float as well: their parameters count again as soon as they are quantized.
+        // Also for float layers: their parameters apply as soon as they are quantized.
         for (const auto& [name, entry] : document.layers) {
             if (!entry.enabled && !entry.activationGiven) continue;
             const ActivationTarget own = targetOf(entry.activation, document.activationOffset);
@@ -169,12 +169,12 @@ ImportResult readAmct(const ImportSource& source) {
                 otherRounding.push_back(name);
         if (!otherRounding.empty())
             result.left.push_back(
-                fmt::format("wts_algo {} of layers in float is not kept, for rounding is set for the whole "
+                fmt::format("wts_algo {} of layers in float is not kept, because rounding is set for the whole "
                             "network here: {}",
                             learned ? "arq_quantize" : "ada_quantize", shortList(otherRounding)));
-        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is out of use and becomes arq_quantize");
+        if (nuq) result.left.emplace_back("wts_algo nuq_quantize is obsolete and becomes arq_quantize");
         result.taken.push_back(fmt::format("weights: {} bits, {}{}", common.bits, common.channelWise ? "per channel" : "per tensor",
-                                           learned ? ", rounding learned in all layers" : ""));
+                                           learned ? ", learned rounding in all layers" : ""));
     }
     takeBatches(graph, document.batches, result);
     return result;

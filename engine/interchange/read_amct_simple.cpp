@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's simplified configuration. It is expanded as AMCT does it (common_config < override_layer_types < override_layer_configs) into
-// a complete entry for each layer, and those are read as config.json is.
+// Imports AMCT's simplified configuration. Like AMCT, expands it (common_config < override_layer_types < override_layer_configs) into a
+// complete entry for each layer, then reads these as config.json.
 
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -61,7 +61,7 @@ class Expander {
                 if (config != nullptr) apply(*config, entry, *verdict.layer, layer != nullptr && config == calibrationOf(*layer));
             m_json[node.name] = std::move(entry);
         }
-        if (enabled == 0) failInput("skip_layers and skip_layer_types leave no layer to quantize, which AMCT refuses");
+        if (enabled == 0) failInput("skip_layers and skip_layer_types leave no layer to quantize, which AMCT rejects");
         return m_json.dump();
     }
 
@@ -83,7 +83,7 @@ class Expander {
             else if (f.name == "nuq_config" || f.name == "tensor_quantize" || f.name == "conv_calibration_config" || f.name == "fc_calibration_config")
                 left.push_back(fmt::format("line {}: {} has no counterpart here", f.line, f.name));
             else
-                failInput("line {}: there is no field {}{}", f.line, f.name,
+                failInput("line {}: unknown field {}{}", f.line, f.name,
                           didYouMean(nearNames({"skip_layers", "skip_layer_types", "skip_fusion_layers", "common_config", "override_layer_types",
                                                 "override_layer_configs", "batch_num", "activation_offset", "joint_quant", "do_fusion"},
                                                f.name, 2)));
@@ -100,7 +100,7 @@ class Expander {
 
     void skipType(const Field& f) {
         static const std::set<std::string> kTypes = {"Conv", "ConvTranspose", "Gemm", "MatMul", "AveragePool"};
-        if (!kTypes.contains(f.text)) failInput("line {}: skip_layer_types: AMCT quantizes no {}; it has {}", f.line, f.text, fmt::join(kTypes, ", "));
+        if (!kTypes.contains(f.text)) failInput("line {}: skip_layer_types: AMCT does not quantize {}; available: {}", f.line, f.text, fmt::join(kTypes, ", "));
         if (!m_skippedTypes.insert(f.text).second) failInput("line {}: skip_layer_types names {} twice", f.line, f.text);
     }
 
@@ -131,13 +131,13 @@ class Expander {
         return found;
     }
 
-    /// `own`: of this layer alone; otherwise what the layer cannot have is not asked of it, as AMCT does it.
+    /// `own`: settings for this layer alone. Other settings are dropped if the layer does not support them, as in AMCT.
     void apply(const Field& config, Json& entry, const AmctLayer& can, bool own) {
         Json& activation = entry["activation_quant_params"];
         Json& weight = entry["weight_quant_params"];
         for (const Field& block : config.fields) {
             if (block.name == "ifmr_quantize" || block.name == "hfmg_quantize") {
-                // Another algorithm's parameters are not inherited, its asymmetric neither.
+                // Parameters of another algorithm are not inherited, including asymmetric.
                 const std::string algorithm = block.name.substr(0, 4);
                 if (activation.value("act_algo", algorithm) != algorithm) activation = Json::object();
                 activation["act_algo"] = algorithm;
@@ -170,12 +170,12 @@ class Expander {
                 for (const Field& f : block.fields)
                     if (f.name == "migration_strength" && can.hasWeight) entry["dmq_balancer_param"] = scalar(f);
             } else {
-                failInput("line {}: a calibration has no {}", block.line, block.name);
+                failInput("line {}: unknown field {} in a calibration_config", block.line, block.name);
             }
         }
     }
 
-    /// AMCT lowers widths that a layer cannot have to 8.
+    /// Changes widths that a layer does not support to 8, as AMCT does.
     static void lowerBits(Json& weight, const AmctLayer& can) {
         const auto bits = weight.find("num_bits");
         if (bits == weight.end()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA's settings, as Python calls or as the YAML of 24.x. Names may be ONNX's or CLIKA's. The script is read, not run.
+// Imports CLIKA's settings from Python calls or from the YAML of 24.x. Layer names can be ONNX's or CLIKA's. The script is not executed.
 
 #include <yaml-cpp/yaml.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using Kind = PythonValue::Kind;
 
-/// From both notations; `line` counts from 1.
+/// The settings of one layer, from either notation; `line` counts from 1.
 struct LayerCall {
     int line = 0;
     std::string layer;
@@ -54,7 +54,7 @@ class Reader {
         return std::nullopt;
     }
 
-    /// Both keys together are one rule; a threshold alone, or without a number, skips nothing.
+    /// Both keys together form one rule; one of them alone skips nothing.
     void automaticSkip() {
         if (m_automatic && m_sensitivity) {
             SkipRule rule;
@@ -98,7 +98,7 @@ class Reader {
             rule.kind = SkipKind::Downstream;
             rule.from = *from;
             config.rules.push_back(rule);
-            m_result.taken.push_back(fmt::format("{} and all downstream of it stay in float", *from));
+            m_result.taken.push_back(fmt::format("{} and all layers downstream of it stay in float", *from));
         }
         if (call.until.empty()) return;
         SkipRule rule;
@@ -132,7 +132,7 @@ class Reader {
         } else if (key == "quantization_sensitivity_threshold") {
             if (null) return;
             if (!number || !(*number >= 0) || !std::isfinite(*number))
-                failInput("line {}: {} must be a number that is not negative, or null", line, key);
+                failInput("line {}: {} must be a non-negative number or null", line, key);
             m_sensitivity = *number;
         } else if (!null && key != "method")
             m_result.left.push_back(fmt::format("line {}: {} has no counterpart here", line, key));
@@ -158,7 +158,7 @@ class Reader {
             apply(pythonCall(script, statement));
         }
         for (const int line : script.unread)
-            m_result.left.push_back(fmt::format("line {}: is more than a plain call and was not read", line));
+            m_result.left.push_back(fmt::format("line {}: ignored, because it is not a plain call or assignment", line));
         if (calls == 0) failInput("no call of set_quantization_settings_for_layer: expected a script for CLIKA's settings, or its YAML");
     }
 
@@ -172,7 +172,7 @@ class Reader {
         const PythonValue* settings = argument(1, "layer_quantization_settings");
         if (settings == nullptr) settings = argument(1, "settings");
         if (name == nullptr || name->kind != Kind::Text)
-            failInput("line {}: the first argument must be the layer's name as a text", statement.line);
+            failInput("line {}: the first argument must be the layer's name as a string", statement.line);
         if (settings == nullptr || settings->kind != Kind::Call || !settings->text.ends_with("LayerQuantizationSettings"))
             failInput("line {}: the second argument must be LayerQuantizationSettings(...)", statement.line);
         LayerCall result;
@@ -206,15 +206,15 @@ class Reader {
 
     static int lineOf(const YAML::Node& node) { return node.Mark().line + 1; }
 
-    /// Keys once each; throws for anything but a map.
+    /// Returns the entries of a mapping. Throws for duplicate keys and for anything but a mapping.
     static std::vector<std::pair<std::string, YAML::Node>> entries(const YAML::Node& node, const std::string& path) {
         if (!node.IsMap()) failInput("line {}: {} must be a mapping of keys to values", lineOf(node), path);
         std::vector<std::pair<std::string, YAML::Node>> list;
         std::set<std::string> seen;
         for (const auto& item : node) {
-            if (!item.first.IsScalar()) failInput("line {}: a key of {} must be a plain text", lineOf(item.first), path);
+            if (!item.first.IsScalar()) failInput("line {}: a key of {} must be a plain string", lineOf(item.first), path);
             const std::string key = item.first.Scalar();
-            if (!seen.insert(key).second) failInput("line {}: the key '{}' is there twice; remove one", lineOf(item.first), key);
+            if (!seen.insert(key).second) failInput("line {}: duplicate key '{}'; remove one", lineOf(item.first), key);
             list.emplace_back(key, item.second);
         }
         return list;

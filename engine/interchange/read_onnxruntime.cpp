@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a script with quantize_static says: nodes_to_exclude, types, symmetry, calibration method. The script is read, not run.
+// Imports nodes_to_exclude, types, symmetry and calibration method from a script with quantize_static. The script is not executed.
 
 #include "base/error.h"
 #include "interchange/python_source.h"
@@ -104,7 +104,7 @@ class ScriptReader {
             } else if (key == "CalibPercentile" && item.kind == Kind::Number && item.number > 50 && item.number <= 100)
                 config.calibration.parameters.percentile = item.number / 100;
             else if (key == "QuantizeBias" && item.kind == Kind::Bool) config.quantization.biasBits = item.truth ? 32 : kFloatBias;
-            else m_result.left.push_back(fmt::format("line {}: extra_options['{}'] is not read", value->keys[i].line, key));
+            else m_result.left.push_back(fmt::format("line {}: extra_options['{}'] is not supported", value->keys[i].line, key));
         }
     }
 

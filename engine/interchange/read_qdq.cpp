@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A quantized model of ours: its metadata hold the configuration that made it.
+// Imports a model that Quantloupe quantized: its metadata contain the configuration.
 
 #include "base/error.h"
 #include "config/config_json.h"
@@ -15,7 +15,7 @@ ImportResult readQdq(const ImportSource& source) {
     const auto& metadata = model.graph->facts().metadata;
     const auto found = metadata.find("quantloupe.config");
     if (found == metadata.end())
-        failInput("its metadata hold no configuration (quantloupe.config): expected a model that Quantloupe has quantized");
+        failInput("its metadata contain no configuration (quantloupe.config): expected a model that Quantloupe quantized");
     ImportResult result;
     try {
         result.config = configFromJson(found->second);

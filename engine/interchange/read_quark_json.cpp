@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's QConfig JSON, with a word on what Quark itself would silently pass over.
+// Imports Quark's QConfig JSON. Reports keys that Quark itself would silently ignore.
 
 #include "config/config_choices.h"
 #include "config/object_reader.h"
@@ -26,7 +26,7 @@ std::vector<std::string> nameList(const Json& value, const std::string& path) {
     std::vector<std::string> names;
     if (!value.is_array()) failInput("{}: must be a list of names, not {}", path, describeValue(value));
     for (const Json& name : value) {
-        if (!name.is_string()) failInput("{}: must hold names, not {}", path, describeValue(name));
+        if (!name.is_string()) failInput("{}: must contain names, not {}", path, describeValue(name));
         names.push_back(name.get<std::string>());
     }
     return names;
@@ -49,7 +49,7 @@ class Reader {
         equalization();
         extraOptions();
         for (const auto& item : m_json.items())
-            if (!known(item.key())) m_result.left.push_back(fmt::format("{} is not read", item.key()));
+            if (!known(item.key())) m_result.left.push_back(fmt::format("{} is not supported", item.key()));
         return std::move(m_result);
     }
 
@@ -74,7 +74,7 @@ class Reader {
         };
         const auto text = [&](const char* name) {
             const Json& item = need(name);
-            if (!item.is_string()) failInput("{}.{}: must be a text, not {}", where, name, describeValue(item));
+            if (!item.is_string()) failInput("{}.{}: must be a string, not {}", where, name, describeValue(item));
             return lastName(item.get<std::string>());
         };
         TensorSpec spec;
@@ -83,7 +83,7 @@ class Reader {
         spec.symmetric = value["symmetric"].get<bool>();
         const std::string scale = text("scale_type");
         if (scale != "PowerOf2" && scale != "Float32")
-            m_result.left.push_back(fmt::format("{}.scale_type: {} has no counterpart here; it counts as Float32", where, scale));
+            m_result.left.push_back(fmt::format("{}.scale_type: {} has no counterpart here; it is imported as Float32", where, scale));
         spec.powerOfTwo = scale == "PowerOf2";
         const std::string granularity = text("quant_granularity");
         if (granularity != "Tensor" && granularity != "Channel")
@@ -91,7 +91,7 @@ class Reader {
         spec.perChannel = granularity == "Channel";
         const std::string type = text("data_type");
         if (!takeIntegerType(type, spec.bits, spec.isSigned)) {
-            m_result.left.push_back(fmt::format("{}.data_type: {} is none of Int4, UInt4, Int8, UInt8, Int16, UInt16", where, type));
+            m_result.left.push_back(fmt::format("{}.data_type: {} is not one of Int4, UInt4, Int8, UInt8, Int16, UInt16", where, type));
             return std::nullopt;
         }
         spec.method = text("calibration_method");
@@ -101,7 +101,7 @@ class Reader {
     void globalConfig(const Json& global) {
         if (!global.is_object()) failInput("global_config: must be an object, not {}", describeValue(global));
         if (global.contains("activation"))
-            failInput("global_config.activation: Quark passes this key over; activations are called input_tensors");
+            failInput("global_config.activation: Quark ignores this key; activations are called input_tensors");
         if (!global.contains("input_tensors")) failInput("global_config.input_tensors is missing, and Quark needs it");
         auto& q = m_result.config.quantization;
         if (const auto a = tensor(global, "input_tensors", "global_config")) {
@@ -125,7 +125,7 @@ class Reader {
             m_result.taken.push_back(fmt::format("weights: {} bits, {}", w->bits, w->perChannel ? "per channel" : "per tensor"));
             m_power = m_power && w->powerOfTwo;
         }
-        q.biasBits = m_power ? 8 : 32;  // powers of two on both turn Quark's NPU mode on
+        q.biasBits = m_power ? 8 : 32;  // power-of-two scales for both enable Quark's NPU mode
         takeQuarkNpu(m_power, m_result.config);
     }
 
@@ -139,7 +139,7 @@ class Reader {
             else if (list[i].is_array() && list[i].size() == 2) {
                 const std::string path = fmt::format("exclude[{}]", i);
                 takeQuarkSubgraph(*m_source.graph, nameList(list[i][0], path), nameList(list[i][1], path), m_result);
-                m_result.taken.push_back(path + ": taken as a sub-graph; Quark itself passes over a list here (it wants a Python tuple)");
+                m_result.taken.push_back(path + ": imported as a subgraph; Quark itself ignores a list here (it expects a Python tuple)");
             } else failInput("exclude[{}]: must be a name or [[starts], [ends]], not {}", i, describeValue(list[i]));
         }
         takeQuarkExclusions(*m_source.graph, names, m_result);
@@ -229,7 +229,7 @@ class Reader {
                                               {"cle_total_layer_diff_threshold", &e.totalLayerDiffThreshold}})
                 if (const Json* value = reader.find(key)) {
                     if (!value->is_number() || value->get<double>() < 0)
-                        failInput("{}.{}: must be a number that is not negative, not {}", path, key, describeValue(*value));
+                        failInput("{}.{}: must be a non-negative number, not {}", path, key, describeValue(*value));
                     *target = value->get<double>();
                 }
             m_result.taken.push_back(fmt::format("cle: {} steps", e.steps));
@@ -250,7 +250,7 @@ class Reader {
                 if (!value.get<bool>()) config.quantization.biasBits = kFloatBias;
             } else if (item.key() == "Percentile" && value.is_number() && value.get<double>() > 50 && value.get<double>() <= 100)
                 config.calibration.parameters.percentile = value.get<double>() / 100;
-            else m_result.left.push_back(fmt::format("extra_options.{} is not read", item.key()));
+            else m_result.left.push_back(fmt::format("extra_options.{} is not supported", item.key()));
         }
     }
 

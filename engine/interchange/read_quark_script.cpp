@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Python script with Quark's legacy API (QuantizationConfig). The script is read, not run.
+// Imports a Python script with Quark's legacy API (QuantizationConfig). The script is not executed.
 
 #include <cmath>
 
@@ -36,7 +36,7 @@ class Reader {
             leave(*value,
                   fmt::format(
                       "quant_format {}: a configuration does not choose the format of the quantized model; "
-                      "'quantloupe-cli export --to qoperator' writes operators on integers",
+                      "'quantloupe-cli export --to qoperator' writes integer operators",
                       lastName(*value)));
         if (const PythonValue* value = find("calibrate_method")) {
             if (takeQuarkMethod(lastName(*value), value->text.find("PowerOfTwo") != std::string::npos, m_result.config))
@@ -115,7 +115,7 @@ class Reader {
             if (value == nullptr) return;
             const std::string name = lastName(*value);
             if (name.starts_with('Q') && takeIntegerType(name.substr(1), bits, isSigned)) take(key, name);
-            else leave(*value, fmt::format("{} {} is no type of 4, 8 or 16 bits, which are those that there are", key, name));
+            else leave(*value, fmt::format("{} {} is not an integer type of 4, 8 or 16 bits", key, name));
         };
         type("activation_type", q.activation.bits, q.activation.isSigned);
         type("weight_type", q.weight.bits, q.weight.isSigned);
@@ -128,14 +128,14 @@ class Reader {
     }
     double positive(const PythonValue& value, const std::string& key) {
         if (value.kind != Kind::Number || !(value.number >= 0))
-            failInput("line {}: {} must be a number that is not negative", value.line, key);
+            failInput("line {}: {} must be a non-negative number", value.line, key);
         return value.number;
     }
 
     void extraOptions(bool cle) {
         auto& t = m_result.config.transforms;
         auto& q = m_result.config.quantization;
-        const NpuOperators npu = t.npuOperators;  // enable_npu_cnn was read already
+        const NpuOperators npu = t.npuOperators;  // already set from enable_npu_cnn
         t = {};
         t.npuOperators = npu;
         if (cle) {
@@ -161,7 +161,7 @@ class Reader {
             else if (key == "Int16Bias") q.biasBits = truth(value, key) ? 16 : q.biasBits;
             else if (key == "Percentile") {
                 const double percent = positive(value, key);
-                if (percent <= 50 || percent > 100) failInput("line {}: Percentile must lie above 50 and at most at 100", value.line);
+                if (percent <= 50 || percent > 100) failInput("line {}: Percentile must be above 50 and at most 100", value.line);
                 m_result.config.calibration.parameters.percentile = percent / 100;
             } else if (key == "SimulateDPU") {
                 if (!truth(value, key)) t.npuOperators = {};
@@ -177,7 +177,7 @@ class Reader {
             else if (key == "CLEWeightThreshold") e.weightThreshold = positive(value, key);
             else if (key == "CLETotalLayerDiffThreshold") e.totalLayerDiffThreshold = positive(value, key);
             else {
-                m_result.left.push_back(fmt::format("line {}: extra_options['{}'] is not read", options->keys[i].line, key));
+                m_result.left.push_back(fmt::format("line {}: extra_options['{}'] is not supported", options->keys[i].line, key));
                 continue;
             }
             m_result.taken.push_back(key);

@@ -30,7 +30,7 @@ std::string framed(double height, const std::string& label, const std::string& c
                        kWidth, height, escapedXml(label), content);
 }
 
-/// Round steps that span the values: 0.6, 0.7, 0.8.
+/// An axis with round steps that covers the values: 0.6, 0.7, 0.8.
 struct Axis {
     double low, high, step;
     Axis(double from, double to) {
@@ -80,7 +80,7 @@ std::string pathPlot(const std::vector<AccuracyStep>& path) {
         plot += text(kWidth - 4, y + 16, "end", lost ? kRed : kInk, numbers);
         before = rate;
     }
-    return framed(height, "where the accuracy went", plot);
+    return framed(height, "accuracy loss by step", plot);
 }
 
 std::string historyPlot(const std::vector<AccuracyStep>& history) {
@@ -100,8 +100,8 @@ std::string historyPlot(const std::vector<AccuracyStep>& history) {
         plot += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"><title>{}</title></circle>\n", x(i), y(points[i].first), kBlue,
                             escapedXml(fmt::format("{}. {}: {:.2f} %", i + 1, points[i].second->name, 100 * points[i].first)));
     plot += text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", kInk,
-                 fmt::format("{} of the {} measured configurations, oldest first", plottedName(points.back().second->accuracy), points.size()));
-    return framed(kHeight, "accuracy along the history", plot);
+                 fmt::format("{} of the {} evaluated configurations, oldest first", plottedName(points.back().second->accuracy), points.size()));
+    return framed(kHeight, "accuracy history", plot);
 }
 
 std::string sensitivityPlot(const std::vector<LayerResult>& layers) {
@@ -130,8 +130,8 @@ std::string sensitivityPlot(const std::vector<LayerResult>& layers) {
     }
     if (!curve.empty()) plot += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.5\"/>\n", curve, kBlue);
     plot += text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", kInk,
-                 "QS of the layers in graph order: bars local (yellow: stays in float), line cumulative");
-    return framed(kHeight, "sensitivity along the network", plot);
+                 "QS of the layers in graph order; bars: local (yellow: stays in float), line: cumulative");
+    return framed(kHeight, "layer sensitivity", plot);
 }
 
 }  // namespace quantloupe

@@ -11,13 +11,13 @@
 
 namespace quantloupe {
 
-/// layer, operator, state, reason, host, then numbers, then the comment.
+/// Column titles: layer, operator, state, reason, host, then numbers, then the comment.
 const std::vector<std::string>& reportColumns();
-/// One cell a column; a number that is not known is empty, an infinite one "inf".
+/// One cell per column. An unknown number is empty, an infinite one is "inf".
 std::vector<std::string> reportRow(const ExportSource& source, const LayerResult& layer);
 std::string reportNumber(const std::optional<double>& value);
 
-/// For text and attributes of XML and HTML; control characters are left out.
+/// Escapes text for XML and HTML content and attributes; removes control characters.
 std::string escapedXml(std::string_view text);
 
 }  // namespace quantloupe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports of what was tuned: the layer table as CSV (RFC 4180), everything as JSON, and a page that needs no other file.
+// Reports of the tuned configuration: the layer table as CSV (RFC 4180), everything as JSON, and a self-contained HTML page.
 
 #include "config/config_json.h"
 #include "interchange/csv.h"
@@ -43,14 +43,14 @@ std::string accuracyRow(const char* name, const std::optional<Accuracy>& a) {
                        percent(a->top5), percent(a->agreement), a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
 }
 
-/// The drawing alone, to stand inside a page.
+/// Returns the SVG element of the graph, to be embedded in a page.
 std::string inlineSvg(const ExportSource& source) {
     const std::string svg = graphToSvg(*source.prepared->source, source.layers);
     const std::size_t start = svg.find("<svg");
     return start == std::string::npos ? std::string() : svg.substr(start);
 }
 
-/// Comments are what a reader looks for first: they stand by themselves, too, not only in the table.
+/// Lists the comments separately in addition to the table, because readers look for them first.
 std::string commentList(const ExportSource& source) {
     std::string items;
     for (const auto& [name, settings] : source.config.layers)
@@ -72,13 +72,14 @@ std::string layerTable(const ExportSource& source) {
     return text + "</table>\n</div>\n";
 }
 
-/// Sixteen columns do not fit on paper: names, operator and comment share one, state and reason another; cosines are left to the files.
+/// Sixteen columns do not fit on paper: name, operator and comment share one column, state and reason another, and the cosines are
+/// omitted.
 std::string paperTable(const ExportSource& source) {
     const auto share = [](int percent, const char* title) { return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title); };
-    // The head is repeated on each page.
-    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" + share(28, "layer") + share(22, "state") + share(6, "QS of the weight") +
-                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave one out") +
-                       share(8, "MACs") + share(6, "weights") + "</tr></thead>\n<tbody>\n";
+    // thead is repeated on each page.
+    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" + share(28, "layer") + share(22, "state") + share(6, "weight QS") +
+                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") + share(6, "SQNR, dB") + share(6, "leave-one-out") +
+                       share(8, "MACs") + share(6, "parameters") + "</tr></thead>\n<tbody>\n";
     using D = TensorDifference;
     const auto cell = [](const std::optional<double>& value) {
         return "<td align=\"right\">" + (value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : reportNumber(value)) + "</td>";
@@ -112,7 +113,7 @@ table { border-collapse: collapse; } th, td { border-bottom: 1px solid #d5dbe3; 
 pre { background: #f4f6f9; padding: 1em; overflow: auto; } svg { height: auto; }
 )";
 
-/// What Qt's text documents know of style sheets.
+/// Uses only the style sheet properties that Qt's text documents support.
 constexpr const char* kPaperStyle = R"(
 body { color: #1c2430; } h1 { font-size: 15pt; } h2 { font-size: 11pt; } th, td { padding: 1px 3px; } pre { background: #f4f6f9; }
 )";
@@ -179,9 +180,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
                         e.counts.floating, e.counts.folded, e.counts.fused);
     if (e.quantized) {
         text += "<h2>Accuracy</h2>\n";
-        if (e.randomInputs) text += "<p>Of random inputs, not of real data.</p>\n";
+        if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";
         text += "<table>\n<tr><th></th><th>samples</th><th>top-1</th><th>top-5</th><th>agreement</th><th>SQNR</th></tr>\n";
-        text += accuracyRow("float", e.floating) + accuracyRow("after its transforms", e.prepared) + accuracyRow("quantized", e.quantized) +
+        text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) + accuracyRow("quantized", e.quantized) +
                 "</table>\n";
     } else {
         text += "<p>Not evaluated: no data was given.</p>\n";
@@ -189,9 +190,9 @@ std::string htmlReport(const ExportSource& source, bool paper) {
     const auto plot = [&](const char* heading, const std::string& svg) {
         if (!svg.empty()) text += fmt::format("<h2>{}</h2>\n{}", heading, svg);
     };
-    plot("Where the accuracy went", pathPlot(source.path));
-    plot("Accuracy along the history", historyPlot(source.history));
-    plot("Sensitivity along the network", sensitivityPlot(source.layers));
+    plot("Accuracy loss by step", pathPlot(source.path));
+    plot("Accuracy history", historyPlot(source.history));
+    plot("Layer sensitivity", sensitivityPlot(source.layers));
     text += commentList(source);
     const std::string_view chapter = paper ? "<h2 style=\"page-break-before: always\">" : "<h2>";
     text += fmt::format("{}Network</h2>\n", chapter);

@@ -28,7 +28,7 @@ except ImportError as error:
 model, folder, output = sys.argv[1:]
 options = onnxruntime.SessionOptions()
 options.log_severity_level = 3
-# Its optimizations round in other places, and its 8-bit kernels saturate on processors without VNNI.
+# Optimizations change where values are rounded, and ONNX Runtime's 8-bit kernels saturate on processors without VNNI.
 options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
 session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 rows = []
@@ -44,15 +44,15 @@ constexpr std::size_t kChunkBytes = 64u << 20;
 
 [[noreturn]] void failWithoutRuntime(const std::string& why) {
     failInput("{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then choose "
-              "ort/bin/python (in the window: Python under Will it hold?; anywhere: QUANTLOUPE_PYTHON)", why);
+              "ort/bin/python (in the window: Python in Verify in ONNX Runtime; anywhere: QUANTLOUPE_PYTHON)", why);
 }
 
-/// Removed with all that is in it.
+/// A temporary folder, removed with its content by the destructor.
 class TemporaryFolder {
   public:
     TemporaryFolder() {
         std::string name = (fs::temp_directory_path() / "quantloupe-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) fail(ErrorKind::Io, "no temporary folder can be made in '{}'", fs::temp_directory_path().string());
+        if (::mkdtemp(name.data()) == nullptr) fail(ErrorKind::Io, "cannot create a temporary folder in '{}'", fs::temp_directory_path().string());
         m_path = name;
     }
     ~TemporaryFolder() {
@@ -110,7 +110,7 @@ fs::path findPython() {
 RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data, const std::vector<InputSpec>& inputs, const CancelToken& cancel,
                               const fs::path& chosen) {
     const fs::path python = chosen.empty() ? findPython() : chosen;
-    if (python.empty()) failWithoutRuntime("there is no python3 on the PATH, and running the export needs ONNX Runtime");
+    if (python.empty()) failWithoutRuntime("python3 is not on the PATH; running the export needs Python with ONNX Runtime");
     const TemporaryFolder folder;
     const fs::path script = folder.path() / "run.py", output = folder.path() / "outputs.npz";
     writeFileAtomically(script, kScript);
@@ -119,7 +119,7 @@ RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data, const 
     const ProgramOutput run =
         runProgram({python, {script.string(), fs::absolute(model).string(), folder.path().string(), output.string()}, seconds}, cancel);
     if (run.exitCode == 3) failWithoutRuntime(fmt::format("'{}' has no ONNX Runtime ({})", python.string(), run.err.substr(0, run.err.find('\n'))));
-    if (run.exitCode != 0) failInput("ONNX Runtime does not run the model: {}", run.err.size() > 800 ? run.err.substr(run.err.size() - 800) : run.err);
+    if (run.exitCode != 0) failInput("ONNX Runtime failed to run the model: {}", run.err.size() > 800 ? run.err.substr(run.err.size() - 800) : run.err);
     return {loadNpz(output).at("outputs"), "ONNX Runtime " + run.out.substr(0, run.out.find('\n'))};
 }
 

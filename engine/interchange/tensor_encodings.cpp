@@ -18,9 +18,9 @@ int bitsOf(int quantMin, int quantMax) {
 }  // namespace
 
 TensorEncodings tensorEncodings(const ExportSource& source) {
-    if (!source.plan) fail(ErrorKind::Internal, "an export that holds scales was asked for without a plan");
+    if (!source.plan) fail(ErrorKind::Internal, "an export with scales was requested without a plan");
     if (source.config.quantization.placement == Placement::WeightedInputs)
-        failInput("encodings are of tensors, for all their readers, and placement weighted_inputs quantizes them for single readers: set "
+        failInput("an encoding applies to a tensor and all its consumers, but placement weighted_inputs quantizes it for single consumers: set "
                   "quantization.placement to inputs_and_outputs");
     const Plan& plan = *source.plan;
     const Graph& graph = *plan.prepared->graph;
@@ -53,7 +53,7 @@ TensorEncodings tensorEncodings(const ExportSource& source) {
         }
         const auto [known, fresh] = parameters.emplace(unit.weight, e);
         if (!fresh && (known->second.scales != e.scales || known->second.bits != e.bits))
-            failInput("the weight '{}' is shared by layers with different settings, and an encoding can hold one: give them the same",
+            failInput("the weight '{}' is shared by layers with different settings, but a tensor has only one encoding: give the layers the same settings",
                       e.tensor);
     }
     TensorEncodings result;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A plan's scales the way AIMET and Qualcomm's tools write them: value = scale * (q + offset), q from 0 to 2^bits - 1, offset <= 0.
+// The scales of a plan in the convention of AIMET and Qualcomm's tools: value = scale * (q + offset), q from 0 to 2^bits - 1,
+// offset <= 0.
 
 #include <string>
 #include <vector>
@@ -13,19 +14,19 @@ struct TensorEncoding {
     std::string tensor;  ///< in the prepared model
     int bits = 8;
     bool symmetric = false;
-    bool isSigned = true;  ///< of the integers that the preview used
+    bool isSigned = true;  ///< signedness of the preview's integers
     int axis = -1;         ///< -1: one scale
     std::vector<float> scales;
-    std::vector<int> offsets;  ///< one a scale
-    /// ONNX's zero point of entry `i`.
+    std::vector<int> offsets;  ///< one per scale
+    /// The ONNX zero point of entry `i`.
     int zeroPoint(std::size_t i) const { return isSigned ? -offsets[i] - (1 << (bits - 1)) : -offsets[i]; }
 };
 
 struct TensorEncodings {
-    std::vector<TensorEncoding> activations, parameters;  ///< each in the order of the model's tensors; biases are not among them
+    std::vector<TensorEncoding> activations, parameters;  ///< both in the order of the model's tensors, without biases
 };
 
-/// `source.plan` must be there. Throws Error if a constant has other codes for two layers that share it.
+/// Requires `source.plan`. Throws Error if two layers share a constant but quantize it differently.
 TensorEncodings tensorEncodings(const ExportSource& source);
 
 }  // namespace quantloupe

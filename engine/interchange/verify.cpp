@@ -35,14 +35,14 @@ double rightOf(const std::vector<int>& classes, const Dataset& data) {
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config, const std::filesystem::path& model,
                                  const CancelToken& cancel) {
     const ConstantPtr ours = session.outputs(config, cancel).at(0);
-    if (!ours) fail(ErrorKind::Unsupported, "verifying compares the model's first output, which is not float32 or has no batch dimension");
+    if (!ours) fail(ErrorKind::Unsupported, "verification compares the model's first output, which is not float32 or has no batch dimension");
     saveModel(*session.quantizedModel(config, cancel), model);
     return {model, ours, evaluationData(session), inputSpecsOf(session.graph())};
 }
 
 Verification verify(const VerifySource& source, const std::filesystem::path& python, const CancelToken& cancel) {
     const RuntimeOutputs theirs = runOnnxRuntime(source.model, *source.data, source.inputs, cancel, python);
-    if (theirs.values->dims() != source.ours->dims()) failInput("{} gives outputs of another shape than the preview", theirs.runtime);
+    if (theirs.values->dims() != source.ours->dims()) failInput("{} returns outputs of a different shape than the preview", theirs.runtime);
     Verification result;
     result.runtime = theirs.runtime;
     const auto a = classesOf(*source.ours), b = classesOf(*theirs.values);
@@ -60,12 +60,12 @@ Verification verify(const VerifySource& source, const std::filesystem::path& pyt
     return result;
 }
 
-std::string whyItDoesNotHold(const Verification& r) {
+std::string whyVerificationFailed(const Verification& r) {
     const double one = 1.0 / static_cast<double>(std::max<std::size_t>(r.samples, 1)), rounding = 1e-9;
     if (r.here && std::abs(*r.here - *r.there) > std::max(0.005, one) + rounding)
-        return fmt::format("the accuracies are {:.2f} points apart", 100 * std::abs(*r.here - *r.there));
+        return fmt::format("the accuracies differ by {:.2f} points", 100 * std::abs(*r.here - *r.there));
     if (r.agreement < 0.99 - rounding && 1 - r.agreement > one + rounding)
-        return fmt::format("{:.2f} % of the samples get another class", 100 * (1 - r.agreement));
+        return fmt::format("{:.2f} % of the samples get a different class", 100 * (1 - r.agreement));
     return {};
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Will it hold? The quantized model in ONNX Runtime on the samples that were evaluated, beside what was computed here.
+// Verifies the quantized model: runs it in ONNX Runtime on the evaluated samples and compares the outputs with the preview's.
 //
-// Two halves, because the first needs the session's thread and the second takes long and needs only a copy of what the first found.
+// There are two steps: the first needs the session's thread, the second takes long but needs only the results of the first.
 
 #include <filesystem>
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace quantloupe {
 
-/// What the second half compares with. Values only: any thread.
+/// The input of verify(). Holds only values, so it can be used on any thread.
 struct VerifySource {
     std::filesystem::path model;  ///< the quantized model's file
-    ConstantPtr ours;             ///< the preview's first output, the sample first
+    ConstantPtr ours;             ///< the preview's first output, sample dimension first
     DatasetPtr data;
     std::vector<InputSpec> inputs;
 };
@@ -24,18 +24,18 @@ struct VerifySource {
 struct Verification {
     std::string runtime;  ///< "ONNX Runtime 1.31.1"
     std::size_t samples = 0;
-    double agreement = 0;   ///< rate of samples that both give the same class
-    double maxAbsDiff = 0;  ///< of the first output
-    std::optional<double> here, there;  ///< top-1 as a rate, where labels are known
+    double agreement = 0;   ///< rate of samples with the same predicted class
+    double maxAbsDiff = 0;  ///< largest difference in the first output
+    std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
 };
 
 /// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data; Cancelled.
 VerifySource prepareVerification(Session& session, const QuantizationConfig& config, const std::filesystem::path& model,
                                  const CancelToken& cancel = {});
-/// Runs it; see runOnnxRuntime for `python`, errors and threads.
+/// Runs the model and compares; see runOnnxRuntime for `python`, errors and threads.
 Verification verify(const VerifySource& source, const std::filesystem::path& python = {}, const CancelToken& cancel = {});
-/// Whether what was previewed is what will run: accuracies no further apart than half a point or one sample, classes the same in 99 of
-/// 100; and why not, in words. Empty: it holds.
-std::string whyItDoesNotHold(const Verification& result);
+/// Returns an empty string if the model behaves as previewed, otherwise the reason: the accuracies may differ by at most half a point
+/// or one sample, and at least 99 % of the predicted classes (or all but one) must be the same.
+std::string whyVerificationFailed(const Verification& result);
 
 }  // namespace quantloupe

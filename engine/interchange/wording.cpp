@@ -73,7 +73,7 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
     if (transforms.equalization.profile != EqualizationProfile::Off) changes.emplace_back("equalization");
     if (transforms.replaceRelu6 != ReplaceRelu6::None) changes.emplace_back("the replacement of Clip(0, 6)");
     if (transforms.highBiasFold) changes.emplace_back("high-bias folding");
-    if (config.refine.migration > 0) changes.emplace_back("migration of outliers");
+    if (config.refine.migration > 0) changes.emplace_back("outlier migration");
     if (transforms.npuOperators != NpuOperators{}) {
         std::vector<std::string> operators;
         if (transforms.npuOperators.averagePool) operators.emplace_back("means");
@@ -86,8 +86,8 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {
     if (config.quantization.rounding == TieRounding::HalfEven) return {};
-    return {fmt::format("the preview rounds as AIMET does (quantization.rounding aimet), {} rounds halves to even: single codes differ; "
-                        "half_even shows what comes of it there",
+    return {fmt::format("the preview rounds ties as AIMET does (quantization.rounding aimet), but {} rounds them to even: a few codes differ; "
+                        "set half_even to preview that",
                         tool)};
 }
 
@@ -99,8 +99,8 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
     if (source.config.refine.rounding != Rounding::Nearest)
         notices.push_back(fmt::format("the learned rounding of the preview is not part of this export: {} rounds to the nearest code", tool));
     if (source.config.quantization.placement == Placement::WeightedInputs && tool != "AMCT")
-        notices.push_back(fmt::format("the preview quantizes what layers with weights read and nothing else (placement weighted_inputs), "
-                                      "which is AMCT's way: {} quantizes the outputs of layers, too",
+        notices.push_back(fmt::format("the preview quantizes only the inputs of weighted layers (placement weighted_inputs), "
+                                      "as AMCT does, but {} also quantizes layer outputs",
                                       tool));
     return notices;
 }

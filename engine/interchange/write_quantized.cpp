@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantized model itself, which every ONNX runtime reads: with Q/DQ pairs, or with operators on integers. Its metadata hold the
+// Writes the quantized model, with Q/DQ pairs for every ONNX runtime or with integer operators. Its metadata contain the
 // configuration.
 
 #include "base/error.h"
@@ -13,7 +13,7 @@ namespace quantloupe {
 namespace {
 
 GraphPtr quantized(const ExportSource& source) {
-    if (!source.plan) fail(ErrorKind::Internal, "a quantized model was asked for without a plan");
+    if (!source.plan) fail(ErrorKind::Internal, "a quantized model was requested without a plan");
     return writeQdq(*source.plan, configToJson(source.config));
 }
 
@@ -25,13 +25,13 @@ ExportResult writeQOperator(const ExportSource& source) {
     const QOperatorModel made = toQOperators(quantized(source));
     ExportResult result{{}, roundingNotices(source.config, "QuantizeLinear")};
     for (const auto& [reason, layers] : made.kept)
-        result.notices.push_back(fmt::format("{} on computing in float between Q/DQ pairs, because {}: {}",
-                                             layers.size() == 1 ? "1 layer goes" : fmt::format("{} layers go", layers.size()), reason,
+        result.notices.push_back(fmt::format("{} in float between Q/DQ pairs, because {}: {}",
+                                             layers.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", layers.size()), reason,
                                              shortList(layers)));
     if (!made.roundedBiases.empty())
-        result.notices.push_back(fmt::format("the operators on integers have biases of int32 in the scale of their sums, to which those of {} were rounded: {}",
+        result.notices.push_back(fmt::format("integer operators need int32 biases in the scale of their sums, so the biases of {} were rounded: {}",
                                              counted(made.roundedBiases.size(), "layer"), shortList(made.roundedBiases)));
-    result.notices.emplace_back("operators on integers round their sums once more than Q/DQ pairs do: single codes at ties differ from the preview by one");
+    result.notices.emplace_back("integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ from the preview by one");
     result.files.push_back({"", "", made.model, false});
     return result;
 }

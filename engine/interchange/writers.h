@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the files of this folder give to the registry. dialect.h says what they take, return and throw.
+// Writers and readers of all formats, for the registry. dialect.h documents parameters, results and errors.
 
 #include "interchange/dialect.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a frame of the graph takes while it is panned, and how long the layout. Usage: canvas_bench MODEL [ZOOM...]
-// (0: all of it). Prints one line a zoom: median and longest of 200 frames of 1920 x 1080 pixels.
+// Time per frame of the graph during panning, and time of the layout. Usage: canvas_bench MODEL [ZOOM...] (0: fit the whole
+// graph). Prints one line per zoom: median and maximum of 200 frames of 1920 x 1080 pixels.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -21,7 +21,7 @@ using namespace quantloupe::ui;
 
 namespace {
 
-/// Of the processor: painting is serial, and a busy machine must not make it slower.
+/// Processor time: painting is serial, and other load on the machine must not affect the result.
 struct Clock {
     static double now() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 };
@@ -53,7 +53,7 @@ void frames(const PaintScene& scene, const PictureIndex& index, double zoom, boo
     report("anywhere, zoom", transform.zoom, std::move(times));
 }
 
-/// As the canvas does it: most of a frame is the one before, moved. 60 pixels a frame are a quick hand; aslant.
+/// As in the canvas: most of a frame is the previous one, moved. 60 pixels per frame, diagonally, is fast panning.
 void panning(const PaintScene& scene, const PictureIndex& index, double zoom, double ratio) {
     constexpr int kFrames = 200;
     const QSize size(1920, 1080);
@@ -74,7 +74,7 @@ void panning(const PaintScene& scene, const PictureIndex& index, double zoom, do
     report(ratio > 1 ? "panning at 200 %, zoom" : "panning, zoom", transform.zoom, std::move(times));
 }
 
-/// Every frame another zoom, where nothing of the frame before can be used.
+/// A different zoom in every frame, so that nothing of the previous frame can be reused.
 void zooming(const PaintScene& scene, const PictureIndex& index) {
     PaintedView view;
     std::vector<double> times;
@@ -128,7 +128,7 @@ int main(int argc, char** argv) {
     scene.font = QApplication::font();
     PaintCache cache;
     scene.cache = &cache;
-    // The box with the longest edge is looked at: its edges are drawn apart, however far they run.
+    // Selects the box with the longest edge, because edges of the selected box are drawn separately, however long they are.
     double longest = 0;
     for (const PictureEdge& edge : picture.edges) {
         const double length = edge.points.empty() ? 0 : std::abs(edge.points.back().y - edge.points.front().y);

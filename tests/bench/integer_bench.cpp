@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 8-bit matrix product at the shapes of real networks. Weights are Gaussian with the deviation given, in steps: 20 is usual
-// per tensor, 40 per channel. Reports multiply-adds a second of one core.
+// The 8-bit matrix product with the shapes of real networks. Weights are Gaussian with the given standard deviation in quantization
+// steps: 20 is typical per tensor, 40 per channel. Reports multiply-adds per second on one core.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

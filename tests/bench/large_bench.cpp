@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network whose activations outgrow the memory: how soon a rough answer comes, what a toggled layer costs with all, half and
-// none of the memory it would like, a complete leave-one-out, and how much memory that takes.
-// Usage: large_bench MODEL DATA CALIBRATION_DATA [SAMPLES]. Prints one line a measurement.
+// A network whose activations exceed the memory: the time until a first estimate, the cost of toggling a layer with all, half and none
+// of the memory for its activations, a complete leave-one-out, and the memory that it takes.
+// Usage: large_bench MODEL DATA CALIBRATION_DATA [SAMPLES]. Prints one line per measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-/// MiB of memory that no file backs.
+/// Anonymous memory (not backed by a file) in MiB.
 double anonymousMemory() {
     std::ifstream status("/proc/self/status");
     std::string word;
@@ -57,7 +57,7 @@ std::unique_ptr<Session> open(const Inputs& inputs, std::optional<std::size_t> m
     return session;
 }
 
-/// Seconds until the rough and until the whole accuracy, from nothing.
+/// Seconds until the first estimate and until the final accuracy, without cached results.
 void cold(Session& session, const char* what) {
     const auto start = Clock::now();
     double rough = 0;

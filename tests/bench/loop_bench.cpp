@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop's speed on the bundled demo, 256 images: a full evaluation, one skip near the end, undo, layer metrics; and the layout.
+// Speed of the tuning loop on the bundled demo with 256 images: a full evaluation, one skip near the end, undo, layer metrics, and the
+// layout.
 // Run on a quiet machine: build/release/tests/loop_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
 #include <benchmark/benchmark.h>
 
@@ -47,7 +48,7 @@ double processSeconds() {
     return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;  // all threads
 }
 
-/// One random layer kept in float, each time another: until the accuracy on all 256 images stands.
+/// Keeps a different random layer in float each time, until the accuracy on all 256 images is final.
 void toggle(benchmark::State& state, Depth depth) {
     const auto session = open();
     const EvaluationPtr base = session->evaluate(plain(), depth);
@@ -97,7 +98,7 @@ void metricsOfAllLayers(benchmark::State& state) {
     }
 }
 
-/// Keeps programs and prepared weights, forgets what they computed.
+/// Keeps programs and prepared weights but drops their results.
 void forgetResults(Session& session) {
     session.internal().outputs.clear();
     session.internal().activations.clear();
@@ -114,7 +115,7 @@ void floatForward(benchmark::State& state) {
         benchmark::Counter(256.0 * double(state.iterations()), benchmark::Counter::kIsRate);
 }
 
-/// All 256 images through the quantized network (default preset, tail included), calibrated before.
+/// All 256 images through the quantized network (default preset, tail included), already calibrated.
 void quantizedForward(benchmark::State& state) {
     const auto session = open();
     session->outputs(plain());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory over many edits of the bundled demo: resident memory of the process, and what the session says that
-// it keeps.
+// Memory over many edits of the bundled demo: resident memory of the process, and the memory that the session reports.
 //
-// Usage: memory_bench [EDITS [MEMORY_MIB [SAMPLES]]]     2000 edits, the default budget and 256 images where
-// they are not given
+// Usage: memory_bench [EDITS [MEMORY_MIB [SAMPLES]]]     defaults: 2000 edits, the default
+// budget and 256 images
 #include <malloc.h>
 
 #include <cstdio>

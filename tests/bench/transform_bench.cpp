@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of the transforms alone: every profile of equalization on each model given. Usage: transform_bench MODEL... Prints wall and
-// processor seconds, the least of three runs; the processor's count on a busy machine.
+// Time of the transforms: every equalization profile on each given model. Usage: transform_bench MODEL... Prints wall and processor
+// seconds, the minimum of three runs; on a busy machine use the processor time.
 #include <fmt/format.h>
 
 #include <algorithm>

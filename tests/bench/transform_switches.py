@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What every switch of equalization and its family does to a model: a table in Markdown.
+"""Shows the effect of every option of equalization and related transforms on a model, as a Markdown table.
 
     transform_switches.py build/release/bin/quantloupe-cli MODEL DATA CALIBRATION [--bits 8,4] [--learned] [--samples N] [--vit]
 

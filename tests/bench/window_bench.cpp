@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the window answers while the engine works: opens a model, pans, hovers, selects and edits for some seconds, and prints
-// the events that kept the window's thread longest (wall time, and its processor time, which other programs do not lengthen).
-// The window may not be busy for more than 50 ms at a stretch. Also how long it takes until the window is seen and can be used.
+// Responsiveness of the window while the engine works: opens a model, pans, hovers, selects and edits for some seconds, and prints the
+// longest events of the window's thread (wall time, and processor time, which other programs do not affect). No event may take more
+// than 50 ms. Also prints the time until the window is visible and usable.
 // Usage: window_bench MODEL [SECONDS]
 #include <fmt/format.h>
 
@@ -39,12 +39,12 @@ struct Stretch {
     QString what;
 };
 
-/// Times every event that the loop delivers; events inside events belong to the outermost.
+/// Times every event that the event loop delivers; nested events count as part of the outermost.
 class TimedApplication : public QApplication {
   public:
     using QApplication::QApplication;
     bool notify(QObject* receiver, QEvent* event) override {
-        // Other threads' events come this way, too.
+        // Events of other threads also arrive here.
         if (QThread::currentThread() != thread() || m_inside) return QApplication::notify(receiver, event);
         m_inside = true;
         const QString what = QStringLiteral("%1 (%2) event %3").arg(QString::fromLatin1(receiver->metaObject()->className()), receiver->objectName()).arg(event->type());
@@ -65,7 +65,7 @@ class TimedApplication : public QApplication {
     bool m_inside = false;
 };
 
-/// What a person does, one thing a tick.
+/// Simulates one user action per tick.
 void act(MainWindow& window, int tick) {
     GraphCanvas* canvas = window.graphView()->canvas();
     const QPointF middle = QRectF(canvas->rect()).center();
@@ -134,7 +134,7 @@ int main(int argc, char** argv) {
     window.open(request);
     if (!QTest::qWaitFor([&] { return window.document()->picture() != nullptr; }, 60000)) return 1;
     report(application, "opening");
-    // The worst layers first, as one looks at them: every result sorts the table anew.
+    // Sorts by the worst layers, as users do, so that every result sorts the table again.
     window.findChild<LayerTable*>()->view()->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
     int tick = 0;
     QTimer timer;

@@ -1,4 +1,4 @@
-"""Settings for CLIKA ACE 24.x, as net.onnx was tuned in Quantloupe. Import `settings` from here."""
+"""Settings for CLIKA ACE 24.x, tuned for net.onnx in Quantloupe. Import `settings` from this file."""
 from clika_compression import LayerQuantizationSettings, Settings
 
 settings = Settings()

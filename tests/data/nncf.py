@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quantizes net.onnx with NNCF as it was tuned in Quantloupe.
+"""Quantizes net.onnx with NNCF as tuned in Quantloupe.
 
 Usage: python net.py [--data DATA] [-o QUANTIZED.onnx]
 Needs nncf, onnx, numpy, onnxruntime, and Pillow for images.
@@ -16,7 +16,7 @@ from onnxruntime.quantization import CalibrationDataReader
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = HERE / "net.float.onnx"
-DATA = None  # none was given: say --data
+DATA = None  # not given: use --data
 SAMPLES = 256
 
 IGNORED_SCOPE = nncf.IgnoredScope(
@@ -57,7 +57,7 @@ def image_input(path, dtype):
 
 
 def samples(model, data, most):
-    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
     graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
@@ -109,7 +109,7 @@ class Reader(CalibrationDataReader):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / "net.quantized.onnx"), help="the quantized model")
     arguments = parser.parse_args()

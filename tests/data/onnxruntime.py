@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quantizes net.onnx with ONNX Runtime as it was tuned in Quantloupe.
+"""Quantizes net.onnx with ONNX Runtime as tuned in Quantloupe.
 
 Usage: python net.py [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
@@ -16,7 +16,7 @@ from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, Q
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = HERE / "net.float.onnx"
-DATA = None  # none was given: say --data
+DATA = None  # not given: use --data
 SAMPLES = 256
 
 # Layers that stay in float.
@@ -34,7 +34,7 @@ def channels(quant_type, axis, scales, zero_points):
     return [{**tensor(quant_type, scale, zero_point)[0], "axis": axis} for scale, zero_point in zip(scales, zero_points)]
 
 
-# Scales as they were found in Quantloupe, where ONNX Runtime would find others.
+# Scales found in Quantloupe, where ONNX Runtime would find different ones.
 TENSOR_QUANT_OVERRIDES = {
     "A": channels(QuantType.QInt4, 0, [0.2857143, 0.14285715], [0, 0]),
     "B": channels(QuantType.QInt4, 0, [0.14285715, 0.5714286], [0, 0]),
@@ -65,7 +65,7 @@ def image_input(path, dtype):
 
 
 def samples(model, data, most):
-    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
     graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
@@ -117,7 +117,7 @@ class Reader(CalibrationDataReader):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / "net.quantized.onnx"), help="the quantized model")
     arguments = parser.parse_args()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes pillow_resize.json: what Pillow 13 makes of resized patterns, as 64-bit FNV-1a hashes of the pixels.
+"""Writes pillow_resize.json: patterns resized by Pillow 13, as 64-bit FNV-1a hashes of the pixels.
 
-Pillow 11 and 12 give the same hashes but where "columns_first" is true: there they take the rows first.
+Pillow 11 and 12 give the same hashes except where "columns_first" is true: there they resize rows first.
 """
 import json
 import pathlib

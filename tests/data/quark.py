@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Quantizes net.onnx with AMD Quark as it was tuned in Quantloupe.
+"""Quantizes net.onnx with AMD Quark as tuned in Quantloupe.
 
 Usage: python net.quark.py [--data DATA] [-o QUANTIZED.onnx]
 DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
@@ -18,10 +18,10 @@ from quark.onnx.quantization.config.config import Config, QuantizationConfig
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = HERE / "net.quark.float.onnx"
-DATA = None  # none was given: say --data
+DATA = None  # not given: use --data
 SAMPLES = 256
 
-# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are here.
+# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
 NODES_TO_EXCLUDE = [
     "/stem/Conv",
     "a",
@@ -55,7 +55,7 @@ def image_input(path, dtype):
 
 
 def samples(model, data, most):
-    """Yields one dictionary of inputs a sample; at most `most` of them, spread evenly."""
+    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
     graph = onnx.load(model, load_external_data=False).graph
     constants = {tensor.name for tensor in graph.initializer}
     inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
@@ -107,7 +107,7 @@ class Reader(CalibrationDataReader):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Quantizes as it was tuned in Quantloupe.")
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
     parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
     parser.add_argument("-o", "--output", default=str(HERE / "net.quark.quantized.onnx"), help="the quantized model")
     arguments = parser.parse_args()

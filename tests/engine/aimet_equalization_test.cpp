@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's equalization where it is hardest: printed numbers of its own documentation, and small corner cases against what AIMET made
-// of them. Whole networks are in transform_test.
+// AIMET's equalization on difficult cases: the numbers printed in its documentation, and small corner cases
+// compared with AIMET's own results. transform_test covers whole networks.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -40,9 +40,10 @@ class AimetEqualizationTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// What AIMET's page on equalization prints of MobileNetV2's features.1 project (first and last row) and features.2 expand (first and
-    /// last columns), before and after. The largest weights are not printed: here they are such that the pair rule
-    /// r1 / sqrt(r1 r2) gives the factors by which the printed columns grew; the printed rows must shrink by the same.
+    /// The numbers in AIMET's documentation of equalization for MobileNetV2's features.1 project (first and last row) and
+    /// features.2 expand (first and last columns), before and after. The largest weights are not printed; here they are chosen so
+    /// that the pair rule r1 / sqrt(r1 r2) gives the factors by which the printed columns grow. The printed rows must shrink by the
+    /// same factors.
     void printedNumbers() {
         const std::vector<double> columns{-8.41059163e-02, -1.12039044e-01, -2.72468403e-02, 9.46642041e-01, 4.35139937e-03, 2.57021021e-02};
         const std::vector<double> columnsAfter{-2.4585028e-01, -3.5856506e-01, -3.3467390e-02, 1.2930528e+00, 1.6213797e-02, 7.0406616e-02};
@@ -80,7 +81,7 @@ class AimetEqualizationTest : public QObject {
         }
     }
     void setsOfMobileNet() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         QFETCH(int, replace);
         TransformOptions options = aimet();
         options.replaceRelu6 = static_cast<ReplaceRelu6>(replace);
@@ -90,29 +91,29 @@ class AimetEqualizationTest : public QObject {
     }
 
     void corners_data() {
-        QTest::addColumn<bool>("equalized");  // by us, where it is right
-        QTest::addColumn<bool>("same");       // AIMET's own weights come out
+        QTest::addColumn<bool>("equalized");  // whether Quantloupe equalizes it
+        QTest::addColumn<bool>("same");       // the weights equal AIMET's
         QTest::addColumn<QString>("said");
         const auto row = [](const char* name, bool we, bool same, const char* said = "") { QTest::newRow(name) << we << same << said; };
         row("plain", true, true);
-        row("no_group_attribute", true, false);  // means 1, which AIMET does not know
+        row("no_group_attribute", true, false);  // defaults to 1, which AIMET does not handle
         row("conv_output_is_graph_output", false, false, "AIMET itself scales it");
         row("relu_output_is_graph_output", false, false, "AIMET itself scales it");
         row("shared_weight", false, true, "is read by other layers, too");
         row("leaky_relu", false, true, "with the profile quantloupe");
         row("max_pool", false, true, "with the profile quantloupe");
-        row("bn_before_unpadded_conv", true, false);  // AIMET takes the batch norm for the spread of what it was folded into
+        row("bn_before_unpadded_conv", true, false);  // AIMET uses this batch norm as the statistics of the layer that it was folded into
         row("channels_below_weight_threshold", true, true);
         row("dead_channel", true, true, "dead or nearly so");
         row("clip_0_6_constants", true, true);
         row("clip_0_6_initializers", true, false);  // AIMET does not see them
-        row("clip_0_1_constants", false, false, "clips at 0 and 1");  // AIMET makes them Relu, and the network another one
+        row("clip_0_1_constants", false, false, "clips at 0 and 1");  // AIMET replaces them with Relu, which changes the network
         row("clip_0_1_initializers", false, true, "clips at 0 and 1");
         row("clip_0_20_constants", false, false, "clips at 0 and 20");
         row("clip_0_20_initializers", false, true, "clips at 0 and 20");
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, equalized);
         QFETCH(bool, same);
         QFETCH(QString, said);

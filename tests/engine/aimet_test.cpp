@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AIMET's encodings: what AIMET itself wrote for the same model (oracles) against what we write, and all three formats read.
+// AIMET's encodings: compares exports with the encodings that AIMET itself wrote for the same model
+// (oracles), and imports all three formats.
 #include <nlohmann/json.hpp>
 
 #include <set>
@@ -50,7 +51,7 @@ class AimetTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the test assets are not there");
+        if (m_assets.empty()) QSKIP("the test assets are missing");
         const auto session = openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
                                          m_assets / "data/cifar10/calibration");
         QuantizationConfig config = presetConfig("aimet-default");
@@ -66,7 +67,7 @@ class AimetTest : public QObject {
         m_model = loadModel(m_assets / "models/mobilenetv2_cifar10.onnx").graph;
     }
 
-    void everyNameIsInTheModelBeside() {
+    void everyNameIsInTheExportedModel() {
         QCOMPARE(m_result.files.size(), 5u);
         const GraphPtr model = m_result.files[4].model;
         for (const char* key : {"activation_encodings", "param_encodings"}) {
@@ -82,7 +83,7 @@ class AimetTest : public QObject {
         QCOMPARE(ourWeights.size(), theirWeights.size() - 2);
         QVERIFY(!ourWeights.contains("features.0.0.weight"));
         for (const auto& [ours, entry] : ourWeights) {
-            // With the batch norm folded it has a name of its own in the model beside.
+            // With the batch norm folded, the weight has a new name in the exported float model.
             const std::string name = ours.ends_with("_folded") ? ours.substr(0, ours.size() - 7) : ours;
             QVERIFY2(theirWeights.contains(name), name.c_str());
             QCOMPARE(entry.offsets, theirWeights.at(name).offsets);
@@ -92,8 +93,8 @@ class AimetTest : public QObject {
         // AIMET calibrates with the weights already quantized: ranges differ by up to 3.7 %.
         const auto ours = entriesOf(file(0), "activation_encodings"), their = entriesOf(theirs, "activation_encodings");
         for (const auto& [name, entry] : ours) {
-            if (name == "/Flatten_output_0") continue;  // AIMET quantizes no Flatten; here it passes its input's scale on
-            // A folded batch norm gives the tensor its name here; there the layer before it keeps its own.
+            if (name == "/Flatten_output_0") continue;  // AIMET does not quantize Flatten; here it keeps its input's scale
+            // Here a folded batch norm determines the tensor's name; in AIMET the layer before it keeps its own.
             const NodeId maker = m_model->tensor(*m_model->findTensor(name)).producer;
             const bool folded = maker.valid() && m_model->node(maker).op == "BatchNormalization";
             const std::string& there = folded ? m_model->tensor(m_model->node(maker).input(0)).name : name;
@@ -149,7 +150,7 @@ class AimetTest : public QObject {
             QVERIFY(!result.config.quantization.activation.isSigned);
             QVERIFY(!result.config.skipTail);
             QVERIFY(result.config.layers.empty());
-            QVERIFY(says(result.left, "the scales are not taken over"));
+            QVERIFY(says(result.left, "scales are not imported"));
         }
         const ImportResult four = readText("aimet", m_model, oracle("aimet_mobilenetv2_cifar10_W4A8_minmax_pertensor.encodings"));
         QCOMPARE(four.config.quantization.weight.bits, 4);
@@ -172,7 +173,7 @@ class AimetTest : public QObject {
         const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
         row("empty", "", "not valid JSON");
         row("no version", "{}", "the key version is missing");
-        row("unknown version", R"({"version": "3.0"})", "'3.0' is none of AIMET's formats");
+        row("unknown version", R"({"version": "3.0"})", "'3.0' is not a supported AIMET format");
         row("section missing", R"({"version": "1.0.0", "activation_encodings": []})", "the key param_encodings is missing");
         row("wrong section", R"({"version": "1.0.0", "activation_encodings": {}, "param_encodings": []})",
             "activation_encodings: must be a list");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's simplified configuration: a golden file, the precedence of its parts, and files that are refused.
+// AMCT's simplified configuration: a golden file, the precedence of its parts, and rejected files.
 #include "support/export_support.h"
 
 using namespace quantloupe;
@@ -88,20 +88,20 @@ class AmctSimpleTest : public QObject {
         row("11 missing", "skip_layers : \"/dw/conv\"", "line 1: skip_layers: the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
         row("11 type", "skip_layers : \"/pool\"", "'/pool' is a GlobalAveragePool that AMCT does not quantize");
         row("11 everything", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Gemm\"\n", "leave no layer to quantize");
-        row("12 type", "skip_layer_types : \"Relu\"", "line 1: skip_layer_types: AMCT quantizes no Relu");
+        row("12 type", "skip_layer_types : \"Relu\"", "line 1: skip_layer_types: AMCT does not quantize Relu");
         row("12 twice", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Conv\"", "line 2: skip_layer_types names Conv twice");
-        row("field", "skip_layer : \"/dw/Conv\"", "line 1: there is no field skip_layer (did you mean 'skip_layers'");
+        row("field", "skip_layer : \"/dw/Conv\"", "line 1: unknown field skip_layer (did you mean 'skip_layers'");
         row("open message", "\ncommon_config : {\n", "line 2: the '{' of common_config is never closed");
-        row("open text", "skip_layers : \"/dw\n", "line 1: the text of skip_layers is never closed");
-        row("no value", "batch_num :\n", "line 1: a value was expected behind batch_num");
-        row("no colon", "batch_num 1\n", "line 1: ':' or '{' was expected behind batch_num");
-        row("junk", "= 1", "line 1: a field's name was expected");
+        row("open text", "skip_layers : \"/dw\n", "line 1: the string of skip_layers is never closed");
+        row("no value", "batch_num :\n", "line 1: expected a value after batch_num");
+        row("no colon", "batch_num 1\n", "line 1: expected ':' or '{' after batch_num");
+        row("junk", "= 1", "line 1: expected a field name");
         row("no name", "override_layer_configs : { calibration_config : {} }", "line 1: override_layer_configs needs layer_name");
         row("no calibration", "override_layer_types : { layer_type : \"Conv\" }", "line 1: override_layer_types needs a calibration_config");
         row("type of value", "batch_num : many", "Type of batch_num should be a whole number");
-        row("range", "common_config { ifmr_quantize { search_step: 9 } }", "search_step must lie in");
+        row("range", "common_config { ifmr_quantize { search_step: 9 } }", "search_step must be in");
         row("width", "common_config { ifmr_quantize { dst_type: INT7 } }", "line 1: dst_type must be INT4, INT8 or INT16, not INT7");
-        row("algorithm", "common_config { kl_quantize { } }", "line 1: a calibration has no kl_quantize");
+        row("algorithm", "common_config { kl_quantize { } }", "line 1: unknown field kl_quantize in a calibration_config");
     }
     void badFiles() {
         QFETCH(std::string, text);

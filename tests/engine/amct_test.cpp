@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json, compared as text, and the words about what it cannot say.
+// Export of AMCT's config.json, compared as text, and the notices about what it cannot express.
 
 #include "interchange/writers.h"
 
@@ -14,7 +14,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// A model of the text with these names of layers, as if nothing had been transformed.
+/// Returns the model of the text with these layer names, prepared without transforms.
 Prepared prepared(const std::string& text, const std::vector<std::string>& names) {
     GraphBuilder builder(*test::textModel(text).graph);
     for (std::size_t n = 0; n < names.size(); ++n) builder.node(NodeId(n)).name = names[n];
@@ -24,7 +24,7 @@ Prepared prepared(const std::string& text, const std::vector<std::string>& names
     return result;
 }
 
-/// All quantized but those named.
+/// All layers quantized except the named ones.
 std::vector<LayerResult> states(const Prepared& p, const std::map<std::string, LayerState>& others = {}) {
     std::vector<LayerResult> result;
     for (std::size_t n = 0; n < p.source->nodeCount(); ++n) {
@@ -173,16 +173,16 @@ class AmctTest : public QObject {
         QCOMPARE(result.json.c_str(), kGolden);
         QVERIFY(nlohmann::json::accept(result.json));
         QVERIFY(says(result, "AMCT calibrates activations with ifmr, while the preview used min_max"));
-        QVERIFY(says(result, "batch_num 256 makes 256 samples, as many as the preview calibrates on"));
+        QVERIFY(says(result, "batch_num 256 gives 256 samples, the number that the preview calibrates on"));
         QVERIFY(says(result, "AMCT has no tail rule: resolved to 1 layer"));
         QVERIFY(says(result, "AMCT does not quantize Add: 1 layer is left out"));
         QVERIFY(says(result, "AMCT does not quantize GlobalAveragePool: 1 layer is left out"));
         QVERIFY(
             says(result,
-                 "4 weight bits become 8, for AMCT does 4 only with one group and an even number of input "
+                 "4 weight bits become 8, because AMCT supports 4 only with one group and an even number of input "
                  "channels: /block.1/dw"));
-        QVERIFY(says(result, "equalization cannot be part of AMCT's configuration"));
-        // The skipped Gemm would lose its per-channel weights, but that concerns nobody.
+        QVERIFY(says(result, "AMCT's configuration cannot express equalization"));
+        // The skipped Gemm would lose its per-channel weights, which is irrelevant for a float layer.
         QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
     }
 
@@ -205,15 +205,15 @@ class AmctTest : public QObject {
         QCOMPARE(json["/block.1/dw"]["weight_quant_params"]["channel_wise"].get<bool>(), false);
         QCOMPARE(json["fc"]["weight_quant_params"]["num_bits"].get<int>(), 8);
         QCOMPARE(json["fc"]["weight_quant_params"]["channel_wise"].get<bool>(), false);
-        QVERIFY(says(result, "3 weight bits become 8, for AMCT knows 4, 6, 7 and 8: Conv_0"));
+        QVERIFY(says(result, "3 weight bits become 8, because AMCT supports only 4, 6, 7 and 8: Conv_0"));
         QVERIFY(
-            says(result, "6 weight bits become 8, for AMCT does 6 and 7 in two-dimensional Conv only: fc"));
-        QVERIFY(says(result, "AMCT has no weights per channel in Gemm, so they become per tensor: fc"));
+            says(result, "6 weight bits become 8, because AMCT supports 6 and 7 only in two-dimensional Conv: fc"));
+        QVERIFY(says(result, "AMCT has no per-channel weights in Gemm, so they become per tensor: fc"));
         QVERIFY(says(result, "AMCT's activations are signed"));
         QVERIFY(all(result.notices).find("rule:") == std::string::npos);
     }
 
-    /// Every way in which a layer of a supported type is none of AMCT's.
+    /// Every reason why AMCT does not quantize a layer of a supported type.
     void whatAmctCannotQuantize() {
         const Prepared p = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
@@ -245,9 +245,9 @@ class AmctTest : public QObject {
                      "shared_2"));
         QVERIFY(says(result, "leaves this Conv in float, because its weight is not a constant: running"));
         QVERIFY(says(result, "its window covers the whole input (a global pool): global"));
-        QVERIFY(says(result, "without dilation only: dilated"));
+        QVERIFY(says(result, "only without dilation: dilated"));
         QVERIFY(says(result, "its first operand is transposed (transA): transposed"));
-        QVERIFY(says(result, "its second operand is not a constant of its own: left, both"));
+        QVERIFY(says(result, "its second operand is not a constant or is shared with another layer: left, both"));
     }
 
     void threeDimensionalConvIsSymmetric() {
@@ -258,10 +258,10 @@ class AmctTest : public QObject {
         const AmctExport result = exportAmct(p, QuantizationConfig{}, states(p));
         QVERIFY(!nlohmann::json::parse(result.json)["Conv_0"]["activation_quant_params"]["asymmetric"]
                      .get<bool>());
-        QVERIFY(says(result, "symmetric activations only, so they become so: Conv_0"));
+        QVERIFY(says(result, "only with symmetric activations, so these become symmetric: Conv_0"));
     }
 
-    void batchNormBehindGemmIsToldOf() {
+    void batchNormAfterGemmIsReported() {
         const Prepared p = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,2] X) => (float[1,2] Y) <float[2,2] W = {1,2,3,4}, float[2] v = {1,1}> {
@@ -272,7 +272,7 @@ class AmctTest : public QObject {
         std::vector<LayerResult> layers = states(p, {{"bn", LayerState::Folded}});
         layers[1].host = "fc";
         QVERIFY(says(exportAmct(p, QuantizationConfig{}, layers),
-                     "AMCT folds batch norms into convolutions only"));
+                     "AMCT folds batch norms only into convolutions"));
         QVERIFY(all(exportAmct(small(), {}, states(small(), kSmallStates)).notices).find("folds") ==
                 std::string::npos);
     }
@@ -282,13 +282,13 @@ class AmctTest : public QObject {
         const std::map<std::string, LayerState> off = {
             {"Conv_0", LayerState::Skipped}, {"/block.1/dw", LayerState::Skipped}, {"fc", LayerState::Float}};
         QVERIFY(QString::fromStdString(failure(p, {}, states(p, off)))
-                    .contains("no layer that AMCT can quantize is quantized here"));
+                    .contains("none of the layers that AMCT can quantize is quantized"));
         const Prepared reserved = prepared(R"(
             <ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2,2] X) => (float[1,1,2,2] Y) <float[1,1,1,1] W = {1}> { Y = Conv(X, W) })",
                                            {"do_fusion"});
         QVERIFY(QString::fromStdString(failure(reserved, {}, states(reserved)))
-                    .contains("the layer 'do_fusion' has the name of a key of AMCT's own"));
+                    .contains("the layer 'do_fusion' has the same name as a key of AMCT's configuration"));
     }
 };
 

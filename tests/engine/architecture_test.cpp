@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folder layout is the architecture: who may include whom.
+// Checks the architecture: which folder may include which.
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole files: never half written, links and devices stay what they are, only regular files are read.
+// Atomic file writes: files are never half written, links and devices keep their type, and only regular files
+// are read.
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ class AtomicFileTest : public QObject {
         writeFileAtomically(file("a"), "first");
         writeFileAtomically(file("a"), "second");
         QCOMPARE(readFile(file("a")), std::string("second"));
-        QCOMPARE(std::distance(fs::directory_iterator(file("")), fs::directory_iterator()), 1);  // nothing left over
+        QCOMPARE(std::distance(fs::directory_iterator(file("")), fs::directory_iterator()), 1);  // no temporary files remain
     }
 
     void isInvisibleUntilItIsComplete() {
@@ -64,7 +65,7 @@ class AtomicFileTest : public QObject {
         QCOMPARE(namesIn(folder), QStringList{"x"});
     }
 
-    /// What a killed process left behind goes; what another process is still writing stays.
+    /// Removes temporary files of a killed process, but not those that another process is still writing.
     void removesAbandonedTemporaries() {
         const fs::path folder = emptyFolder("killed");
         for (const char* name : {"model.onnx.4711.tmp", "model.onnx.4711-2.tmp", "model.onnx.99-1.tmp", "model.onnx.v2.tmp", "other.onnx.1.tmp"})
@@ -122,7 +123,7 @@ class AtomicFileTest : public QObject {
             QVERIFY_EXCEPTION_THROWN(writeFileAtomically("/dev/full", std::string(100000, 'x')), Error);
     }
 
-    void whatCannotBeWrittenIsSaid() {
+    void writeErrorsAreReported() {
         QVERIFY_EXCEPTION_THROWN(writeFileAtomically(file(""), "x"), Error);
         QVERIFY_EXCEPTION_THROWN(writeFileAtomically(file("nowhere/deep"), "x"), Error);
         QVERIFY_EXCEPTION_THROWN(readFile(file("missing")), Error);

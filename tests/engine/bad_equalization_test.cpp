@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that no equalization should be given: words, and never a weight that was finite and is not any more.
+// Models that should not be equalized: each gives a notice, and finite weights stay finite.
 #include <QtTest/QtTest>
 #include <cmath>
 
@@ -14,7 +14,7 @@ using test::lines;
 
 namespace {
 
-/// Values of a constant written as other ones: the text form knows no infinity.
+/// Replaces values of a constant, because the text form has no infinity.
 GraphPtr withValues(const GraphPtr& source, const char* name, std::vector<float> values) {
     GraphBuilder builder(*source);
     const TensorId id = *source->findTensor(name);
@@ -52,10 +52,10 @@ class BadEqualizationTest : public QObject {
                              "float[1,2,1,1] w2 = {1, 4}> { a = Conv(x, w1, b1)\n r = Relu(a)\n y = Conv(r, w2) }";
         QTest::newRow("no weights at all in an output channel") << pair << "w1" << QList<float>{0, 4} << "";
         QTest::newRow("no weights at all") << pair << "w1" << QList<float>{0, 0} << "";
-        QTest::newRow("nobody reads a channel") << pair << "w2" << QList<float>{0, 1} << "";
+        QTest::newRow("a channel without consumers") << pair << "w2" << QList<float>{0, 1} << "";
         QTest::newRow("neither made nor read") << QString(pair).replace("{1, 4}>", "{0, 4}>") << "w1" << QList<float>{0, 4} << "";
         QTest::newRow("an infinite weight") << pair << "w1" << QList<float>{INFINITY, 4} << "";
-        QTest::newRow("an infinite weight behind") << pair << "w2" << QList<float>{-INFINITY, 4} << "";
+        QTest::newRow("an infinite weight in the next layer") << pair << "w2" << QList<float>{-INFINITY, 4} << "";
         QTest::newRow("NaN") << pair << "w1" << QList<float>{NAN, 4} << "";
         QTest::newRow("an infinite bias") << pair << "b1" << QList<float>{INFINITY, 4} << "";
         QTest::newRow("subnormal weights") << pair << "w1" << QList<float>{1e-44f, 4} << "";
@@ -104,7 +104,7 @@ class BadEqualizationTest : public QObject {
         GraphPtr source;
         try {
             source = graph(body);
-        } catch (const Error& error) {  // refused on opening, with words
+        } catch (const Error& error) {  // rejected on opening, with a message
             QVERIFY(!said.isEmpty());
             QVERIFY(!QString::fromUtf8(error.what()).isEmpty());
             return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moments of clipped Gaussians against numerical integration; what batch norms tell, and corrected biases, by hand.
+// Moments of clipped Gaussians compared with numerical integration; batch-norm statistics and corrected
+// biases computed by hand.
 #include "quantize/refine/bias_correction.h"
 
 #include <QtTest/QtTest>
@@ -66,7 +67,7 @@ class BiasCorrectionTest : public QObject {
         QVERIFY(!momentsFromBatchNorms(prepare(graph(kNormed), options))[0].known());
     }
 
-    /// Equalization divides means and deviations, the high-bias fold takes from means.
+    /// Equalization divides means and deviations; the high-bias fold subtracts from means.
     void spreadsFollowTheTransforms() {
         TransformOptions options;
         options.equalization.profile = EqualizationProfile::Aimet;
@@ -96,11 +97,11 @@ class BiasCorrectionTest : public QObject {
         const Plan plan = resolvePlan(p, units, statistics, config, cache);
         const auto rounded = plan.quantizers[1].weight->dequantized->floats();
         QCOMPARE(whyBiasStays(*p->graph, units.units[1]), std::string());
-        // 0.3 becomes 0: 0.3 * 100 was lost; -0.6 becomes -1: -0.4 * 10 came on top.
+        // 0.3 becomes 0: 0.3 * 100 is lost; -0.6 becomes -1: -0.4 * 10 is added.
         QCOMPARE(list(biasForMeans(*p->graph, units.units[1], rounded, {10, 100})), QString("30 4.5"));
         QVERIFY(biasForMeans(*p->graph, units.units[1], rounded, {10, 100, 1}).empty());
 
-        // The whole: means of the Relu's output as batchNormsTell() has them; nothing tells those of the input.
+        // The complete correction: means of the Relu's output from batchNormsTell(); those of the input are unknown.
         std::vector<std::string> notices;
         RefinementCache found;
         const Workers workers(1);

@@ -42,7 +42,7 @@ class BlocksTest : public QObject {
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N] x) => (float[N] y) "
             "{ a = Relu(x) b = Neg(a) c = Add(a, b) d = Relu(c) e = Neg(d) f = Add(e, d) h = Relu(f) i = "
             "Neg(h) y = Add(h, i) }");
-        // The parser gives no names; the reader calls them by operator and place.
+        // The parser sets no names; the loader names nodes by operator and index.
         QCOMPARE(scopes(*model.graph, "Add_2"), (QStringList{"Add_2:1", "Add_5:1", "Add_8:1"}));
         QCOMPARE(scopes(*model.graph, "Neg_1"), (QStringList{"Neg_1:1", "Neg_4:1", "Neg_7:1"}));
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The statistics do not depend on order, and each method finds what its definition says. (Whole networks against the tools' own
-// numbers: calibration_oracle_test; IFMR and HFMG: ifmr_test.)
+// Calibration statistics do not depend on the order of samples, and each method finds the range that its
+// definition gives. (Whole networks compared with the tools' own numbers: calibration_oracle_test; IFMR and
+// HFMG: ifmr_test.)
 #include <QtTest>
 #include <fmt/format.h>
 
@@ -61,7 +62,7 @@ class CalibrationMethodsTest : public QObject {
   private Q_SLOTS:
     void initTestCase() { m_seed = test::randomSeed(); }
 
-    /// Each value is in the bin whose edges enclose it, also where edges are crowded.
+    /// Each value is in the bin whose edges enclose it, also for narrow bins.
     void histogramsKeepToTheirEdges() {
         std::mt19937 random(m_seed);
         for (int round = 0; round < 20; ++round) {
@@ -95,7 +96,7 @@ class CalibrationMethodsTest : public QObject {
         QCOMPARE(folded.edge(0), 0.0f);
     }
 
-    /// In any order, in pieces of any size, from two threads: the same to the last bit.
+    /// Bit-identical in any order, in chunks of any size, from two threads.
     void distributionsDoNotDependOnOrder() {
         std::mt19937 random(m_seed);
         std::vector<float> values = bell(60000);
@@ -271,7 +272,7 @@ class CalibrationMethodsTest : public QObject {
         QVERIFY(q.scale < 0.02f);  // the outlier had one vote
     }
 
-    /// All methods, all schemes, on what is not a distribution: no division by zero, 0 representable, a finite scale.
+    /// All methods and schemes on degenerate data: no division by zero, 0 is representable, the scale is finite.
     void degenerateTensors_data() {
         QTest::addColumn<QList<float>>("values");
         QTest::newRow("all zero") << QList<float>(100, 0.0f);
@@ -328,12 +329,12 @@ class CalibrationMethodsTest : public QObject {
         QVERIFY(!quantizeWeight(*Constant::fromFloats({3}, {0, 0, 0}), {}, 0).vanished);
     }
 
-    /// int8 with a power of two of its own; groups of a transposed convolution share the weight's scales.
+    /// int8 with its own power-of-two scale; groups of a transposed convolution share the weight's scales.
     void otherBiases() {
         const ConstantQuantizer own = quantizeBias(*Constant::fromFloats({3}, {1, -0.5f, 0.25f}), 8, 0.5f, {0.1f, 0.2f, 0.3f});
         QCOMPARE(own.axis, -1);
         QVERIFY(!own.inProductScale);
-        QCOMPARE(own.scales, std::vector<float>{0.015625f});  // 1 / 64 holds all three exactly
+        QCOMPARE(own.scales, std::vector<float>{0.015625f});  // 1 / 64 represents all three exactly
         const ConstantQuantizer groups = quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
         QCOMPARE(groups.scales, (std::vector<float>{0.5f, 0.25f, 0.5f, 0.25f}));
         QCOMPARE(groups.codes, (std::vector<std::int32_t>{2, 4, 2, 4}));

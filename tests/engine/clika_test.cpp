@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CLIKA's settings as Python and YAML: golden files, the guide's own lines read, and the rules back as they were.
+// CLIKA's settings as Python and YAML: golden files, import of the CLIKA guide's own examples, and round
+// trips of rules.
 #include <yaml-cpp/yaml.h>
 
 #include "support/export_support.h"
@@ -136,14 +137,14 @@ class ClikaTest : public QObject {
                     "  automatic_skip_quantization: true\n  quantization_sensitivity_threshold: 10000.0\n") !=
                 std::string::npos);
         QVERIFY(joined(result.notices).find("threshold rule") == std::string::npos);
-        QVERIFY(says(result.notices, "skips layers above 10000 by CLIKA's own measurement"));
+        QVERIFY(says(result.notices, "skips layers above 10000 by CLIKA's own metric"));
         for (const std::size_t file : {0u, 1u}) {
             const ImportResult back = readText("clika", stageModel(), result.files[file].text);
             QVERIFY2(back.left.empty(), joined(back.left).c_str());
             QCOMPARE(back.config.rules.size(), 1u);
             QVERIFY(back.config.rules[0] == rule);
         }
-        // Of two rules one number covers both; a relative threshold stays a list of layers.
+        // One limit covers two rules; a relative threshold becomes a list of layers.
         rule.threshold = 5000;
         config.rules.push_back(rule);
         rule.metric = SkipMetric::LocalQs;
@@ -169,7 +170,7 @@ class ClikaTest : public QObject {
         QCOMPARE(result.files[2].ending, std::string(".clika.layers.txt"));
         const QStringList lines =
             QString::fromStdString(result.files[2].text).split('\n', Qt::SkipEmptyParts);
-        QCOMPARE(lines.size(), 12);  // and the heading
+        QCOMPARE(lines.size(), 12);  // including the heading
         QCOMPARE(lines[4].simplified(), QStringLiteral("4 conv_1 Conv /dw/Conv"));
         QCOMPARE(lines[11].simplified(), QStringLiteral("11 linear Gemm /head/Gemm"));
     }
@@ -182,7 +183,7 @@ class ClikaTest : public QObject {
         const ExportResult result = exported(config);
         QVERIFY(result.files[0].text.find("skip_quantization=False") != std::string::npos);
         QVERIFY(result.files[0].text.find("skip_tail_quantization = False") != std::string::npos);
-        QVERIFY(says(result.notices, "'/dw/Conv' is quantized here against a rule"));
+        QVERIFY(says(result.notices, "'/dw/Conv' is quantized here although a rule skips it"));
         const ImportResult back = readText("clika", stageModel(), result.files[0].text);
         QCOMPARE(*back.config.layers.at("/dw/Conv").quantize, true);
         QVERIFY(!back.config.skipTail);
@@ -190,7 +191,7 @@ class ClikaTest : public QObject {
 
     void oddFiles() {
         const ImportResult loop = readText("clika", stageModel(), std::string(kUntil) + "for name in names:\n    skip(name)\n");
-        QVERIFY(says(loop.left, "line 8: is more than a plain call and was not read"));
+        QVERIFY(says(loop.left, "line 8: ignored, because it is not a plain call or assignment"));
         const ImportResult variable = readText("clika", stageModel(),
                                                "from clika_compression import *\nskip = LayerQuantizationSettings(skip_quantization=True)\n"
                                                "settings.set_quantization_settings_for_layer('conv_2', skip)\n");
@@ -215,7 +216,7 @@ class ClikaTest : public QObject {
         row("empty", "", "neither global_quantization_settings nor layer_settings");
         row("a list", "- 1\n- 2\n", "expected CLIKA's YAML");
         row("broken YAML", "layer_settings:\n  a: [1, 2\n", "this is not valid YAML");
-        row("twice", "layer_settings:\n  conv: ~\n  conv: ~\n", "line 3: the key 'conv' is there twice");
+        row("twice", "layer_settings:\n  conv: ~\n  conv: ~\n", "line 3: duplicate key 'conv'");
         row("text for a flag", "layer_settings:\n  conv:\n    quantization_settings:\n      skip_quantization: perhaps\n",
             "line 4: skip_quantization must be true or false");
         row("bits", "global_quantization_settings:\n  weights_num_bits: 5\n", "line 2: weights_num_bits must be 8 or 4");
@@ -226,7 +227,7 @@ class ClikaTest : public QObject {
         row("no name", "set_quantization_settings_for_layer(3, LayerQuantizationSettings())\n", "line 1: the first argument");
         row("number", "\nset_quantization_settings_for_layer('conv', LayerQuantizationSettings(skip_quantization=1))\n",
             "line 2: skip_quantization must be True or False, not a number");
-        row("open text", "set_quantization_settings_for_layer('conv\n", "line 1: the text is never closed");
+        row("open text", "set_quantization_settings_for_layer('conv\n", "line 1: the string is never closed");
     }
     void badFiles() {
         QFETCH(std::string, text);

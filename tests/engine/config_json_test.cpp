@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration's JSON: what is written, what is read, and what is refused.
+// The JSON of the configuration: writing, reading, and errors.
 
 #include "config/config_json.h"
 
@@ -14,7 +14,7 @@ using namespace quantloupe;
 
 namespace {
 
-/// The message of the error that reading gives, or "accepted".
+/// Returns the error message of reading, or "accepted".
 std::string reading(const std::string& text) {
     try {
         configFromJson(text);

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-/// The message of the error that reading gives, or "accepted".
+/// Returns the error message of reading, or "accepted".
 std::string reading(const std::string& text) {
     try {
         configFromJson(text);
@@ -32,7 +32,7 @@ json schema() {
         readFile(std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "docs" / "config.schema.json"));
 }
 
-/// As much of JSON Schema as the schema uses.
+/// Validates with the subset of JSON Schema that the schema uses.
 class Validator {
   public:
     explicit Validator(json root) : m_root(std::move(root)) {}
@@ -146,7 +146,7 @@ class ConfigSchemaTest : public QObject {
         std::set<std::string> written;
         collectKeys(json::parse(configToJson(QuantizationConfig{})), "", written);
         for (const std::string& key : written) QVERIFY2(described.contains(key), key.c_str());
-        // Of the parameters of calibration only those are written that were set.
+        // Only calibration parameters that were set are written.
         const std::string parameters = "/calibration/parameters/";
         for (const auto& [key, rule] : described)
             QVERIFY2(written.contains(key) || key.starts_with(parameters), key.c_str());
@@ -156,7 +156,7 @@ class ConfigSchemaTest : public QObject {
         QCOMPARE(ofLayer.size(), std::size_t(29));
         described.merge(ofLayer);
         for (const auto& [key, rule] : described) {
-            // What no key accepts: were it unknown, the message would say so.
+            // A value that no key accepts: if the key were unknown, the message would say so.
             const std::string message = reading(nested(key, json::array({1})).dump());
             QVERIFY2(message != "accepted" && message.find("unknown key") == std::string::npos,
                      message.c_str());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop, If and sequences: those that decide nothing become plain nodes, those with known decisions run, and what a
-// subgraph reads from outside is an edge of the graph. ONNX's own tests of these operators run in onnx_node_test.
+// Loop, If and sequences: those without a real decision become plain nodes, those with a known decision run,
+// and tensors that a subgraph reads from outside become edges of the graph. onnx_node_test runs ONNX's own
+// tests of these operators.
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -16,7 +17,7 @@ using namespace quantloupe::test;
 
 namespace {
 
-/// What PyTorch makes of tensor_split: a list that a Loop fills and SequenceAt takes apart.
+/// PyTorch's export of tensor_split: a list that a Loop fills and SequenceAt reads.
 const QString kList = R"((float[N,4] X) => (float[N,2] Y)
     <int64 M = {2}, bool C = {1}, int64 Second = {1}, int64[3] Bounds = {0, 2, 4}, int64[1] Axis = {1}, int64 One = {1}, int64[1] Shape = {1}>
     { S = SequenceEmpty <dtype = 1> ()
@@ -50,7 +51,7 @@ class ControlFlowTest : public QObject {
     }
 
     /// A detector continues like this after its first NonZero: the value of the Relu must stay available although a Gemm could fuse it.
-    void valuesBehindLayersAreKnown() {
+    void valuesAfterLayersAreKnown() {
         const GraphPtr g = test::graph(R"((float[2,2] X) => (int64[2,K] Y) <float[2,2] W = {1, 0, 0, 1}>
             { G = Gemm (X, W) R = Relu (G) N = NonZero (R) Y = Identity (N) })");
         ProgramSpec spec;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of every dialect that is read (tests/data/corpus): good_ ones are taken over whole, odd_ ones in part and say what is left, bad_
-// ones are refused with the file's name and what is wrong. All are of the same network.
+// Sample files of every import format (tests/data/corpus): good_ files are imported completely, odd_ files in
+// part with a message about the rest, bad_ files are rejected with the file name and the error. All belong to
+// the same network.
 #include <set>
 #include <sstream>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --data may be: folders of images, arrays, ONNX test data; their order, labels and errors; and the
-// preprocessing file.
+// The sources that --data accepts: folders of images, arrays, ONNX test data; their order, labels and errors;
+// and the preprocessing file.
 
 #include "data/dataset.h"
 
@@ -148,7 +148,7 @@ class DatasetTest : public QObject {
 
     void truncatedJpeg() {
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const fs::path photo = fs::directory_iterator(assets / "data" / "photos")->path();
         QFile file(QString::fromStdString(photo.string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -186,7 +186,7 @@ class DatasetTest : public QObject {
         Preprocess grey;
         grey.color = Preprocess::Color::Gray;
         says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "'mean' has 3", grey);
-        // Without a resize only a sample can tell that its size is wrong.
+        // Without a resize, a wrong size is detected only when the sample is read.
         const DatasetPtr unfit = open("", spec({n, {3, ""}, {8, ""}, {8, ""}}));
         const QString error = errorOf([&] { unfit->sample(0); });
         QVERIFY2(error.contains("a.png") && error.contains("1×1") && error.contains("resize"),
@@ -315,7 +315,7 @@ class DatasetTest : public QObject {
 
     void cifarFolder() {
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const fs::path model = assets / "models" / "mobilenetv2_cifar10.onnx";
         const Preprocess preprocess = loadPreprocess(preprocessBeside(model).value());
         const std::vector<InputSpec> inputs = {

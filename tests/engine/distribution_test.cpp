@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How values are spread over bins, codes and channels.
+// The distribution of values over bins, codes and channels.
 #include "analysis/distribution.h"
 
 #include <QtTest>
@@ -42,7 +42,7 @@ class DistributionTest : public QObject {
         Distribution spread(0, 4, 4);
         const std::vector<float> values = {-0.5f, 0, 0.99f, 1, 2.5f, 3.9f, 4, 4.1f, 9};
         spread.add(values.data(), values.size());
-        QCOMPARE(show(spread.bins()), QString("2 1 1 2"));  // the last bin holds its upper edge
+        QCOMPARE(show(spread.bins()), QString("2 1 1 2"));  // the last bin includes its upper edge
         QCOMPARE(spread.below(), 1u);
         QCOMPARE(spread.above(), 2u);
         QCOMPARE(spread.count(), 9u);
@@ -164,7 +164,7 @@ class DistributionTest : public QObject {
         const std::vector<float> values = {1, 10, kNan, 20, 3, 30};
         addRanges(channelLayout(last), values.data(), ranges);
         QCOMPARE(show(ranges), QString("[1 3] [10 30]"));
-        addRanges(channelLayout(planar), values.data(), ranges);  // adds to what was there
+        addRanges(channelLayout(planar), values.data(), ranges);  // adds to the existing values
         QCOMPARE(show(ranges), QString("[1 10] [3 30]"));
         ranges[0].merge(ranges[1]);
         QCOMPARE(ranges[0].max, 30.0f);

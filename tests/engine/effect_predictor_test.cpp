@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rank correlation by hand, and a predictor that must earn its trust.
+// Rank correlation computed by hand, and a predictor that is used only after it proves accurate.
 #include "analysis/effect_predictor.h"
 
 #include <QtTest>
@@ -116,8 +116,8 @@ class EffectPredictorTest : public QObject {
         QVERIFY(effect.high - effect.low < 6);  // 20 % noise: 80 % lie within about 5.5 +- 1.4
     }
 
-    /// If changes are predicted one by one, the interval covers about 80 % of them at any noise level.
-    void theIntervalCoversWhatItSays() {
+    /// With one prediction per change, the interval contains about 80 % of the changes, independent of the noise.
+    void theIntervalHasItsNominalCoverage() {
         for (const double noise : {0.05, 0.3, 1.0}) {
             World world{std::mt19937(m_seed), noise, 3, {}};
             EffectPredictor predictor(2);
@@ -141,10 +141,10 @@ class EffectPredictorTest : public QObject {
         World world{std::mt19937(m_seed), 0, 3, {}};
         EffectPredictor predictor(2);
         for (int i = 0; i < 200; ++i) {
-            predictor.observe(world.edit(), world.normal(world.random));  // the change has nothing to do with the edit
+            predictor.observe(world.edit(), world.normal(world.random));  // the change is independent of the edit
             QVERIFY(!predictor.trusted());
         }
-        QVERIFY(predictor.coverage().value() > 0.6);  // the interval is honest all the same
+        QVERIFY(predictor.coverage().value() > 0.6);  // the interval is still reliable
     }
 
     void trustIsLostWhenTheWorldTurns() {
@@ -192,7 +192,7 @@ class EffectPredictorTest : public QObject {
         predictor.observe(Numbers{1, 1}, kInfinity);
         QCOMPARE(predictor.observations(), std::size_t{0});
         QCOMPARE(predictor.predict(Numbers{kInfinity, 1}).median, 0.0);
-        for (int i = 0; i < 50; ++i) predictor.observe(Numbers{0, 0}, 0);  // nothing ever happens
+        for (int i = 0; i < 50; ++i) predictor.observe(Numbers{0, 0}, 0);  // no edit has an effect
         const PredictedEffect effect = predictor.predict(Numbers{1, 1});
         QCOMPARE(effect.median, 0.0);
         QVERIFY(!effect.trusted);

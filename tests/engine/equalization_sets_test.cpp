@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The set finder, on small graphs. A set is printed as "a>b" (">r>" with an activation in the junction).
+// The search for equalization groups on small graphs. A group is printed as "a>b" (">r>" with an activation
+// in the junction).
 #include "transform/equalization_sets.h"
 
 #include <QtTest/QtTest>
@@ -61,7 +62,7 @@ class EqualizationSetsTest : public QObject {
                                    << "";
         QTest::newRow("MaxPool") << "a = Conv(x, w1)\n b = MaxPool<kernel_shape = [1,1]>(a)\n y = Conv(b, w2)"
                                  << "";
-        QTest::newRow("restart behind an Add")
+        QTest::newRow("restart after an Add")
             << "a = Conv(x, w1)\n b = Add(a, x)\n c = Conv(b, w2)\n y = Conv(c, w3)"
             << "Conv_2>Conv_3";
         QTest::newRow("computed weight") << "v2 = Exp(w2)\n a = Conv(x, w1)\n y = Conv(a, v2)"
@@ -82,7 +83,7 @@ class EqualizationSetsTest : public QObject {
         QCOMPARE(find("(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] b)", nodes), QString());
     }
 
-    void sharedWeightIsTold() {
+    void sharedWeightIsReported() {
         find("(float[N,2,4,4] x) => (float[N,2,4,4] y)", "a = Conv(x, w1)\n y = Conv(a, w1)");
         QCOMPARE(m_notices.size(), std::size_t(1));
         QCOMPARE(

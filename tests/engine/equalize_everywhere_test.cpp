@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The general profile: which junctions there are, what becomes of their weights, and, for all profiles, that random
-// networks compute what they computed before.
+// The general profile: its junctions and the changes to their weights. For all profiles: the outputs of
+// random networks do not change.
 #include <QtTest/QtTest>
 #include <cmath>
 #include <random>
@@ -36,7 +36,7 @@ TransformOptions everywhere(int steps = 1) {
     return options;
 }
 
-/// A random network of layers of all kinds and what may stand between them, on 6 channels of 8 by 8.
+/// A random network of all kinds of layers and of the operators allowed between them, with 6 channels of 8 by 8.
 class RandomNetwork {
   public:
     explicit RandomNetwork(unsigned seed) : m_random(seed) {
@@ -217,7 +217,7 @@ class EqualizeEverywhereTest : public QObject {
                  QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
     }
 
-    /// Dead in the head: the bias is not blown up. The tail's column only shrinks to the largest of the others.
+    /// A channel that is dead in the head: its bias does not explode. The tail's column only shrinks to the largest of the others.
     void deadChannels() {
         const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[3,1,1,1] w1 = {4, 1e-20, 0}, "
                                      "float[3] b1 = {1, 1, 1}, float[1,3,1,1] w2 = {1, 1, 8}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }"),
@@ -248,8 +248,8 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("quark") << int(EqualizationProfile::Quark);
         QTest::newRow("quantloupe") << int(EqualizationProfile::Quantloupe);
     }
-    /// Random pairs of layers: equalizing again changes nothing, and whatever powers of two their channels were rescaled by before, the
-    /// same weights come out.
+    /// Random pairs of layers: equalizing again changes nothing, and rescaling their channels by powers of two
+    /// beforehand gives the same weights.
     void isolatedJunctions() {
         QFETCH(int, profile);
         TransformOptions options = everywhere();
@@ -309,7 +309,7 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("quantloupe") << int(EqualizationProfile::Quantloupe) << 1;
         QTest::newRow("quantloupe to rest") << int(EqualizationProfile::Quantloupe) << -1;
     }
-    /// The outputs stay; a switched-off junction leaves the bits of layers that have no other.
+    /// The outputs do not change; disabling a junction leaves layers without other junctions bit-identical.
     void exactOnRandomNetworks() {
         QFETCH(int, profile);
         QFETCH(int, steps);
@@ -329,7 +329,7 @@ class EqualizeEverywhereTest : public QObject {
             worst = std::max(worst, d);
             junctions += p.junctions.size();
             if (p.sets.empty()) continue;
-            // One set off: layers of it that are in no other have the source's bits.
+            // With one group disabled, its layers that are in no other group keep the source's bits.
             const EqualizationSet& chosen = p.sets[random() % p.sets.size()];
             TransformOptions without = options;
             auto& names = without.equalization.off.emplace_back();
@@ -360,14 +360,14 @@ class EqualizeEverywhereTest : public QObject {
     void realNetworks_data() {
         QTest::addColumn<int>("junctions");
         QTest::newRow("mobilenetv2_cifar10") << 42;
-        QTest::newRow("mlperf_tiny_resnet8") << 6;  // one inside each of three blocks, one stream of sums a stage
+        QTest::newRow("mlperf_tiny_resnet8") << 6;  // one inside each of three blocks, one chain of sums per stage
         QTest::newRow("mlperf_tiny_vww_mobilenet") << 27;
         QTest::newRow("vww_mobilenet_unequalized") << 27;
         QTest::newRow("mlperf_tiny_ad01_autoencoder") << 9;
         QTest::newRow("vit_cifar10") << 0;
     }
     void realNetworks() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         TransformOptions options = everywhere(-1);
         options.replaceRelu6 = ReplaceRelu6::All;
         const auto p = prepare(loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph, options);

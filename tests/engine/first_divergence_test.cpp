@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first layer at which one sample leaves the float network.
+// The first layer at which one sample diverges from the float network.
 #include "analysis/first_divergence.h"
 
 #include <QtTest>
@@ -37,7 +37,7 @@ class FirstDivergenceTest : public QObject {
 
     void smallJumpsDoNotCount() { QCOMPARE(found({0.001, 0.04, 0.049}), QString("none")); }
 
-    /// The error was there already, fell behind a pooling, and came back.
+    /// The error existed already, decreased after a pooling, and came back.
     void errorsThatComeBackAreNoJump() { QCOMPARE(found({0.04, 0.06, 0.01, 0.07}), QString("none")); }
 
     void growthWithoutAJumpIsDrift() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch-norm folding on networks small enough to fold by hand. The batch norms have variances such that
-// variance + epsilon is a square, so that every expected number is exact.
+// Batch-norm folding on networks small enough to fold by hand. The variances are chosen so that variance +
+// epsilon is a square, which makes every expected number exact.
 #include <QtTest/QtTest>
 
 #include "base/error.h"
@@ -47,7 +47,7 @@ class FoldBatchNormTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    // No --simplify is needed for that.
+    // This needs no --simplify.
     void identityAndDropoutDoNotStandBetween() {
         for (const char* shape : {"float[N,1,4,4]", "float"}) {  // without shapes, too
             const auto p =
@@ -189,7 +189,7 @@ class FoldBatchNormTest : public QObject {
                     {});
         QCOMPARE(constantText(*p.graph, "Conv_0", 1), QString("10 -21"));
         QCOMPARE(constantText(*p.graph, "Conv_2", 1), QString("5 7"));
-        // What did not change is shared with the source.
+        // Unchanged data is shared with the source.
         QCOMPARE(p.graph->constantOf(*p.graph->findTensor("w")),
                  p.source->constantOf(*p.source->findTensor("w")));
     }
@@ -205,7 +205,7 @@ class FoldBatchNormTest : public QObject {
         QTest::newRow("graph output") << "(float[N,2,4,4] x) => (float[N,2,4,4] y, float[N,2,4,4] a) " +
                                              conv + "{ a = Conv(x, w)\n y = " + norm + " }"
                                       << "the output of 'Conv_0' is also a graph output";
-        QTest::newRow("padded conv behind")
+        QTest::newRow("padded conv after it")
             << head + conv + "{ a = Relu(x)\n b = " + norm + "\n y = Conv<pads = [1,1,0,0]>(b, w) }"
             << "the Conv 'Conv_2' after it is padded";
         QTest::newRow("auto_pad") << head + conv + "{ a = Relu(x)\n b = " + norm +
@@ -268,7 +268,7 @@ class FoldBatchNormTest : public QObject {
         QCOMPARE(p.graph->nodeCount(), p.source->nodeCount());
     }
 
-    /// A batch norm in small operators, what stands behind one, and what has one value for all channels.
+    /// A batch norm written as elementary operators, operators after a batch norm, and operators with one value for all channels.
     void affineOperators_data() {
         QTest::addColumn<QString>("body");
         QTest::addColumn<QString>("weight");
@@ -277,7 +277,7 @@ class FoldBatchNormTest : public QObject {
                              "float[2,1,1] s = {2, -3}, float[1,2,1,1] t = {10, 20}, float two = {2}, %1> { a = Conv(x, w, b)\n ";
         QTest::newRow("Sub, Mul, Add") << conv + "m = Sub(a, s)\n n = Mul(t, m)\n o = Add(s, n)\n y = Relu(o) }" << "50 140" << "-8 97";
         QTest::newRow("Div by one value") << conv + "d = Div(a, two)\n y = Relu(d) }" << "2.5 3.5" << "0.5 1";
-        QTest::newRow("behind a batch norm") << conv + "n = BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)\n m = Mul(n, s)\n"
+        QTest::newRow("after a batch norm") << conv + "n = BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)\n m = Mul(n, s)\n"
                                                        " o = Add(m, t)\n y = Relu(o) }"
                                              << "20 63" << "30 -40";
     }
@@ -308,7 +308,7 @@ class FoldBatchNormTest : public QObject {
         QTest::newRow("two in a row, around a Flatten")
             << conv("1,2", "{ c = Conv(x, w, b)\n d = BatchNormalization<epsilon = 0.0>(c, g, mu, be, va)\n a = Flatten(d)\n y = " + norm + " }")
             << "Conv Flatten";
-        QTest::newRow("small operators behind a Flatten") << conv("1,2", "{ c = Conv(x, w, b)\n f = Flatten(c)\n a = Sub(f, mu)\n m = Mul(a, s)\n y = Add(m, be) }")
+        QTest::newRow("small operators after a Flatten") << conv("1,2", "{ c = Conv(x, w, b)\n f = Flatten(c)\n a = Sub(f, mu)\n m = Mul(a, s)\n y = Add(m, be) }")
                                                           << "Conv Flatten";
         QTest::newRow("Concat") << conv("1,2,1,1", "{ k = Conv(x, k1)\n l = Conv(x, k2, one)\n a = Concat<axis = 1>(k, l)\n y = " + norm + " }")
                                        .replace("float[2] s =", "float[1,3,1,1] k1 = {1, 2, 3}, float[1,3,1,1] k2 = {-4, 5, 6}, float[1] one = {7}, float[2] s =")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of nodes that run as one kernel: found where nobody looks in between, and the same to the last bit as when
-// somebody does. And operators on channels-last tensors: the same as on row-major ones.
+// Groups of nodes that run as one kernel: found where no other node uses the tensors in between, and
+// bit-identical to separate execution. Also operators on channels-last tensors: the results are the same as
+// for row-major tensors.
 #include "runtime/fusions.h"
 
 #include <QtTest>
@@ -47,7 +48,7 @@ std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside,
     return out;
 }
 
-/// The operators that stand for a graph's nodes, as far as they can be found without computing anything.
+/// Returns the operators that replace a graph's nodes, as far as this is known without computation.
 QString foundFusions(const GraphPtr& graph, const Dims& dims) {
     const TensorDesc desc{DataType::Float32, dims, Layout::Plain};
     const FusionScope scope{*graph, [&](TensorId tensor) { return !graph->tensor(tensor).graphOutput; },
@@ -117,7 +118,7 @@ class FusionsTest : public QObject {
         const Dims dims{2, 4, 6};
         QCOMPARE(foundFusions(graph, dims), found);
         QCOMPARE(run(graph, dims, false), run(graph, dims, true));
-        FakeQuant coarse{0.25f, -128, 127};  // with quantizers in between nothing may be fused
+        FakeQuant coarse{0.25f, -128, 127};  // quantizers in between prevent fusion
         QCOMPARE(run(graph, dims, false, &coarse), run(graph, dims, true, &coarse));
     }
 
@@ -142,7 +143,7 @@ class FusionsTest : public QObject {
     }
     void layouts() {
         QFETCH(QString, body);
-        // MaxPool of 1x1 moves nothing, but brings its output to channels last; Identity leaves it row-major.
+        // A 1x1 MaxPool changes no values but makes its output channels-last; Identity keeps it row-major.
         const auto graph = [&](const char* op) {
             return textModel(
                        QString(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every dialect that holds scales or results, whole, against a file that was read by eye (tests/data), and against its format's schema as
-// the tool documents it. The network and its samples are small fractions of powers of two, so that every number is the same on every
-// machine.
+// Compares every export format that contains scales or results with a manually reviewed golden file
+// (tests/data), and with the schema in the tool's documentation. The network and its samples are small
+// fractions of powers of two, so every number is the same on every machine.
 #include <graphviz/cgraph.h>
 
 #include <nlohmann/json.hpp>
@@ -40,7 +40,7 @@ ExportResult scaled(const char* dialect, const char* output) {
     return dialectNamed(dialect, false).write(source);
 }
 
-/// With results that were made up: of those, only how they are shown is of interest.
+/// With made-up results: only their formatting matters.
 ExportResult reported(const char* dialect, const char* output) {
     ExportSource source = exportSource(exactModel(), tuned(), output);
     auto evaluation = std::make_shared<Evaluation>();
@@ -79,7 +79,7 @@ ExportResult reported(const char* dialect, const char* output) {
     return dialectNamed(dialect, false).write(source);
 }
 
-/// Text in the drawing has the widths of this machine's fonts; the plots have not.
+/// Text widths in the graph depend on this machine's fonts; those in the plots do not.
 std::string withoutDrawing(std::string text) {
     const auto from = text.find("<svg", text.find("<h2>Network</h2>")), to = text.find("</svg>", from);
     return from == std::string::npos ? text : text.replace(from, to + 6 - from, "<!-- the drawing -->");
@@ -91,7 +91,7 @@ std::set<std::string> keysOf(const json& object) {
     return keys;
 }
 
-/// Of one entry of encodings 0.6.1; also what Qualcomm's converters read.
+/// Checks one entry of encodings 0.6.1, which Qualcomm's converters also read.
 bool isOldEncoding(const json& e) {
     if (e == json({{"bitwidth", 32}, {"dtype", "float"}})) return true;
     return keysOf(e) == std::set<std::string>{"bitwidth", "dtype", "is_symmetric", "max", "min", "offset", "scale"} &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of layers: by names, by the network's shape, and what happens to the picture when they become one box.
+// Groups of layers: by name, by the structure of the network, and the graph after groups are collapsed.
 #include "picture/groups.h"
 
 #include <QTest>
@@ -58,7 +58,7 @@ QStringList listed(const Graph& graph, const std::vector<Group>& groups) {
     return lines;
 }
 
-/// What is wrong with a picture that has collapsed groups.
+/// Returns a description of an error in a picture with collapsed groups.
 QString flaw(const Graph& graph, const Picture& picture) {
     std::map<NodeId, int> shown;
     for (const PictureNode& node : picture.nodes) {
@@ -74,7 +74,7 @@ QString flaw(const Graph& graph, const Picture& picture) {
             if (r.x < s.right() && s.x < r.right() && r.y < s.bottom() && s.y < r.bottom())
                 return QString("boxes %1 and %2 overlap").arg(a).arg(b);
         }
-    // Every connection of layers in different boxes is drawn, once a tensor, and nothing else.
+    // Every connection between layers in different boxes is drawn, once per tensor, and nothing else.
     std::map<std::tuple<std::size_t, std::size_t, TensorId>, int> wanted, drawn;
     for (std::size_t t = 0; t < graph.tensorCount(); ++t) {
         const TensorInfo& tensor = graph.tensors()[t];
@@ -131,7 +131,7 @@ class GroupsTest : public QObject {
         QVERIFY(box.kind == PictureNode::Kind::Group);
         QCOMPARE(box.title, std::string("1"));
         QCOMPARE(box.subtitle, std::string("3 layers \xc2\xb7 3 alike"));
-        // Two open blocks have a frame that holds exactly their boxes.
+        // The frames of two open blocks contain exactly their boxes.
         QCOMPARE(picture.frames.size(), 2u);
         for (const PictureFrame& frame : picture.frames)
             for (std::size_t n = 0; n < graph->nodeCount(); ++n) {

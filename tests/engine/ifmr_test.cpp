@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// IFMR, HFMG and AMCT's scale rule against golden vectors that an independent implementation computed; the bounded version against
-// the exact algorithm.
+// IFMR, HFMG and AMCT's scale rule compared with golden vectors of an independent implementation, and the
+// bounded-memory version compared with the exact algorithm.
 #include <QtTest>
 #include <random>
 
@@ -167,7 +167,7 @@ class IfmrTest : public QObject {
         QVERIFY(row(0.9f, -1, true, 4, 0.125, 0));
     }
 
-    /// Ten million values, more than are kept: the scale that the histogram chooses is as good as the exact algorithm's.
+    /// Ten million values, more than are stored: the scale from the histogram is as good as that of the exact algorithm.
     void boundedVersionIsWithinOnePercent_data() {
         QTest::addColumn<int>("kind");
         QTest::addColumn<int>("bits");

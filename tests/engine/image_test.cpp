@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding, resizing and scaling of images. The truth for pixels is Pillow: golden numbers here, and the
-// pixels that the reference runs fed to the networks.
+// Decoding, resizing and scaling of images. The reference for pixels is Pillow: golden numbers here, and the
+// pixels that the reference runs used as network inputs.
 
 #include "data/image.h"
 
@@ -26,7 +26,7 @@ namespace {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// What the error says; empty if there was none.
+/// Returns the error message; empty if there was none.
 template <typename F>
 QString errorOf(F&& action) {
     try {
@@ -127,7 +127,7 @@ class ImageTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// As Pillow's open() and what builds on it: the orientation in EXIF data turns nothing (docs/command_line.md).
+    /// As in Pillow's open(), the orientation in EXIF data is ignored (docs/command_line.md).
     void jpegsAreNotRotated() {
         const Bytes plain = jpeg(24, 16, 3, JCS_RGB);
         Bytes exif = {0xff, 0xe1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,  // one entry
@@ -153,7 +153,7 @@ class ImageTest : public QObject {
         QFETCH(QString, model);
         QFETCH(QString, folder);
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const std::string name = model.toStdString();
         const auto oracle = loadNpz(assets / "oracles" / ("float_" + name + ".npz")).at("input_pixels");
         const Preprocess preprocess = loadPreprocess(assets / "models" / (name + ".preprocess.json"));
@@ -266,7 +266,7 @@ class ImageTest : public QObject {
         QVERIFY2(error.contains("it.jpg") && error.contains("CMYK"), qPrintable(error));
     }
 
-    // libjpeg itself would fill the missing part with grey and only warn.
+    // libjpeg itself would fill the missing part with gray and only warn.
     void truncatedFilesAreErrors_data() {
         QTest::addColumn<QByteArray>("file");
         const auto row = [](const char* name, const Bytes& bytes) {
@@ -287,7 +287,7 @@ class ImageTest : public QObject {
         for (std::size_t size = 0; size < whole.size(); ++size) {
             const Bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
             const QString error = errorOf([&] { decode(part); });
-            // The last byte of all is the second of the end mark: its loss is not noticed by every decoder.
+            // The last byte is the second byte of the end marker: not every decoder notices its loss.
             QVERIFY2(error.contains("it.jpg") || size + 1 == whole.size(),
                      qPrintable(QString("%1 of %2 bytes decode").arg(size).arg(whole.size())));
         }
@@ -320,7 +320,7 @@ class ImageTest : public QObject {
         QVERIFY(errorOf([] { allocateRgb(0xffffffffu, 0xffffffffu, 1 << 20); }).contains("too large"));
         QVERIFY(errorOf([] { allocateRgb(8000, 8000, 300); }).contains("damaged or malicious"));
         QCOMPARE(allocateRgb(1000, 1000, 300).pixels.size(), std::size_t(3000000));
-        // A real header: the height of a small JPEG, behind the marker FF C0, set to 65,500.
+        // A real header: the height of a small JPEG, after the marker FF C0, set to 65,500.
         Bytes bomb = jpeg(8, 8, 3, JCS_RGB);
         const Bytes marker = {0xff, 0xc0};
         const auto at = std::search(bomb.begin(), bomb.end(), marker.begin(), marker.end()) - bomb.begin();

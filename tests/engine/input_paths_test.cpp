@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No output may overwrite an input, whichever way its name leads there.
+// No output may overwrite an input, whatever path leads to it.
 #include "base/input_paths.h"
 
 #include <QTemporaryDir>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-accumulates by hand, and what is said where a shape is not known.
+// Multiply-accumulate counts computed by hand, and the reasons given if a shape is unknown.
 #include "model/layer_cost.h"
 
 #include <QtTest/QtTest>
@@ -84,7 +84,7 @@ class LayerCostTest : public QObject {
         QCOMPARE(cost.macs, std::uint64_t(0));
     }
 
-    /// What is unknown in front of an image network's Gemm is the batch.
+    /// The unknown dimension of the input of an image network's Gemm is the batch.
     void theBatchIsOne() {
         const GraphPtr g = graph(
             "(float[N,2,1,1] x) => (float[M,3] y) <float[3,2] w = {1,2,3,4,5,6}> { f = Flatten(x)\n y = "

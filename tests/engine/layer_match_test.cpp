@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layer is which after a model was exported anew, and what becomes of the configuration.
+// Matching of layers after a model was exported again, and the transfer of the configuration.
 #include "session/layer_match.h"
 
 #include <QtTest>
@@ -77,7 +77,7 @@ class LayerMatchTest : public QObject {
         const GraphPtr before = model(kThree);
         const GraphPtr now =
             model("S = Conv(X, A) T = Relu(S) P = Sigmoid(T) U = Conv<pads = [1,1,1,1]>(P, K) V = Relu(U) Y = Conv(V, B)");
-        // Conv_4 is now Relu's number, and Conv_3 a name that was not there: structure tells.
+        // Conv_4 now has the Relu's number, and Conv_3 is a new name: the structure decides.
         QCOMPARE(text(match(before, now)),
                  std::string("Conv_0>Conv_0 Conv_2>Conv_3 Conv_4>Conv_5 Relu_1>Relu_1 Relu_3>Relu_4; new Sigmoid_2"));
     }
@@ -88,12 +88,12 @@ class LayerMatchTest : public QObject {
         QCOMPARE(text(match(before, now)), std::string("head>head stem>stem stem_act>stem_act; lost mid; lost mid_act"));
     }
 
-    void equalBlocksAreToldApartByTheirOrder() {
+    void equalBlocksAreMatchedByOrder() {
         const std::string body = "S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Z = Relu(W) Y = Relu(Z)";
         const GraphPtr before = named(model(body), {"a", "b", "c", "d", "e", "f", "g"});
         const GraphPtr now = named(model(body), {"1", "2", "3", "d", "5", "6", "7"});
         QCOMPARE(text(match(before, now)), std::string("a>1 b>2 c>3 d>d e>5 f>6 g>7"));
-        // One fewer in the middle: which is missing cannot be told, so none of them is guessed.
+        // One layer fewer in the middle: it is unknown which one is missing, so none is matched.
         const GraphPtr fewer =
             named(model("S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Y = Relu(W)"), {"1", "2", "3", "4", "5", "6"});
         const LayerMatch guess = match(before, fewer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models in and out: name repair, Constant nodes, and words for what cannot be read.
+// Loading and saving models: name repair, Constant nodes, and error messages for files that cannot be read.
 #include "model/load_model.h"
 
 #include <onnx/onnx_pb.h>
@@ -71,7 +71,7 @@ class LoadModelTest : public QObject {
         QVERIFY(again.notices.empty());  // the names were saved
     }
 
-    void whatIsNoModelIsSaidSo() {
+    void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
         QVERIFY(messageOf([&] { loadModel(file("text.onnx")); }).contains("model 'text.onnx': this is not an ONNX model"));
         std::ofstream(file("empty.onnx"));
@@ -108,7 +108,7 @@ class LoadModelTest : public QObject {
     void externalDataStaysInTheFolder_data() {
         QTest::addColumn<QString>("location");
         QTest::addColumn<QString>("says");
-        QTest::newRow("beside the model") << "weights.bin" << "no error";
+        QTest::newRow("next to the model") << "weights.bin" << "no error";
         QTest::newRow("missing") << "nothing.bin" << "is missing";
         QTest::newRow("absolute") << "/etc/passwd" << "only files in the model's folder";
         QTest::newRow("above") << "../outside.bin" << "outside the model's folder";
@@ -142,7 +142,7 @@ class LoadModelTest : public QObject {
         QTest::newRow("vision transformer, opset 20") << "vit_cifar10_opset20" << 179;
     }
     void realModelsLoad() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         QFETCH(QString, name);
         QFETCH(int, nodes);
         const LoadedModel model = loadModel(test::assets() / "models" / (name.toStdString() + ".onnx"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Migration of outliers: factors and where they go, by hand; the network computes what it computed before.
+// Outlier migration: factors and their placement computed by hand; the outputs of the network do not change.
 #include "quantize/refine/migrate_outliers.h"
 
 #include <QtTest/QtTest>
@@ -24,7 +24,7 @@ Prepared prepared(const QString& nodes, const QString& outputs = {}, const QStri
     return prepare(graph(kHead.arg(nodes, outputs, constants), 17), {});
 }
 
-/// Widths of 8 and 2 for every tensor that counts.
+/// Ranges of 8 and 2 for every relevant tensor.
 ChannelMaxima wide(const Prepared& p, std::vector<float> widths = {8, 2}) {
     ChannelMaxima maxima;
     for (const TensorId tensor : migratableTensors(p)) maxima[tensor] = widths;
@@ -58,7 +58,7 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(QString::fromStdString(p.layerMappings[0].note), QString("divided by the factors of 'MatMul_1'"));
         QVERIFY(p.notices.empty());
         QCOMPARE(p.transformed, p.graph);
-        // The source stays as it was.
+        // The source is unchanged.
         QCOMPARE(list(constantOf(*p.source, NodeId(1), 1)), QString("2 -1 8 4"));
     }
 
@@ -85,14 +85,14 @@ class MigrateOutliersTest : public QObject {
             << "n = LayerNormalization(x, g, b)\n c = MatMul(n, w)\n d = Tanh(n)\n e = Tanh(c)\n y = Sub(e, d)"
             << "LayerNormalization MatMul Tanh Tanh Sub" << 1;
         QTest::newRow("Mul by one value") << "e = Erf(x)\n h = Mul(half, e)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
-        QTest::newRow("Mul by one a channel") << "e = Erf(x)\n h = Mul(e, two)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
+        QTest::newRow("Mul by one value per channel") << "e = Erf(x)\n h = Mul(e, two)\n y = MatMul(h, w)" << "Erf Mul MatMul" << 1;
         QTest::newRow("nothing that could take it") << "e = Erf(x)\n y = MatMul(e, w)" << "Erf Mul MatMul" << 1;
         QTest::newRow("a graph input") << "y = MatMul(x, w)" << "Mul MatMul" << 1;
-        QTest::newRow("behind a bias and an activation")
+        QTest::newRow("after a bias and an activation")
             << "c = MatMul(x, w)\n d = Add(c, b)\n e = Relu(d)\n y = MatMul(e, v)" << "Mul MatMul Add Relu Mul MatMul" << 2;
         QTest::newRow("channels of zeros") << "n = LayerNormalization(x, g, b)\n y = MatMul(n, z)" << "LayerNormalization MatMul" << 1;
     }
-    /// The operators in order, and the outputs as they were.
+    /// Checks the operators in order, and that the outputs are unchanged.
     void places() {
         QFETCH(QString, nodes);
         QFETCH(int, migrations);
@@ -111,7 +111,7 @@ class MigrateOutliersTest : public QObject {
         for (std::size_t i = 0; i < p.layerMappings.size(); ++i) QCOMPARE(p.sourceOf[p.layerMappings[i].prepared.index()], NodeId(i));
     }
 
-    /// A Mul that stands before a layer is a part of it, and what it reads is not quantized before.
+    /// A Mul before a layer becomes part of it, and the input of the Mul is not quantized.
     void aMulOfItsOwn() {
         const auto p = migrated(prepared("e = Erf(x)\n y = MatMul(e, w)"));
         const NodeId product = *p.graph->findNode("MatMul_1_migrated");
@@ -127,7 +127,7 @@ class MigrateOutliersTest : public QObject {
         QCOMPARE(lines(p.notices),
                  QString("outlier migration leaves out 1 input: 'a' of 'MatMul_1': it is already quantized for its producer or other readers, before a factor could be applied"));
         QCOMPARE(p.graph, source.graph);
-        // Where only inputs of layers are quantized, a factor acts.
+        // If only inputs of layers are quantized, a factor has an effect.
         QCOMPARE(migrated(source, 0.5, Placement::WeightedInputs).migrations.size(), std::size_t(1));
     }
 
@@ -147,7 +147,7 @@ class MigrateOutliersTest : public QObject {
         QVERIFY2(lines(shared.notices).startsWith("outlier migration leaves out 1 input: 'c' of 'MatMul_1'"), qPrintable(lines(shared.notices)));
     }
 
-    /// Words, never NaN weights.
+    /// The result is a notice, never NaN weights.
     void badRanges() {
         const auto source = prepared("n = LayerNormalization(x, g, b)\n y = MatMul(n, w)");
         for (const float bad : {INFINITY, NAN}) {

@@ -43,7 +43,7 @@ class NameListsTest : public QObject {
         QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
         QuantizationConfig against = tuned();
         against.layers["/dw/Conv"].quantize = true;
-        QVERIFY(says(exported("nncf", against).notices, "'/dw/Conv' is quantized here against a rule, which NNCF cannot do"));
+        QVERIFY(says(exported("nncf", against).notices, "'/dw/Conv' is quantized here although a rule skips it, which NNCF cannot express"));
     }
 
     void modelOpt() {
@@ -52,7 +52,7 @@ class NameListsTest : public QObject {
         QVERIFY(matchesGolden(result.files[0].text, "modelopt.py"));
         QVERIFY(result.files[0].text.find("\"^/head/Gemm$\"") != std::string::npos);
         QVERIFY(says(result.notices, "ModelOpt has no leave-until rule: resolved to 2 layers"));
-        // Names are no patterns.
+        // Names are not patterns.
         GraphBuilder builder(*stageModel());
         builder.node(NodeId(std::size_t(10))).name = "head.1+(x)";
         config.rules = {};
@@ -69,7 +69,7 @@ class NameListsTest : public QObject {
     }
 
     void pythonCompilesThem() {
-        if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
+        if (runPython({"-c", "pass"}) != 0) QSKIP("Python is not available");
         for (const char* dialect : {"nncf", "modelopt", "onnxruntime"})
             QVERIFY2(compilesInPython(exported(dialect, tuned()).files[0].text), dialect);
     }

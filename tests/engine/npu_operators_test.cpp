@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the NPU computes otherwise, against the factors and slopes that AMD Quark 0.11.2 wrote into small models.
+// The NPU's operator implementations compared with the factors and slopes that AMD Quark 0.11.2 wrote into
+// small models.
 #include <QtTest>
 
 #include "quantize/plan.h"
@@ -67,7 +68,7 @@ class NpuOperatorsTest : public QObject {
         QCOMPARE(ops(*npu(source, kAll).graph), QString("GlobalAveragePool"));
     }
 
-    void unknownExtentsAreTold() {
+    void unknownExtentsAreReported() {
         const GraphPtr source = graph("(float[1,1,H,W] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
         const Prepared p = npu(source, kAll);
         QCOMPARE(ops(*p.graph), QString("GlobalAveragePool"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NPU's rules on positions of power-of-two scales, against AMD Quark 0.11.2: each row is a graph that it quantized for the NPU without
-// and with NPULimitationCheck, and the positions that it wrote into both models.
+// The NPU's constraints on positions of power-of-two scales, compared with AMD Quark 0.11.2: each row is a
+// graph that Quark quantized for the NPU without and with NPULimitationCheck, and the positions in both
+// models.
 #include <QtTest>
 
 #include "model/graph_builder.h"
@@ -125,7 +126,7 @@ class NpuPositionsTest : public QObject {
         row("Slice", QString(kBetween).arg("Slice(a, zero, one, one)"), "u:9 w:4 x:7 a:4 p:13 y:16", "u:12 w:4 x:7 a:4 p:4 y:16");
         row("HardSigmoid of huge values", kSwish, "u:7 w:-14 x:7 a:-120 s:6 m:-120 y:-120", "u:-96 w:-7 x:7 a:0 s:7 m:-8 y:-120");
         row("HardSigmoid of tiny values", kSwish, "u:8 w:20 x:7 a:20 s:7 m:21 y:23", "u:8 w:20 x:7 a:15 s:7 m:21 y:23");
-        row("a LeakyRelu behind",
+        row("followed by a LeakyRelu",
             "(float[1,2,4,4] x) => (float[1,1,4,4] y) <float[1,2,1,1] w = {1, 1}, float[1] b = {1}, float[1,1,1,1] u = {1}> "
             "{ a = Conv(x, w, b)\n r = LeakyRelu<alpha = 0.1>(a)\n y = Conv(r, u) }",
             "b:16 u:7 w:8 x:7 r:8 y:8", "b:15 u:7 w:8 x:7 r:8 y:8");
@@ -142,7 +143,7 @@ class NpuPositionsTest : public QObject {
         QCOMPARE(printed(positionsOf(planOf(source, config, start))), printed(parsed(after)));
     }
 
-    /// Each by itself: the others' rows stay as they were.
+    /// Each constraint alone: the rows of the others do not change.
     void rulesAreOptions_data() {
         QTest::addColumn<int>("rule");
         QTest::addColumn<QString>("net");
@@ -170,7 +171,7 @@ class NpuPositionsTest : public QObject {
         QCOMPARE(printed(positionsOf(planOf(graph(net), config, parsed(before)))), printed(parsed(after)));
     }
 
-    /// Quark moves a weight's scale and leaves its codes: so do we, and say it.
+    /// Quark changes a weight's scale but not its codes. Quantloupe does the same and reports it.
     void codesOfWeightsStay() {
         QuantizationConfig config = npuConfig();
         const GraphPtr source = graph(kOneConv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// numpy's files: golden headers as numpy writes them, round trips, and what is refused.
+// NumPy files: headers as NumPy writes them, round trips, and rejected files.
 
 #include "data/numpy_file.h"
 
@@ -70,7 +70,7 @@ class NumpyFileTest : public QObject {
         m_file = m_folder.filePath("x.npy").toStdString();
     }
 
-    void readsWhatNumpyWrites() {
+    void readsFilesOfNumpy() {
         QCOMPARE(show(load(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }",
                                "0000c03f000000c00000404000008040"))),
                  QString("float32 2×2: 1.5 -2 3 4"));
@@ -185,7 +185,7 @@ class NumpyFileTest : public QObject {
         };
         store(whole.left(whole.size() / 2));
         QVERIFY(errorOf([&] { loadNpz(file); }).contains("damaged.npz"));
-        QByteArray flipped = whole;  // a float in the middle: only the checksum can tell
+        QByteArray flipped = whole;  // a float in the middle: only the checksum detects it
         flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 1);
         store(flipped);
         const QString error = errorOf([&] { loadNpz(file); });
@@ -196,13 +196,13 @@ class NumpyFileTest : public QObject {
 
     void readsTheReferenceFiles() {
         const fs::path assets = test::assets();
-        if (assets.empty()) QSKIP("the folder of models and data is not there");
+        if (assets.empty()) QSKIP("the folder of models and data is missing");
         const auto arrays = loadNpz(assets / "oracles" / "float_mobilenetv2_cifar10.npz");
         QStringList names;
         for (const auto& [name, array] : arrays)
             names << QString::fromStdString(name + " " + std::string(dataTypeName(array->type())) + " " +
                                             toString(array->dims()));
-        // The array of text, 'images', is left out.
+        // The string array 'images' is skipped.
         QCOMPARE(names.join("; "),
                  QString("input_pixels uint8 4×32×32×3; logits float32 64×10; predictions int16 1000"));
         int read = 0;

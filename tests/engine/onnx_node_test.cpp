@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operator against ONNX's own node tests (Debian's libonnx-testdata). Weights and parameters are made
-// constant, as they are in the networks we meet.
+// Every operator on ONNX's own node tests (Debian's libonnx-testdata). Weights and parameters are made
+// constant, as they usually are in networks.
 #include <onnx/onnx_pb.h>
 
 #include <QRegularExpression>
@@ -25,8 +25,8 @@ namespace {
 
 const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
 
-/// Tests whose expected values differ from those that ONNX Runtime 1.32 computes, which are these: the expected ones count a fraction of
-/// a pixel in the extent of a resized image, and cut floats off to bfloat16 instead of rounding them.
+/// Tests whose expected values differ from ONNX Runtime 1.32, whose values Quantloupe computes: the expected ones count a fraction of a
+/// pixel in the size of a resized image, and truncate floats to bfloat16 instead of rounding them.
 const std::map<std::string, std::vector<double>> kOnnxRuntimeValues = [] {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::map<std::string, std::vector<double>> all{
@@ -38,14 +38,14 @@ const std::map<std::string, std::vector<double>> kOnnxRuntimeValues = [] {
     return all;
 }();
 
-/// Of max |expected|. ONNX compares with 1e-3.
+/// Tolerance relative to max |expected|. ONNX uses 1e-3.
 double toleranceOf(const std::string& name) {
     if (name.find("window") != std::string::npos) return 1e-4;  // float32 operations one by one against float64
     if (name.find("roialign") != std::string::npos) return 1e-4;  // expected values of four decimals
     return 1e-5;
 }
 
-/// Inputs after the first that come with the data; the others are constants, as they are in networks.
+/// Inputs after the first that are data inputs; the others are constants, as in networks.
 bool comesWithData(const std::string& op, std::size_t input) {
     static const std::set<std::string> kOperands = {
         "Add", "Sub", "Mul", "Div", "Pow", "Mod", "MatMul", "Concat", "PRelu", "Max", "Min", "Sum", "Mean", "Equal", "Greater",
@@ -85,7 +85,7 @@ class OnnxNodeTest : public QObject {
         for (const std::string& name : names) QTest::newRow(name.c_str()) << QString::fromStdString((kTests / name).string());
     }
 
-    /// Right, or refused with a reason; never wrong.
+    /// Results are right or refused with a reason, never wrong.
     void node() {
         QFETCH(QString, folder);
         const fs::path path = folder.toStdString();
@@ -105,7 +105,7 @@ class OnnxNodeTest : public QObject {
         }
     }
 
-    /// docs/operators.md says what is supported. QUANTLOUPE_UPDATE=1 writes it.
+    /// docs/operators.md lists the supported operators. QUANTLOUPE_UPDATE=1 writes it.
     void documentIsUpToDate() {
         int passed = 0, refused = 0;
         std::string table;

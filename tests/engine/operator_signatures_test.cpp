@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that ONNX does not allow are refused when a model is opened, with the node and the cause; what ONNX allows is not.
+// Nodes that ONNX does not allow are rejected when a model is opened, with the node and the cause; valid
+// nodes are accepted.
 #include <onnx/onnx_pb.h>
 
 #include <QtTest>

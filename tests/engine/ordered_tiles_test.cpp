@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products and depthwise convolutions have the same bits on every processor: each kind of tile that this one
-// can run is compared with sums written down one after the other.
+// Matrix products and depthwise convolutions give the same bits on every processor: compares each kind of
+// tile that this processor can run with a sequential sum.
 #include "runtime/ordered_tiles.h"
 
 #include <QtTest>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights and biases as PyTorch's TorchScript exporter leaves them: behind Identity nodes, moved at run time,
-// shared between layers.
+// Weights and biases as PyTorch's TorchScript exporter writes them: after Identity nodes, transposed at run
+// time, shared between layers.
 #include "transform/own_constants.h"
 
 #include <QtTest/QtTest>
@@ -104,7 +104,7 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(run(prepare(source, {}).graph, {1, 2}, {0.5f, -2}), run(source, {1, 2}, {0.5f, -2}));
     }
 
-    /// What cannot be computed stays and says so when it runs; the others are folded nevertheless.
+    /// Nodes that cannot be computed stay and fail when they run; the others are still folded.
     void oneImpossibleMoveDoesNotKeepTheOthers() {
         const GraphPtr source = graph(
             "(float[N,2] x) => (float[N,2] y, float[N,2] z) <float[2,2] w = {1, 2, 3, -4}, int64[1] wrong = "
@@ -122,7 +122,7 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(g->tensor(g->node(NodeId(1)).input(1)).name, std::string("w_1"));
         QCOMPARE(g->constantOf(g->node(NodeId(0)).input(1)), g->constantOf(g->node(NodeId(1)).input(1)));
         QCOMPARE(g->node(NodeId(2)).input(1),
-                 g->node(NodeId(3)).input(1));  // a single number is nobody's weight
+                 g->node(NodeId(3)).input(1));  // a scalar is not a weight
     }
 
     void nothingIsCopiedWhereNothingIsShared() {
@@ -143,7 +143,7 @@ class OwnConstantsTest : public QObject {
         QCOMPARE(run(prepared.graph, {1, 1, 2, 2}, input), run(source, {1, 1, 2, 2}, input));
     }
 
-    /// AIMET leaves shared weights as they are; the copies that quantization gets come later.
+    /// AIMET does not change shared weights; the copies for quantization are made later.
     void equalizationLeavesSharedWeightsAlone() {
         const GraphPtr source = graph(
             "(float[N,2,1,1] x) => (float[N,2,1,1] y) <float[2,2,1,1] w = {8, 1, 0.5, -0.25}, float[2,2,1,1] "

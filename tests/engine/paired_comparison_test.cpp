@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two configurations on the same samples: exact tests and intervals against sums of whole numbers.
+// Comparison of two configurations on the same samples: exact tests and intervals compared with integer sums.
 #include "analysis/paired_comparison.h"
 
 #include <QtTest>
@@ -65,7 +65,7 @@ class PairedComparisonTest : public QObject {
         QCOMPARE(comparePaired(6, 1, 100).pValue, 0.125);
         QCOMPARE(comparePaired(1, 6, 100).pValue, 0.125);
         QCOMPARE(comparePaired(4, 4, 100).pValue, 1.0);
-        QCOMPARE(comparePaired(6, 0, 100).pValue, 0.03125);  // the fewest that are no noise
+        QCOMPARE(comparePaired(6, 0, 100).pValue, 0.03125);  // the smallest significant number
         QVERIFY(comparePaired(6, 0, 100).verdict == ChangeVerdict::Gain);
         QVERIFY(comparePaired(5, 0, 100).verdict == ChangeVerdict::WithinNoise);
     }
@@ -87,7 +87,7 @@ class PairedComparisonTest : public QObject {
         QVERIFY(near(binomialUpperTail(500000, 1000000, 0.5), (1 + middle) / 2, 1e-8));
     }
 
-    /// None of n and all of n have a closed form; between, the limits are where the tails are 2.5 %.
+    /// 0 of n and n of n have a closed form; for all others the tails at the limits are 2.5 %.
     void clopperAndPearson() {
         QVERIFY(near(clopperPearson(0, 10).high, 1 - std::pow(0.025, 0.1), 1e-13));
         QCOMPARE(clopperPearson(0, 10).low, 0.0);
@@ -127,7 +127,7 @@ class PairedComparisonTest : public QObject {
             }
     }
 
-    /// Simulated: no real change is called real in at most 5 % of the comparisons.
+    /// Simulation: without a real change, at most 5 % of the comparisons report one.
     void falseAlarmsAreRare() {
         std::mt19937 random(test::randomSeed());
         std::uniform_real_distribution<double> uniform;
@@ -143,7 +143,7 @@ class PairedComparisonTest : public QObject {
             if (verdict == ChangeVerdict::Gain || verdict == ChangeVerdict::Loss) ++alarms;
         }
         QVERIFY2(alarms < 280, qPrintable(QString::number(alarms)));  // 200 + 5.8 standard deviations
-        QVERIFY2(alarms > 20, "a test that never speaks up is none");
+        QVERIFY2(alarms > 20, "a test that never detects a change is useless");
     }
 
     void whichImagesFlipped() {
@@ -158,7 +158,7 @@ class PairedComparisonTest : public QObject {
         QVERIFY_THROWS_EXCEPTION(Error, comparePaired(3, 3, 5));
     }
 
-    /// Newcombe's own example, and what can be said without any formula.
+    /// Newcombe's own example, and cases that are known without a formula.
     void howMuchTwoRatesDiffer() {
         const RateInterval published = pairedDropInterval({36, 12, 2, 0});
         QVERIFY(near(published.low, 0.0569, 5e-5) && near(published.high, 0.3404, 5e-5));
@@ -166,15 +166,15 @@ class PairedComparisonTest : public QObject {
         QVERIFY(same.low < 0 && same.high > 0 && same.high < 0.02);
         const RateInterval turned = pairedDropInterval({36, 2, 12, 0});
         QVERIFY(near(turned.low, -published.high, 1e-12) && near(turned.high, -published.low, 1e-12));
-        // Before is always right: what is left is the other rate's own interval, and the little that 500 of 500 leaves open.
+        // "Before" is always right: the interval is that of the other rate plus the small uncertainty of 500 of 500.
         const RateInterval perfect = pairedDropInterval({470, 30, 0, 0});
         QVERIFY(perfect.low > 0.035 && perfect.high < 1 - wilsonInterval(470, 500).low + 1e-12);
         const RateInterval none = pairedDropInterval({});
         QVERIFY(none.low == -1 && none.high == 1);
     }
 
-    /// 500 samples, of which quantization breaks 4 % and mends 1 %: 95 of 100 intervals hold the 3 points.
-    void theIntervalHoldsTheTruth() {
+    /// 500 samples, of which quantization breaks 4 % and fixes 1 %: 95 of 100 intervals contain the 3 points.
+    void theIntervalContainsTheTrueValue() {
         std::mt19937 random(7);
         std::discrete_distribution<int> kinds({0.88, 0.04, 0.01, 0.07});
         constexpr int kTrials = 2000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words in the boxes, and the SVG and DOT files.
+// Texts in the boxes of the graph, and the SVG and DOT files.
 #include <graphviz/cgraph.h>
 
 #include <QTest>
@@ -20,7 +20,7 @@ GraphPtr fromText(const std::string& text) {
     return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> " + text).graph;
 }
 
-/// States as a session might give them: every third layer skipped, Relu fused into the layer before.
+/// Plausible session states: every third layer skipped, Relu fused into the layer before.
 std::vector<LayerResult> someResults(const Graph& graph) {
     std::vector<LayerResult> results;
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {
@@ -110,7 +110,7 @@ void PictureFilesTest::colors() {
     QCOMPARE(colors[1].fill, colors[0].fill);
     QCOMPARE(colors[3].fill, colors[2].fill);
     QCOMPARE(graphEndColors().outline, "#2f6fde");
-    results[0].host = results[1].name;  // hosts in a circle do no harm
+    results[0].host = results[1].name;  // cyclic hosts are harmless
     layerColors(results);
 }
 
@@ -179,7 +179,7 @@ void PictureFilesTest::svgFile() {
         }
     }
     QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-    const std::map<QString, int> wanted{  // with one of each in the legend
+    const std::map<QString, int> wanted{  // including one of each in the legend
         {"", 1}, {"#2f6fde", 3}, {"#2f9e5b", 3}, {"#d9a406", 2}, {"#8a94a3", 2}};
     QCOMPARE(outlines, wanted);
     QCOMPARE(edges, 6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The drawn graph: boxes do not overlap, lines run from rim to rim and through no other box.
+// The drawn graph: boxes do not overlap, and edges run from border to border without crossing other boxes.
 #include "picture/picture.h"
 
 #include <QTest>
@@ -22,7 +22,7 @@ using namespace quantloupe;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // no time limits then
+constexpr bool kSanitized = true;  // without time limits
 #else
 constexpr bool kSanitized = false;
 #endif
@@ -30,7 +30,7 @@ constexpr const char* kHead = "<ir_version: 8, opset_import: [\"\" : 13]> ";
 
 GraphPtr fromText(const std::string& text) { return test::textModel(kHead + text).graph; }
 
-/// Graphs too large to write down: layers by name, tensors are called like the layer that makes them.
+/// Builds graphs too large to write as text, from layer names; each tensor is named after its producer.
 class Sketch {
   public:
     Sketch() { input("x"); }
@@ -140,7 +140,7 @@ GraphPtr randomGraph(unsigned seed, std::size_t layers, std::size_t reach) {
     return sketch.build({made.back(), made[made.size() / 2]});
 }
 
-/// The layout is serial, so a busy machine does not make it slower by this clock.
+/// Processor time: the layout is serial, and other load on the machine does not affect it.
 double cpuMilliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 bool same(const Picture& a, const Picture& b) {
@@ -150,7 +150,7 @@ bool same(const Picture& a, const Picture& b) {
            std::equal(a.edges.begin(), a.edges.end(), b.edges.begin(), b.edges.end(), line);
 }
 
-/// What is wrong with a picture; empty if nothing is.
+/// Returns a description of an error in the picture; empty if there is none.
 QString flaw(const Graph& graph, const Picture& picture) {
     const auto& nodes = picture.nodes;
     if (nodes.size() != graph.inputs().size() + graph.nodeCount() + graph.outputs().size())
@@ -187,7 +187,7 @@ QString flaw(const Graph& graph, const Picture& picture) {
     if (wanted.size() != picture.edges.size()) return "edges are missing or too many";
     for (std::size_t e = 0; e < picture.edges.size(); ++e) {
         const PictureEdge& edge = picture.edges[e];
-        if (!wanted.contains({edge.to, edge.tensor})) return QString("edge %1 is none of the graph").arg(e);
+        if (!wanted.contains({edge.to, edge.tensor})) return QString("edge %1 is not in the graph").arg(e);
         if (edge.points.size() < 2) return QString("edge %1 has no line").arg(e);
         const Rect &from = nodes[edge.from].box, &to = nodes[edge.to].box;
         const Point &first = edge.points.front(), &last = edge.points.back();
@@ -348,7 +348,7 @@ void PictureTest::layeredLayoutIsSound() {
 }
 
 void PictureTest::waistsOfADiamond() {
-    // 0 → 1 → {2, 3} → 4 → 5, with 4 → 5 beside 4 → 6 → 5
+    // 0 → 1 → {2, 3} → 4 → 5, with 4 → 5 parallel to 4 → 6 → 5
     const std::vector<PieceEdge> edges{{0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4},
                                        {4, 5}, {4, 6}, {5, 7}, {6, 7}, {7, 8}};
     const std::vector<int> ranks = computeRanks(9, edges);
@@ -361,7 +361,7 @@ void PictureTest::waistsOfADiamond() {
 }
 
 void PictureTest::helpersMoveDownToTheirUser() {
-    // 0 → 1 → 2 → 3 and 4 → 5 → 3: the second chain ends where it is needed.
+    // 0 → 1 → 2 → 3 and 4 → 5 → 3: the second chain ends at its consumer.
     const std::vector<PieceEdge> edges{{0, 1}, {1, 2}, {2, 5}, {3, 4}, {4, 5}};
     QCOMPARE(computeRanks(6, edges), (std::vector<int>{0, 1, 2, 1, 2, 3}));
 }
@@ -373,7 +373,7 @@ void PictureTest::trunkIsStraight() {
         "y = Add(d, f) }");
     const Picture picture = layoutPicture(*graph);
     for (const PictureNode& node : picture.nodes) QCOMPARE(node.box.x, picture.nodes.front().box.x);
-    QVERIFY(picture.width > picture.nodes.front().box.width + 32);  // the skips beside it
+    QVERIFY(picture.width > picture.nodes.front().box.width + 32);  // room for the skip connections next to it
 }
 
 void PictureTest::cancels() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts that are kept: what is read is what was written, and what was damaged is not read.
+// Saved layouts: round trips, and damaged files are ignored.
 #include "picture/place_picture.h"
 
 #include <QTest>
@@ -53,7 +53,7 @@ class PlacesFileTest : public QObject {
         QVERIFY(!readPlaces(writePlaces(m_placed), picture));
     }
 
-    void theKeyTellsStructuresApart() {
+    void theKeyDistinguishesStructures() {
         const Picture one = describePicture(*m_graph);
         LayoutOptions wide, wrapped;
         wide.nodeWidth = 300;

@@ -40,7 +40,7 @@ class ProgramTest : public QObject {
     }
 
     void emptyExtentsGiveEmptySums() {
-        // A sum over no products is 0; a result without columns has no values.
+        // An empty sum of products is 0; a result without columns has no values.
         const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[2,0] X) => (float[2,3] Y) <float[0,3] W = {}> { Y = MatMul(X, W) })").graph;
         QCOMPARE(run(inner, {2, 0}, {}), std::vector<float>(6, 0));
@@ -50,13 +50,13 @@ class ProgramTest : public QObject {
     }
 
     void anAverageOverPaddingAloneIsZero() {
-        // The last window begins at position 3, behind the only two values and one value of padding.
+        // The last window begins at position 3, after the only two values and one value of padding.
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[1,1,2] X) => (float[1,1,2] Y) { Y = AveragePool<kernel_shape = [1], strides = [3], pads = [0, 2]>(X) })").graph;
         QCOMPARE(run(graph, {1, 1, 2}, {5, 7}), (std::vector<float>{5, 0}));
     }
 
-    /// Since opset 19 ONNX Runtime adds up an AveragePool one value after the other, before in the order of its own kernel.
+    /// Since opset 19 ONNX Runtime sums an AveragePool sequentially; for older opsets it uses the order of its own kernel.
     void averagesFollowTheOpsetOfTheExport() {
         const auto averages = [](int opset, int exportOpset) {
             const GraphPtr graph = textModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : {}]>
@@ -153,7 +153,7 @@ class ProgramTest : public QObject {
         }
     }
 
-    void aPartialProgramEndsBeforeWhatItCannotEvaluate() {
+    void aPartialProgramEndsBeforeUnsupportedNodes() {
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[N,4] X) => (float[N,4] Y, float[N,4] Z) { A = Relu (X) B = Det (A) Y = Neg (B) Z = Abs (A) })")
                                    .graph;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Project files: everything comes back, paths move with the folder, and what is wrong is named.
+// Project files: everything is restored, relative paths move with the folder, and errors name their cause.
 #include "session/project_file.h"
 
 #include <QTemporaryDir>
@@ -131,7 +131,7 @@ class ProjectFileTest : public QObject {
         }
     }
 
-    void whatIsNoProjectIsSaid() {
+    void filesThatAreNotProjectsAreReported() {
         const auto message = [](const char* text) -> QString {
             try {
                 projectFromJson(text, "/a/b.quantloupe");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Q/DQ pairs as operators on integers: which layers become one, which stay and why, and that both compute the same, here and in ONNX
-// Runtime.
+// Conversion of Q/DQ pairs to integer operators: which layers are converted, which stay and why, and that
+// both versions compute the same, here and in ONNX Runtime.
 #include "interchange/qoperator.h"
 
 #include <cmath>
@@ -36,7 +36,7 @@ std::vector<float> outputsOf(const GraphPtr& model) {
     return {values->floats().begin(), values->floats().end()};
 }
 
-/// The step of the codes that the output is made of.
+/// Returns the scale of the codes of the output.
 float stepOf(const Graph& model) {
     const Node& last = model.node(model.tensor(model.outputs()[0]).producer);
     return static_cast<float>(model.constantOf(last.input(1))->scalar());
@@ -60,8 +60,8 @@ class QOperatorTest : public QObject {
         QVERIFY2(furthest(before, after) <= 1.01 * double(stepOf(*qdq)), qPrintable(QString::number(furthest(before, after))));
     }
 
-    /// With weights of 7 bits at most: with 8, its kernels saturate on processors without VNNI. A code that falls differently at a tie of the
-    /// pool is 1.2 steps of the output, and the output's own is one more.
+    /// Weights have at most 7 bits: with 8, ONNX Runtime's kernels saturate on processors without VNNI. A different code at a tie of the
+    /// pool is 1.2 steps of the output, and a tie of the output itself is one more.
     static void compareWithOnnxRuntime(QuantizationConfig config) {
         if (runPython({"-c", "import onnxruntime, numpy"}) != 0) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
         config.quantization.weight.bits = std::min(config.quantization.weight.bits, 7);
@@ -122,18 +122,18 @@ class QOperatorTest : public QObject {
         compare(config);
     }
 
-    void whatStaysBetweenPairsIsSaid() {
+    void layersBetweenPairsAreReported() {
         QuantizationConfig symmetric = unsignedAffine();
         symmetric.quantization.activation.isSigned = true;
         symmetric.quantization.activation.symmetric = true;
         const QOperatorModel relu = toQOperators(qdqOf(symmetric));
-        QCOMPARE(relu.kept.at("the codes go beyond what the Relu or Clip behind it lets through"), (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
+        QCOMPARE(relu.kept.at("the codes exceed the output range of the Relu or Clip after it"), (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
         QCOMPARE(relu.made.at("QLinearConv"), 1u);
 
         QuantizationConfig wide = unsignedAffine();
         wide.layers["/out/Conv"].activationBits = 16;
         const QOperatorModel sixteen = toQOperators(qdqOf(wide));
-        QCOMPARE(sixteen.kept.at("the operators have codes of 8 bits"), (std::vector<std::string>{"/out/Conv", "/out/Add"}));
+        QCOMPARE(sixteen.kept.at("integer operators support only 8-bit codes"), (std::vector<std::string>{"/out/Conv", "/out/Add"}));
         QCOMPARE(sixteen.made.at("QLinearConv"), 2u);
 
         QuantizationConfig biases = unsignedAffine();
@@ -148,7 +148,7 @@ class QOperatorTest : public QObject {
         config.quantization.activation.symmetric = true;
         config.quantization.activation.isSigned = true;
         const ExportResult result = dialectNamed("qoperator", false).write(gatherExport(session, config, dialectNamed("qoperator", false)));
-        QVERIFY(says(result.notices, "2 layers go on computing in float between Q/DQ pairs, because the codes go beyond what the Relu or Clip"));
+        QVERIFY(says(result.notices, "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range of the Relu or Clip"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);
         const ImportResult back = importFile(dialectNamed("qoperator", true), exactModel(), {}, path);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every scheme, on random ranges and weights. The seed is printed; QUANTLOUPE_SEED repeats one.
+// Properties of every quantization scheme, on random ranges and weights. Prints its seed; QUANTLOUPE_SEED
+// repeats a run.
 #include <fmt/format.h>
 
 #include <QtTest/QtTest>
@@ -59,7 +60,7 @@ class QuantizerPropertiesTest : public QObject {
             const FakeQuant quant = q.fakeQuant();
             QVERIFY2(q.scale > 0 && std::isfinite(q.scale) && q.zeroPoint >= q.quantMin && q.zeroPoint <= q.quantMax, what.c_str());
 
-            // Zero and every code are their own images.
+            // Zero and every code are mapped to themselves.
             const int codes = q.quantMax - q.quantMin + 1, step = std::max(1, codes / 257);
             std::vector<float> values, found;
             for (int code = q.quantMin; code <= q.quantMax; code += step) values.push_back(static_cast<float>(code - q.zeroPoint) * q.scale);
@@ -68,7 +69,7 @@ class QuantizerPropertiesTest : public QObject {
             applyFakeQuant(quant, values.data(), found.data(), values.size());
             QVERIFY2(found == values, what.c_str());
 
-            // Larger values never become smaller ones; nothing within the range is off by more than half a step, and a bit for the ends.
+            // The mapping is monotonic; within the range no value is off by more than half a step, with a small tolerance at the ends.
             for (float& value : values) value = uniform(1.2f * low, 1.2f * high);
             std::sort(values.begin(), values.end());
             applyFakeQuant(quant, values.data(), found.data(), values.size());
@@ -111,7 +112,7 @@ class QuantizerPropertiesTest : public QObject {
             perTensor += squaredError(*weight, one);
             perChannel += squaredError(*weight, each);
             for (const ConstantQuantizer* q : {&one, &each}) {
-                // Quantizing what was dequantized gives the codes again.
+                // Quantizing dequantized values gives the same codes.
                 for (std::size_t i = 0; i < q->codes.size(); ++i) {
                     const std::size_t channel = q->scales.size() == 1 ? 0 : i / 27;
                     const int stored = q->codes[i] + q->zeroPoints[channel];

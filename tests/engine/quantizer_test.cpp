@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales, zero points and codes against values computed by hand.
+// Scales, zero points and codes compared with values computed by hand.
 #include "quantize/quantizer.h"
 
 #include <QtTest>
@@ -67,7 +67,7 @@ class QuantizerTest : public QObject {
         QCOMPARE(simulate(q, -1000.0f), (-128 - 10) * 0.5f);
     }
 
-    /// What AIMET 2.42's operator made of values around ties, with the scale and offset of its own encoding of an input.
+    /// The output of AIMET 2.42's operator for values around ties, with the scale and offset of its own encoding of an input.
     void roundsAsAimet() {
         const TensorQuantizer q{0.01614102896522073f, -5, -128, 127, TieRounding::Aimet};
         const std::pair<float, int> found[] = {{0x1.cecb9ep-5f, 4},   {-0x1.be446ap-3f, -13}, {0x1.08742ap-7f, 1},  {-0x1.2982f2p-4f, -4},
@@ -80,7 +80,7 @@ class QuantizerTest : public QObject {
             QCOMPARE(y, static_cast<float>(code) * q.scale);
             QCOMPARE(codeOf(q.fakeQuant(), x), static_cast<float>(code));
         }
-        // The rule that ONNX has differs in the first eight.
+        // ONNX's rule differs in the first eight.
         TensorQuantizer even = q;
         even.rounding = TieRounding::HalfEven;
         for (std::size_t i = 0; i < 8; ++i) QVERIFY(codeOf(even.fakeQuant(), found[i].first) != static_cast<float>(found[i].second));
@@ -103,7 +103,7 @@ class QuantizerTest : public QObject {
         const ConstantPtr tiny = Constant::fromFloats({4, 2}, {1e-9f, 1e-9f, 2e-9f, 2e-9f, -1e-9f, -1e-9f, 5e-10f, 5e-10f});
         const ConstantQuantizer tensor = quantizeWeight(*tiny, {8, true, false}, 1);
         QCOMPARE(raisedScales(OperatorSet::OnnxRuntime, {tensor, bias.get(), input, nullptr, true}).value(), std::vector<float>{0x1.fe0d0ep-25f});
-        // Nothing to do: a bias that fits, one that stays float, a tool that does not.
+        // Nothing to do: a bias that fits, a float bias, a tool without this adjustment.
         const ConstantPtr small = Constant::fromFloats({2}, {0.5f, 0.0f});
         QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, small.get(), input, nullptr, true}));
         QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, false}));

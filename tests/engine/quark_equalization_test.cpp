@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's equalization: pairs by hand, then whole networks and small corner cases against what Quark made of them.
+// Quark's equalization: pairs computed by hand, then whole networks and small corner cases compared with
+// Quark's results.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -39,8 +40,8 @@ struct Mask {
     std::size_t count = 0;
 };
 
-/// Channels that Quark gives extreme factors and we do not: those whose range in one of the layers beside the junction, or beside the junction on the
-/// other side of a depthwise layer, is less than 1e-9 of the layer's largest.
+/// Channels that have extreme factors in Quark but not here: those whose range in one of the layers at the junction, or at the junction on
+/// the other side of a depthwise layer, is less than 1e-9 of the layer's largest.
 Mask deadIn(const Prepared& p) {
     const auto tiny = [](const std::vector<float>& ranges, std::size_t c) {
         return ranges[c] < 1e-9f * *std::max_element(ranges.begin(), ranges.end());
@@ -103,7 +104,7 @@ class QuarkEqualizationTest : public QObject {
                  QString("1.4142"));
     }
 
-    /// A switched-off junction leaves the bits of layers that have no other, in pairs and triples.
+    /// Disabling a junction leaves layers without other junctions bit-identical, in pairs and triples.
     void off() {
         const QString net =
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[2,1,1,1] w2 = {1, -1}, "
@@ -136,11 +137,11 @@ class QuarkEqualizationTest : public QObject {
     }
 
     void corners_data() {
-        QTest::addColumn<bool>("quarkEqualizes");  // we do, where it is right
-        QTest::addColumn<bool>("same");            // Quark's own weights come out
+        QTest::addColumn<bool>("quarkEqualizes");  // Quantloupe does if it is correct
+        QTest::addColumn<bool>("same");            // the weights equal Quark's
         const auto row = [](const char* name, bool we, bool same) { QTest::newRow(name) << we << same; };
         row("plain", true, true);
-        row("no_group_attribute", true, false);            // means 1, which Quark does not know
+        row("no_group_attribute", true, false);            // defaults to 1, which Quark does not handle
         row("conv_output_is_graph_output", false, false);  // Quark changes that output
         row("relu_output_is_graph_output", false, false);
         row("shared_weight", false, false);  // Quark fails
@@ -150,14 +151,14 @@ class QuarkEqualizationTest : public QObject {
         row("channels_below_weight_threshold", true, true);
         row("dead_channel", true, true);
         row("clip_0_6_initializers", true, true);
-        row("clip_0_6_constants", true, false);  // Quark fails; so it does with all other Clips
+        row("clip_0_6_constants", true, false);  // Quark fails, as with all other Clips
         row("clip_0_1_initializers", false, false);
         row("clip_0_1_constants", false, false);
         row("clip_0_20_initializers", false, false);
         row("clip_0_20_constants", false, false);
     }
     void corners() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(bool, quarkEqualizes);
         QFETCH(bool, same);
         TransformOptions options = quark(1, true);
@@ -202,7 +203,7 @@ class QuarkEqualizationTest : public QObject {
                                 << model << steps << bias << relu6;
     }
     void againstQuark() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(int, steps);
         QFETCH(bool, bias);
@@ -249,7 +250,7 @@ class QuarkEqualizationTest : public QObject {
                 if (isDead(dead.outputs, channels.output(a, b)) || isDead(dead.inputs, channels.input(a, b))) continue;
                 weights = std::max(weights, std::fabs(static_cast<double>(weight[w] - first[w])) / scale);
             }
-            // Quark makes the weights of dead channels vanish in their consumers; ours do not take part either.
+            // In Quark the weights of dead channels vanish in their consumers; they are ignored here, too.
             std::vector<float> alive = weight;
             for (std::size_t w = 0; w < alive.size(); ++w) {
                 const std::size_t a = w / kernel / channels.second(), b = w / kernel % channels.second();

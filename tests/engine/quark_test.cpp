@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quark's script and JSON: golden files, Python's own verdict on the syntax, and reading both back.
+// Quark's script and JSON: golden files, a syntax check by Python, and import of both.
 #include "config/presets.h"
 #include "support/export_support.h"
 
@@ -77,7 +77,7 @@ class QuarkTest : public QObject {
     }
 
     void pythonCompilesIt() {
-        if (runPython({"-c", "pass"}) != 0) QSKIP("there is no Python");
+        if (runPython({"-c", "pass"}) != 0) QSKIP("Python is not available");
         QVERIFY(compilesInPython(exported(seedConfig()).files[0].text));
         QVERIFY(compilesInPython(exported(presetConfig("quark-a8w8")).files[0].text));
         QuantizationConfig wide;
@@ -99,7 +99,7 @@ class QuarkTest : public QObject {
         const ExportResult done = exported(config);
         QCOMPARE(done.files[1].model->nodeCount(), 9u);
         QVERIFY(done.files[0].text.find("include_cle=False") != std::string::npos);
-        QVERIFY(says(done.notices, "has it done, and include_cle is False"));
+        QVERIFY(says(done.notices, "already includes it, and include_cle is False"));
         // Quark leaves excluded layers out of its equalization; the preview did not.
         config = seedConfig();
         config.transforms.equalization.excludeSkipped = false;
@@ -116,7 +116,7 @@ class QuarkTest : public QObject {
                 std::string::npos);  // older ones do not read the JSON
     }
 
-    void whatQuarkCannotDoIsSaid() {
+    void unsupportedQuarkFeaturesAreReported() {
         QuantizationConfig config = presetConfig("quark-a8w8");
         config.calibration.method = CalibrationMethod::TfEnhanced;
         config.quantization.weight.bits = 4;
@@ -128,8 +128,8 @@ class QuarkTest : public QObject {
         config.rules.push_back(rule);
         config.refine.rounding = Rounding::Adaround;
         const auto notices = exported(config).notices;
-        QVERIFY(says(notices, "Quark has no calibration tf_enhanced"));
-        QVERIFY(says(notices, "weights of 4 bits are not in Quark's QuantType: they become 8"));
+        QVERIFY(says(notices, "Quark has no calibration method tf_enhanced"));
+        QVERIFY(says(notices, "weights of 4 bits are not supported by Quark's QuantType: they become 8"));
         QVERIFY(says(notices, "the settings of 1 layer are left out"));
         QVERIFY(says(notices, "Quark has no leave-until rule: resolved to 2 layers"));
         QVERIFY(says(notices, "learned rounding of the preview is not part of this export"));
@@ -171,12 +171,12 @@ class QuarkTest : public QObject {
         QCOMPARE(result.config.transforms.equalization.steps, 2);
         QCOMPARE(result.config.rules.size(), 3u);
         QCOMPARE(result.config.rules[0].regex, std::string("^/dw/.*"));
-        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});  // "a" is what it makes
+        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});  // "a" is its output tensor
         QCOMPARE(result.config.rules[2].op, std::string("Gemm"));
         const ImportResult subgraph =
             readText("quark", stageModel(), qconfig("\"^/dw/.*\"", "[[\"/stem/Conv\"], [\"/dw/Conv\"]]"));
         QCOMPARE(subgraph.config.rules[0].from, std::string("/stem/Conv"));
-        QVERIFY(says(subgraph.taken, "Quark itself passes over a list here"));
+        QVERIFY(says(subgraph.taken, "Quark itself ignores a list here"));
         const ImportResult mistyped = readText("quark", stageModel(), qconfig("\"a\"", "\"/dw/conv\""));
         QVERIFY(says(mistyped.left, "the model has no layer '/dw/conv' (did you mean '/dw/Conv'"));
     }
@@ -200,7 +200,7 @@ class QuarkTest : public QObject {
         row("other script", "print('hello')\n", "no QuantizationConfig");
         row("open bracket", "c = QuantizationConfig(\n  include_cle=True\n", "line 1: the '(' is never closed");
         row("flag", "QuantizationConfig(include_cle=1)\n", "line 1: include_cle must be True or False, not a number");
-        row("names", "QuantizationConfig(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a text");
+        row("names", "QuantizationConfig(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("fraction", "QuantizationConfig(include_cle=True,\n extra_options={'CLESteps': 1.5})\n",
             "line 2: CLESteps must be a whole number from -1 to 1000");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise in place of data: what it is made of, and that it is the same every time.
+// Random inputs in place of data: their distribution, and that they are the same every time.
 #include "data/random_dataset.h"
 
 #include <QtTest>
@@ -73,7 +73,7 @@ class RandomDatasetTest : public QObject {
         QCOMPARE(one->version(), again->version());
         QVERIFY(one->version() != other->version());
         std::set<float> firsts;
-        for (std::size_t s = 8; s-- > 0;) {  // whatever the order they are asked in
+        for (std::size_t s = 8; s-- > 0;) {  // in any order of requests
             const auto values = valuesOf<float>(one->sample(s)[0]);
             QCOMPARE(values, valuesOf<float>(again->sample(s)[0]));
             QVERIFY(values != valuesOf<float>(other->sample(s)[0]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's config.json read: round trips, the documentation's own sample, and every check that AMCT makes.
+// Import of AMCT's config.json: round trips, the sample in its documentation, and every check that AMCT does.
 #include <nlohmann/json.hpp>
 
 #include "config/presets.h"
@@ -25,7 +25,7 @@ GraphPtr sampleModel() {
                       {"MobilenetV2/Conv/Conv2D", "MobilenetV2/Conv_1/Conv2D", "pool", "flatten", "Logits"});
 }
 
-/// The documentation's sample, as it stands there.
+/// The sample in AMCT's documentation, verbatim.
 const char* const kSample =
     R"({ "version":1, "activation_offset":true, "do_fusion":true, "skip_fusion_layers":[], "MobilenetV2/Conv/Conv2D":{ "quant_enable":true, "activation_quant_params":{ "max_percentile":0.999999, "min_percentile":0.999999, "search_range":[ 0.7, 1.3 ], "search_step":0.01, "act_algo":"ifmr", "asymmetric":false }, "weight_quant_params":{ "wts_algo":"arq_quantize", "channel_wise":true } }, "MobilenetV2/Conv_1/Conv2D":{ "quant_enable":true, "activation_quant_params":{ "max_percentile":0.999999, "min_percentile":0.999999, "search_range":[ 0.7, 1.3 ], "search_step":0.01, "act_algo":"ifmr", "asymmetric":false }, "weight_quant_params":{ "wts_algo":"arq_quantize", "channel_wise":true } } })";
 
@@ -75,9 +75,9 @@ class ReadAmctTest : public QObject {
         const QuantizationConfig& c = result.config;
         QCOMPARE(c.rules.size(), 1u);
         QCOMPARE(c.rules[0].layers, std::vector<std::string>{"Logits"});  // it has no entry
-        QVERIFY(says(result.taken, "without an entry, which AMCT takes for skipped: Logits"));
+        QVERIFY(says(result.taken, "without an entry, which AMCT treats as skipped: Logits"));
         QVERIFY(!c.skipTail);
-        QVERIFY(c.quantization.activation.symmetric);  // the layers' asymmetric beats activation_offset
+        QVERIFY(c.quantization.activation.symmetric);  // the layers' asymmetric overrides activation_offset
         QVERIFY(c.quantization.weight.perChannel && !c.quantization.weight.restricted);
         QVERIFY(c.quantization.weight.method == WeightMethod::Arq);
         QVERIFY(c.calibration.method == CalibrationMethod::Ifmr);
@@ -118,11 +118,11 @@ class ReadAmctTest : public QObject {
         QVERIFY(*own.calibrationMethod == CalibrationMethod::Ifmr);
         QCOMPARE(*own.calibrationParameters.searchStep, 0.5);
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
-        // And what it makes of it again is the same text.
+        // Exporting it again gives the same text.
         QCOMPARE(dialectNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text, text);
     }
 
-    // What was tuned for a layer that is off is there when it is turned on.
+    // Settings of a disabled layer apply when it is enabled.
     void parametersOfDisabledLayersSurvive() {
         const std::string text =
             R"({"version": 1, "batch_num": 1, "activation_offset": true, "do_fusion": true, "skip_fusion_layers": [],
@@ -162,7 +162,7 @@ class ReadAmctTest : public QObject {
                      "counterpart here: /out/Conv"));
     }
 
-    void anOffsetWithoutEffectIsTold() {
+    void anOffsetWithoutEffectIsReported() {
         const ImportResult sample = readText("amct", sampleModel(), kSample);
         QVERIFY(says(sample.taken,
                      "activation_offset true has no effect, since every layer sets asymmetric to false; an "
@@ -192,7 +192,7 @@ class ReadAmctTest : public QObject {
         const ExportResult open = exported("amct", stageModel());
         QVERIFY(open.files[0].text.find("\"batch_num\":1,") != std::string::npos);
         QVERIFY(says(open.notices,
-                     "batch_num is 1, because the model leaves the size of a batch open: calibrate AMCT with "
+                     "batch_num is 1, because the model has no fixed batch size: calibrate AMCT with "
                      "one batch of 20 samples"));
         const ImportResult back =
             readText("amct", fixed(8), R"({"batch_num": 3, "/stem/Conv": {"quant_enable": true}})");
@@ -228,8 +228,8 @@ class ReadAmctTest : public QObject {
         QVERIFY(matchesGolden(result.files[0].text, "amct_minimal.json"));
         for (const char* absent : {"batch_num", "joint_quant", "num_bits", "hfmg"})
             QVERIFY2(result.files[0].text.find(absent) == std::string::npos, absent);
-        QVERIFY(says(result.notices, "without num_bits all weights have 8 bits: /out/Conv"));
-        QVERIFY(says(result.notices, "this dialect has no hfmg"));
+        QVERIFY(says(result.notices, "this format has no num_bits, so all weights have 8 bits: /out/Conv"));
+        QVERIFY(says(result.notices, "this format has no hfmg"));
         readText("amct-minimal", stageModel(), result.files[0].text);
     }
 
@@ -254,14 +254,14 @@ class ReadAmctTest : public QObject {
                              "/out/Con": {"quant_enable": true}, "/pool": {"quant_enable": true}, "batch_num": 3, "joint_quant": true,
                              "tensor_quantize": [{"layer_name": "/out/Add", "input_index": 0}]})";
         const ImportResult result = readText("amct", stageModel(), text);
-        QVERIFY(says(result.left, "quant_enable is missing, which AMCT takes for false: /dw/Conv"));
+        QVERIFY(says(result.left, "quant_enable is missing, which AMCT treats as false: /dw/Conv"));
         QVERIFY(says(result.left, "the model has no layer '/out/Con' (did you mean '/out/Conv'"));
-        QVERIFY(says(result.left, "layer /pool does not support quant: GlobalAveragePool is no type of AMCT's"));
+        QVERIFY(says(result.left, "layer /pool does not support quant: GlobalAveragePool is not a layer type of AMCT"));
         QVERIFY(says(result.left, "joint_quant has no counterpart here"));
         QVERIFY(says(result.left, "batch_num 3 counts batches"));
         QVERIFY(says(result.left, "tensor_quantize of '/out/Add'"));
         const ImportResult nuq = readText("amct", stageModel(), all("", weight("\"wts_algo\": \"nuq_quantize\", \"num_steps\": 16")));
-        QVERIFY(says(nuq.left, "nuq_quantize is out of use"));
+        QVERIFY(says(nuq.left, "nuq_quantize is obsolete"));
         const ImportResult ada = readText("amct", stageModel(), all("", weight("\"wts_algo\": \"ada_quantize\", \"reg_param\": 0.01")));
         QVERIFY(ada.config.refine.rounding == Rounding::Adaround);
         const ImportResult migrated = readText("amct", stageModel(), all("", "\"quant_enable\": true, \"dmq_balancer_param\": 0.5"));
@@ -289,36 +289,36 @@ class ReadAmctTest : public QObject {
         row("5 object", all("", "\"quant_enable\": true, \"weight_quant_params\": []"), "Type of weight_quant_params should be an object");
         row("6 version 2", all("\"version\": 2", on), "The version must be 1, not 2");
         row("6 batches", all("\"batch_num\": 0", on), "batch_num must be above 0, not 0");
-        row("6 percentile", all("", activation("\"max_percentile\": 0.5")), "max_percentile must lie in (0.5, 1], not at 0.5, in layer /stem/Conv");
-        row("6 range", all("", activation("\"search_range\": [1.3, 0.7]")), "search_range must rise from above 0");
+        row("6 percentile", all("", activation("\"max_percentile\": 0.5")), "max_percentile must be in (0.5, 1], not 0.5, in layer /stem/Conv");
+        row("6 range", all("", activation("\"search_range\": [1.3, 0.7]")), "search_range must be two increasing numbers above 0");
         row("6 bins", all("", activation("\"num_of_bins\": 1000")), "num_of_bins must be one of 1024, 2048, 4096, 8192, not 1000");
         row("6 bits", all("", weight("\"num_bits\": 5")), "num_bits must be one of 4, 6, 7, 8, not 5, in layer /stem/Conv");
         row("6 algorithm", all("", activation("\"act_algo\": \"kl\"")), "act_algo must be ifmr or hfmg, not 'kl'");
-        row("6 migration", all("", on + ", \"dmq_balancer_param\": 0.9"), "dmq_balancer_param must lie in [0.2, 0.8], in layer /stem/Conv");
+        row("6 migration", all("", on + ", \"dmq_balancer_param\": 0.9"), "dmq_balancer_param must be in [0.2, 0.8], in layer /stem/Conv");
         row("6 precision", all("\"fakequant_precision_mode\": \"FP8\"", on), "fakequant_precision_mode must be DEFAULT or FORCE_FP16_QUANT");
-        row("6 beta", all("", weight("\"wts_algo\": \"ada_quantize\", \"beta_range\": [2, 20]")), "beta_range must be two falling numbers");
+        row("6 beta", all("", weight("\"wts_algo\": \"ada_quantize\", \"beta_range\": [2, 20]")), "beta_range must be two decreasing numbers");
         row("7 mixed", all("", activation("\"search_step\": 0.01, \"num_of_bins\": 1024")), "they can not appear at the same time, in layer /stem/Conv");
         row("7 key of the other", all("", activation("\"act_algo\": \"hfmg\", \"search_step\": 0.01")), "search_step is not a valid parameter of hfmg");
         row("7 of weights", all("", weight("\"num_steps\": 16")), "num_steps is not a valid parameter of arq_quantize, in layer /stem/Conv");
         row("8 channels of Gemm", all("", weight("\"channel_wise\": true"), "/head/Gemm"), "channel_wise must be False for layer type Gemm, in layer /head/Gemm");
-        row("9 step", all("", activation("\"search_step\": 0.7")), "search_step must lie in (0, 0.6], the width of the search range, not at 0.7");
+        row("9 step", all("", activation("\"search_step\": 0.7")), "search_step must be in (0, 0.6], the width of the search range, not 0.7");
         row("10 fusion text", all("\"skip_fusion_layers\": \"a\"", on), "Type of skip_fusion_layers should be a list of names");
-        row("10 fusion number", all("\"skip_fusion_layers\": [1]", on), "skip_fusion_layers should be a list of names, and holds 1");
+        row("10 fusion number", all("\"skip_fusion_layers\": [1]", on), "skip_fusion_layers should be a list of names, but contains 1");
         row("10 fusion twice", all("\"skip_fusion_layers\": [\"/dw/Conv\", \"/dw/Conv\"]", on), "skip_fusion_layers names '/dw/Conv' twice");
         row("10 fusion unknown", all("\"skip_fusion_layers\": [\"/dw/conv\"]", on), "the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
-        row("10 fusion type", all("\"skip_fusion_layers\": [\"/out/Add\"]", on), "'/out/Add' is a Add, and only Conv can be fused");
+        row("10 fusion type", all("\"skip_fusion_layers\": [\"/out/Add\"]", on), "'/out/Add' is a Add, but only Conv can be fused");
         row("13 nothing on", all("", "\"quant_enable\": false"), "No quant enable layer");
         row("14 three dimensions", all("", activation("\"asymmetric\": true")), "current layer /stem/Conv only support act symmetric quant", "Conv3d");
-        row("15 wide MatMul", all("", activation("\"num_bits\": 16")), "num_bits 16 is for Conv and ConvTranspose", "MatMul");
-        row("16 reserved name", all("", on), "the layer 'do_fusion' has the name of a key of AMCT's own", "reserved");
+        row("15 wide MatMul", all("", activation("\"num_bits\": 16")), "num_bits 16 is supported only for Conv and ConvTranspose", "MatMul");
+        row("16 reserved name", all("", on), "the layer 'do_fusion' has the same name as a key of AMCT's configuration", "reserved");
         row("17 quantized model", all("", on), "the model is quantized already (QuantizeLinear 'q')", "quantized");
-        row("18 NaN", all("", on), "'A' holds nan, of which no scale can be made, in layer /stem/Conv", "nan");
-        row("18 infinite bias", all("", on, "/head/Gemm"), "'c' holds inf, of which no scale can be made, in layer /head/Gemm", "inf");
+        row("18 NaN", all("", on), "'A' contains nan, so that it has no valid scale, in layer /stem/Conv", "nan");
+        row("18 infinite bias", all("", on, "/head/Gemm"), "'c' contains inf, so that it has no valid scale, in layer /head/Gemm", "inf");
         row("18 no reciprocal", all("", on), "'A' is so small (largest magnitude 9.99995e-41) that its scale has no reciprocal, in layer /stem/Conv", "tiny");
         row("18 type", all("", on), "'A' is of type float64: AMCT quantizes float16 and float32, in layer /stem/Conv", "double");
         row("retraining", all("", "\"retrain_enable\": true"), "this is a retraining configuration");
-        row("tensor type", all("\"tensor_quantize\": [{\"layer_name\": \"/pool\", \"input_index\": 0}]", on), "tensor_quantize takes MaxPool and Add");
-        row("6 bits in Gemm", all("", weight("\"num_bits\": 6"), "/head/Gemm"), "num_bits 6 is for two-dimensional Conv only, in layer /head/Gemm");
+        row("tensor type", all("\"tensor_quantize\": [{\"layer_name\": \"/pool\", \"input_index\": 0}]", on), "tensor_quantize supports only MaxPool and Add");
+        row("6 bits in Gemm", all("", weight("\"num_bits\": 6"), "/head/Gemm"), "num_bits 6 is supported only for two-dimensional Conv, in layer /head/Gemm");
         row("4 bits in groups", all("", weight("\"num_bits\": 4"), "/dw/Conv"), "num_bits 4 needs one group");
         row("no object", "[]", "an object was expected");
         row("broken", "{\"version\": 1,", "not valid JSON");

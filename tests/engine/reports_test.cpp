@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports, CLIKA's graphs and Model Explorer's node data: well-formed, complete, and safe against odd names.
+// Reports, CLIKA's graphs and Model Explorer's node data: well-formed, complete, and safe against unusual
+// names.
 #include <graphviz/cgraph.h>
 
 #include <QXmlStreamReader>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is shown of names of any length.
+// Shortened display of names of any length.
 #include "base/short_text.h"
 
 #include <QElapsedTimer>

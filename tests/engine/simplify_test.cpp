@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simplification: what goes and what stays, by hand; the rest of the network computes what it computed before.
+// Simplification: which nodes are removed and which stay, by hand; the outputs of the network do not change.
 #include "transform/simplify.h"
 
 #include <QtTest/QtTest>
@@ -36,7 +36,7 @@ class SimplifyTest : public QObject {
         QTest::addColumn<QString>("left");
         const auto row = [](const char* name, const char* body, const char* left) { QTest::newRow(name) << body << left; };
         row("nothing to do", "(float[1,4] x) => (float[1,4] y) { a = Relu(x)\n y = Neg(a) }", "Relu Neg");
-        row("a weight behind a Transpose",
+        row("a weight after a Transpose",
             "(float[1,2] x) => (float[1,3] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { t = Transpose<perm = [1, 0]>(w)\n y = MatMul(x, t) }",
             "MatMul");
         row("constants of constants",
@@ -91,7 +91,7 @@ class SimplifyTest : public QObject {
         QCOMPARE(ops(*simplify(graph(QString(kBody).arg("0"))).graph), QString("Relu"));
     }
 
-    /// A batch norm after a redundant Cast is folded only after simplification; the layer mappings refer to source nodes.
+    /// After a Cast that changes nothing, a batch norm is folded only after simplification; the mapping refers to the source's nodes.
     void prepareTracesNames() {
         const GraphPtr source = graph(
             "(float[N,1,2,2] x) => (float[N,1,2,2] y) <float[1,1,1,1] w = {5}, float[1] g = {4}, float[1] be = {10}, float[1] mu = {1}, "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which layers each kind of rule keeps in float, and what is said about rules that cannot work.
+// The layers that each kind of rule keeps in float, and the messages about rules that cannot apply.
 
 #include "config/skip_rules.h"
 
@@ -29,7 +29,7 @@ GraphPtr model() {
             Y = Relu(head)
         })");
     GraphBuilder builder(*loaded.graph);
-    // The textual form has no names for nodes.
+    // The text form has no node names.
     const char* const kNames[] = {"stem", "left", "right", "join", "head", "relu"};
     for (std::size_t n = 0; n < 6; ++n) builder.node(NodeId(n)).name = kNames[n];
     return builder.build();
@@ -97,7 +97,7 @@ class SkipRulesTest : public QObject {
                  std::string("skipped by rule 1: local.cosine below 0.99"));
     }
 
-    /// Rules keep their numbers, so that the reasons tell which ones of the list are meant.
+    /// Rules keep their numbers, so that the reasons identify them in the list.
     void aRuleThatIsOffCoversNothing() {
         const GraphPtr g = model();
         QuantizationConfig c = config({type("Conv"), node({"not there"}), type("Add")});
@@ -132,7 +132,7 @@ class SkipRulesTest : public QObject {
         };
         QCOMPARE(decisions.reasons, expected);
         QCOMPARE(decisions.covered.size(), std::size_t(3));
-        QVERIFY(decisions.covered[1][1]);  // the rule still covers the layer that beats it
+        QVERIFY(decisions.covered[1][1]);  // the rule still covers the layer whose own setting overrides it
         QVERIFY((decisions.covered[2] == NodeSet{false, false, false, false, true, true}));
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tail is skipped by default only while it is small; CLIKA skips any.
+// By default the tail is skipped only if it is small; CLIKA skips any tail.
 #include "config/tail_rule.h"
 
 #include <QtTest/QtTest>
@@ -79,7 +79,7 @@ class TailRuleTest : public QObject {
                  std::size_t(5));
     }
 
-    /// As a tied embedding is read by the head of a language model.
+    /// Like a tied embedding that the head of a language model reads.
     void aTransposedWeightIsAWeight() {
         QCOMPARE(skipped(classifier("t = Transpose<perm = [1, 0]>(f)\n y = MatMul(p, t)"), {}),
                  std::size_t(1));
@@ -92,7 +92,7 @@ class TailRuleTest : public QObject {
         QCOMPARE(skipped(g, {}), std::size_t(1));
     }
 
-    /// The head of a language model is a large part of it, however many tokens there are.
+    /// The head is a large part of a language model for any number of tokens.
     void withoutShapesOfProductsTheirWeightsCount() {
         const GraphPtr g =
             graph("(float[N,S,4] x) => (float[N,S,2] y) <float[4,4] w = {" + repeated("1", 16) +

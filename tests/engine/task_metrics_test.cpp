@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts on outputs, against values computed by hand.
+// Predicted classes and task metrics compared with values computed by hand.
 #include <QtTest>
 #include <limits>
 
@@ -14,10 +14,10 @@ class TaskMetricsTest : public QObject {
   private Q_SLOTS:
     void verdicts() {
         const float outputs[] = {1, 5, 5, 0, 3, 2, 4};
-        QCOMPARE(judge(outputs, 7, 1).predicted, 1);  // the first of equals
+        QCOMPARE(judge(outputs, 7, 1).predicted, 1);  // the first of equal values
         QVERIFY(judge(outputs, 7, 5).top5);           // 5, 5, 4, 3, 2
         QVERIFY(!judge(outputs, 7, 0).top5);
-        QVERIFY(!judge(outputs, 7, 9).top5);  // a label beyond the classes
+        QVERIFY(!judge(outputs, 7, 9).top5);  // a label outside the classes
         const float poisoned[] = {std::numeric_limits<float>::quiet_NaN(), 1};
         QCOMPARE(judge(poisoned, 2, 1).predicted, 1);
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Differences of tensors: the Accuracy Analyzer's worked example, its special cases, streaming, channels.
+// Differences of tensors: the worked example of the Accuracy Analyzer, its special cases, streaming,
+// channels.
 #include "analysis/tensor_metrics.h"
 
 #include <QtTest>
@@ -158,7 +159,7 @@ class TensorMetricsTest : public QObject {
         }
     }
 
-    /// Against the formulas written down as they are, on lengths around the lanes' width.
+    /// Compared with a direct implementation of the formulas, for lengths around the SIMD width.
     void agreesWithThePlainFormulas() {
         for (const std::size_t count : {1u, 7u, 8u, 9u, 16u, 31u, 1000u, 4099u}) {
             const auto f = randomFloats(m_random, count, 3), q = randomFloats(m_random, count, 3);
@@ -211,7 +212,7 @@ class TensorMetricsTest : public QObject {
         QCOMPARE(pieces.count, whole.count);
     }
 
-    /// Scaling and shifting a tensor leaves its distribution; P and Q are not exchangeable.
+    /// Scaling and shifting a tensor keeps its distribution; P and Q are not interchangeable.
     void divergenceByHand() {
         const std::vector<float> f = {0, 1, 2}, scaled = {5, 7, 9}, q = {0, 3, 4};
         QCOMPARE(klDivergence(f.data(), scaled.data(), 3), 0.0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes large networks readable: shape arithmetic as one box, references to what is read everywhere, columns.
+// Features that keep large graphs readable: shape arithmetic as one box, references to tensors with many
+// consumers, columns.
 #include <QTest>
 #include <algorithm>
 #include <random>
@@ -89,7 +90,7 @@ GraphPtr branched(unsigned seed, std::size_t layers) {
     return sketch.build(at);
 }
 
-/// Boxes apart, lines from rim to rim, and no line through a box, in whichever direction it runs.
+/// Boxes do not overlap, and edges run from border to border without crossing boxes, in any direction.
 QString flaw(const Picture& picture) {
     for (std::size_t a = 0; a < picture.nodes.size(); ++a) {
         const Rect& r = picture.nodes[a].box;
@@ -117,7 +118,7 @@ QString flaw(const Picture& picture) {
                 if (std::min(a.x, b.x) >= box.right() - 1 || std::max(a.x, b.x) <= box.x + 1 ||
                     std::min(a.y, b.y) >= box.bottom() - 1 || std::max(a.y, b.y) <= box.y + 1)
                     continue;
-                // Slanted lines pass corners of their bounding box: look at points along them.
+                // Bounding boxes of diagonal lines are too coarse: check points along the lines.
                 for (int k = 0; k <= 50; ++k) {
                     const double x = a.x + (b.x - a.x) * k / 50, y = a.y + (b.y - a.y) * k / 50;
                     if (x > box.x + 1 && x < box.right() - 1 && y > box.y + 1 && y < box.bottom() - 1)
@@ -152,7 +153,7 @@ class TidyPictureTest : public QObject {
     }
 
     void shapesOfLaterLayersAreAnotherBox() {
-        // The second Shape lies behind the first Reshape: one box of both would have a circle.
+        // The second Shape is downstream of the first Reshape: one box for both would create a cycle.
         const GraphPtr graph = test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3] x) => (float[M,N] y) "
             "{ s = Shape(x) t = Neg(s) u = Abs(t) r = Reshape(x, u) v = Shape(r) w = Add(v, t) q = Abs(w) y = Reshape(r, q) }").graph;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip(0, 6), scaling and high-bias fold by hand; then whole networks against what AIMET made of them.
+// Replacement of Clip(0, 6), scaling and high-bias folding by hand; then whole networks compared with AIMET's
+// results.
 #include <QtTest/QtTest>
 #include <cmath>
 #include <set>
@@ -53,7 +54,7 @@ struct Deviation {
     }
 };
 
-/// Of each channel, so that small channels count as much as large ones.
+/// Per channel, so that small channels count as much as large ones.
 double worstChannel(std::span<const float> found, std::span<const float> expected) {
     double worst = 0;
     for (std::size_t i = 0; i < std::min(found.size(), expected.size()); ++i)
@@ -69,7 +70,7 @@ class TransformTest : public QObject {
 
   private Q_SLOTS:
     // AIMET 2.42 looks for the lower bound in a Constant node only; after onnxsim it is an initializer.
-    void clipsThatAimetWouldKeepAreTold() {
+    void clipsThatAimetWouldKeepAreReported() {
         const auto noticesOf = [](const char* bounds, const char* clip, EqualizationProfile profile) {
             const auto source =
                 test::textModel(std::string("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] "
@@ -90,7 +91,7 @@ class TransformTest : public QObject {
         const char* const nodes =
             "lo = Constant<value = float {0.0}>()\n hi = Constant<value = float {6.0}>()\n";
         const auto [replaced, told] = noticesOf("", "i", EqualizationProfile::Aimet);
-        QCOMPARE(replaced, std::size_t(1));  // Dropout and Identity do not stand between
+        QCOMPARE(replaced, std::size_t(1));  // Dropout and Identity between the layers do not matter
         QVERIFY2(told.contains("1 of 1 Clip(0, 6) that became Relu have their bounds as initializers"),
                  qPrintable(told));
         const auto [same, nothing] = noticesOf(nodes, "n", EqualizationProfile::Aimet);
@@ -199,7 +200,7 @@ class TransformTest : public QObject {
     }
 
     void deadChannels() {
-        // A channel of zeros gets the factor 1; a nearly dead one an extreme factor, which is told.
+        // A channel of zeros gets the factor 1; a nearly dead one an extreme factor, which is reported.
         const auto p =
             prepare(graph("(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[3,1,1,1] w1 = {0, 1e-12, 1}, "
                           "float[1,3,1,1] w2 = {1, 1, 1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),
@@ -224,7 +225,7 @@ class TransformTest : public QObject {
         QCOMPARE(list(relu.sets[0].factors[0]), QString("1 1"));
         QCOMPARE(constantText(*relu.graph, 0, 2), QString("6 2"));
         QCOMPARE(constantText(*relu.graph, 2, 2), QString("7"));  // 1 + 4 (1 + 0.5)
-        // Without an activation the whole beta goes: 1 + 10 * 1.5 + 2 * -0.5.
+        // Without an activation the whole beta is moved: 1 + 10 * 1.5 + 2 * -0.5.
         const auto linear = prepare(graph(net.arg("").replace("(r,", "(n,")), options);
         QCOMPARE(constantText(*linear.graph, 0, 2), QString("0 0"));
         QCOMPARE(constantText(*linear.graph, 1, 2), QString("15"));
@@ -272,7 +273,7 @@ class TransformTest : public QObject {
         row("mlperf_tiny_ad01_autoencoder", 9, 0, 0, 0);
     }
     void counts() {
-        if (test::assets().empty()) QSKIP("the folder of models is not there");
+        if (test::assets().empty()) QSKIP("the folder of models is missing");
         TransformOptions options = aimet();
         options.replaceRelu6 = ReplaceRelu6::Between;
         const auto source =
@@ -302,7 +303,7 @@ class TransformTest : public QObject {
     }
     /// Weights and biases of every layer after each stage.
     void againstAimet() {
-        if (test::assets().empty()) QSKIP("the folder of models and oracles is not there");
+        if (test::assets().empty()) QSKIP("the folder of models and oracles is missing");
         QFETCH(QString, model);
         QFETCH(QString, stage);
         TransformOptions options;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A metric of one's own: programs that behave, and every way in which they do not.
+// Custom metric programs: programs that work, and every way in which they can fail.
 #include "analysis/user_metric.h"
 
 #include <unistd.h>
@@ -71,7 +71,7 @@ class UserMetricTest : public QObject {
         QCOMPARE(loadNpz(kept).size(), std::size_t{1});
     }
 
-    /// No shell sees the words: they arrive as they are.
+    /// No shell is involved: the arguments arrive unchanged.
     void argumentsAreNotExpanded() {
         const fs::path program = script("[ \"$1\" = '$HOME; *' ] && [ \"$2\" = '' ] && [ $# = 3 ] && echo 1");
         QCOMPARE(runUserMetric({program, {"$HOME; *", ""}, 20}, m_outputs, {}, CancelToken()), 1.0);
@@ -86,7 +86,7 @@ class UserMetricTest : public QObject {
         QCOMPARE(seen, 0.0);
     }
 
-    void nothingIsLeftBehind() {
+    void noTemporaryFilesRemain() {
         const auto folders = [] {
             return QDir::temp().entryList({"quantloupe-*"}, QDir::Dirs | QDir::Hidden).size();
         };
@@ -148,8 +148,8 @@ class UserMetricTest : public QObject {
         QVERIFY(timer.elapsed() < 10000);
     }
 
-    /// A program that leaves another behind which holds its output open.
-    void whatItLeavesBehindIsEndedToo() {
+    /// A program that leaves a child process running, which keeps its output open.
+    void itsChildProcessesAreEndedToo() {
         const fs::path mark = m_folder.filePath("pid").toStdString();
         QElapsedTimer timer;
         timer.start();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement weighted_inputs: each layer with weights quantizes what it reads, for itself; everything else stays in float.
+// Placement weighted_inputs: each weighted layer quantizes its own inputs; everything else stays in float.
 #include <QtTest/QtTest>
 
 #include "quantize/layer_scheme.h"
@@ -57,7 +57,7 @@ class WeightedInputsTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    void everyLayerHasAnInputOfItsOwn() {
+    void everyLayerHasItsOwnInput() {
         const Planned planned = plan(weightedInputs());
         QCOMPARE(quantized(planned), QString("AveragePool_6_input Conv_0_input Conv_2_input Conv_3_input"));
         const Prepared& p = *planned.prepared;
@@ -73,7 +73,7 @@ class WeightedInputsTest : public QObject {
         QVERIFY(layers[4].reason.find("weighted_inputs") != std::string::npos);
     }
 
-    /// Q/DQ stands between the tensor and the one layer; nothing is left of the Identity nodes.
+    /// Q/DQ is between the tensor and the single layer; the Identity nodes are removed.
     void theExportHasPairsBeforeLayers() {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_3"].quantize = false;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that are run on damaged inputs, one function for each kind of input."""
+"""The commands to run on damaged inputs, one function per kind of input."""
 
 import json
 import os
@@ -28,7 +28,7 @@ FORMATS = ["amct", "quark", "clika", "aimet", "onnxruntime"]
 
 
 class Seeds:
-    """Valid models: our own small ones and those of a folder."""
+    """Valid models: the small ones here and those of a folder."""
 
     def __init__(self, folder: str):
         self.models = seed_models()

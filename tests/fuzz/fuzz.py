@@ -6,7 +6,7 @@
     fuzz.py --cli build/asan/bin/quantloupe-cli --memory 0 --timeout 120 --seconds 3600 --seed 7
     fuzz.py --cli ... --case models:7:123          # one case again; its files stay in --keep
 
-Each case follows from the kind, the seed and its number alone. Exit codes: 0 nothing found, 1 something found, 77 numpy or onnx missing.
+Each case depends only on the kind, the seed and its number. Exit codes: 0 no failures, 1 failures found, 77 numpy or onnx missing.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--case", default="", help="KIND:SEED:NUMBER, to run one case again")
     parser.add_argument("--timeout", type=float, default=30, help="seconds that one command may take")
     parser.add_argument("--memory", type=int, default=4096, help="MiB of address space for one command; 0, for sanitizers: no limit")
-    parser.add_argument("--keep", default="fuzz-findings", help="folder for the files of what was found")
+    parser.add_argument("--keep", default="fuzz-findings", help="folder for the files of failed cases")
     parser.add_argument("--models", default="", help="folder with more models to damage, in any depth")
     return parser.parse_args()
 

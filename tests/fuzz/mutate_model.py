@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damages models: in what they say (arity, attributes, shapes, initializers, wiring) and in their bytes."""
+"""Damages models: their content (arity, attributes, shapes, initializers, connections) and their bytes."""
 
 import random
 

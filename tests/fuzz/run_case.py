@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs one command on one damaged input and says what is wrong with how it ended."""
+"""Runs one command on one damaged input and reports how it failed."""
 
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small valid models to damage: together they have most kinds of operators, attributes and initializers."""
+"""Small valid models to damage. Together they contain most kinds of operators, attributes and initializers."""
 
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper

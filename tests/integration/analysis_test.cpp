@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be asked beside an evaluation, on networks small enough to compute by hand, and on the demo against the
-// networks' own outputs.
+// Analyses in addition to an evaluation, on networks small enough to compute by hand, and on the demo compared with the
+// networks' outputs.
 //
-// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]); it is calibrated so that
+// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]), calibrated so that
 // all activations have scale 1 and codes -128 to 127. The samples are (1.3, 2.6) and (-1, 200):
 //     X W           = (2.86, -2.08), (119, -200.4)     float
 //     X Wq          = (3.9, -2.6), (199, -200)         only weights quantized
@@ -213,7 +213,7 @@ class AnalysisTest : public QObject {
             QVERIFY(near(d.referenceDeviation, 114.791953));
             QCOMPARE(*d.klDivergence, 0.0);  // two elements: both scale to 0 and 1
         }
-        // Without being asked for, the dear ones are not there, and the others are an evaluation's own.
+        // The expensive metrics exist only on request; the others equal those of an evaluation.
         const auto evaluated = m_small->evaluate(twoBits());
         QVERIFY(!evaluated->layers[0].local->klDivergence && !evaluated->layers[0].local->accumulatedRelative);
         QCOMPARE(evaluated->layers[0].local->qs, of(*m_small, all, "MatMul_0").local->qs);
@@ -244,7 +244,7 @@ class AnalysisTest : public QObject {
         LayerMetricsOptions options;
         options.reference = MetricReference::Source;
         const auto all = measureLayers(*m_demo, config, options);
-        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is as good as exact on this network: what is left
+        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is nearly exact on this network: the remaining difference
         // is rounding, although the equalized tensors differ from the source's by their factors.
         for (const LayerMetrics& metrics : all) {
             QVERIFY2(metrics.cumulative && metrics.cumulative->qs < 0.02,
@@ -255,9 +255,9 @@ class AnalysisTest : public QObject {
         float largest = 0;
         for (const EqualizationSet& set : prepared->sets)
             for (const float factor : set.factors[0]) largest = std::max(largest, std::abs(std::log(factor)));
-        QVERIFY(largest > 0.5f);  // the factors are no ones: without them the above could not hold
+        QVERIFY(largest > 0.5f);  // the factors are not 1: without them the check above would fail
 
-        // What the high-bias fold moved is not told, so junctions have no counterpart, and say so.
+        // The values that the high-bias fold moved are unknown, so junctions have no counterpart and report this.
         config.transforms.highBiasFold = true;
         std::size_t without = 0;
         for (const LayerMetrics& metrics : measureLayers(*m_demo, config, options)) {
@@ -356,7 +356,7 @@ class AnalysisTest : public QObject {
         QVERIFY(errorOf([&] { findSample(*m_small, "cat.jpg"); }).contains("cat.jpg"));
         const std::string name = m_demo->sampleName(7);
         QCOMPARE(findSample(*m_demo, name), std::size_t{7});
-        QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // an ending that only one has
+        QCOMPARE(findSample(*m_demo, name.substr(name.find('/') + 1)), std::size_t{7});  // a unique suffix
     }
 
     void samplesThatFlip() {
@@ -420,9 +420,9 @@ class AnalysisTest : public QObject {
         QVERIFY(near(*metrics[0].local->klDivergence, kDivergence, 1e-5));
     }
 
-    void aPersonsOwnMetric() {
+    void aCustomMetric() {
         const std::filesystem::path program = m_folder.filePath("metric.sh").toStdString();
-        // The first byte of the first output's values tells which network it was: checked by the bytes' sum.
+        // The sum of all bytes of the outputs distinguishes the two networks.
         std::ofstream(program) << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
         const UserMetricValues values = measureUserMetric(*m_small, twoBits(), {program, {}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales against those that ONNX Runtime's, AIMET's and Quark's quantizers chose for the same network and images. Every difference that
-// remains is counted here and explained in docs/calibration.md.
+// Scales compared with those that the quantizers of ONNX Runtime, AIMET and Quark chose for the same network
+// and images. This test counts every remaining difference; docs/calibration.md explains them.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
@@ -80,7 +80,7 @@ class CalibrationOracleTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         const auto file = m_assets / "models/mobilenetv2_cifar10.onnx";
         m_source = loadModel(file).graph;
         m_prepared = prepare(m_source, {});
@@ -114,7 +114,7 @@ class CalibrationOracleTest : public QObject {
             const ActivationScheme scheme;
             const TensorQuantizer expected = quantizerForRange(item.value()[0].get<float>(), item.value()[1].get<float>(), scheme);
             const TensorQuantizer found = solveCalibration(*statistics, scheme, method, parameters).quantizer;
-            // A range with 0 in its exact middle has its zero point on a rounding tie: either neighbour will do.
+            // A range with 0 in its exact middle has its zero point on a rounding tie: either neighbor is acceptable.
             const bool tie = item.value()[0].get<float>() == -item.value()[1].get<float>();
             const bool equal = equalScales(double(found.scale), double(expected.scale)) &&
                                std::abs(found.zeroPoint - expected.zeroPoint) <= (tie ? 1 : 0);
@@ -216,7 +216,7 @@ class CalibrationOracleTest : public QObject {
         weights.tell();
         QCOMPARE(weights.compared, 53);
         if (method == CalibrationMethod::TfEnhanced) {
-            // AIMET 2.42 does not compute what its published source says; see docs/calibration.md.
+            // AIMET 2.42 does not behave as its published source code; see docs/calibration.md.
             QVERIFY2(weights.median() < 0.01 && weights.worst < 0.25, qPrintable(QString::number(weights.median())));
         } else {
             QCOMPARE(weights.different.size(), 0u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calibration within a session: statistics are gathered once, methods and parameters change without inference, and the results
-// depend neither on threads nor on the batch.
+// Calibration within a session: statistics are gathered once, methods and parameters change without
+// inference, and the results depend neither on the number of threads nor on the batch size.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <set>
@@ -71,7 +71,7 @@ class CalibrationSessionTest : public QObject {
         config.layers[kLayer].calibrationMethod = CalibrationMethod::Hfmg;
         config.layers[kLayer].activationBits = 6;
         QVERIFY(!stages(*session, config).contains("calibrating"));
-        // What was solved again from stored statistics is what a new session finds.
+        // Results from stored statistics equal those of a new session.
         EvaluationPtr warm;
         stages(*session, config, &warm);
         const EvaluationPtr cold = test::openDemo({1, 60, 20})->evaluate(config, Depth::Accuracy);
@@ -90,7 +90,7 @@ class CalibrationSessionTest : public QObject {
         for (std::size_t l = 0; l < before->layers.size(); ++l)
             if (before->layers[l].local && before->layers[l].local->qs != after->layers[l].local->qs)
                 changed.insert(before->layers[l].name);
-        // The layer, which is clipped hard, and those that read what it makes.
+        // The layer, which is clipped strongly, and those that read its output.
         QVERIFY(changed.contains(kLayer));
         QVERIFY2(changed.size() <= 3, fmt::format("{}", changed.size()).c_str());
     }
@@ -146,7 +146,7 @@ class CalibrationSessionTest : public QObject {
                  qPrintable(message));
     }
 
-    void fewerSamplesThanAskedAreTold() {
+    void fewerSamplesThanRequestedAreReported() {
         const auto session = test::openDemo({2, 20, 10});
         QuantizationConfig config = test::demoConfig();
         config.calibration.samples = 1'000'000;
@@ -172,7 +172,7 @@ class CalibrationSessionTest : public QObject {
         QVERIFY(failure(*session, config).find("num_quantized_bins 256 is more than num_bins 128") != std::string::npos);
     }
 
-    void searchesAtTheEdgeAreTold() {
+    void searchesAtTheEdgeAreReported() {
         const auto session = test::openDemo({2, 20, 10});
         QuantizationConfig config = test::demoConfig();
         config.calibration.method = CalibrationMethod::Ifmr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands do with data: threshold rules in exports, and which samples calibrate.
+// Data on the command line: threshold rules in exports, and the samples used for calibration.
 
 #include <QFile>
 #include <QJsonArray>
@@ -77,7 +77,7 @@ class CliDataTest : public QObject {
         QVERIFY(!QFile::exists(output));
     }
 
-    // What is known of the weights alone needs no samples.
+    // Metrics of the weights need no samples.
     void thresholdsOfWeightsNeedNoSamples() {
         const QString output = place("weights.json");
         const CliOutcome outcome =

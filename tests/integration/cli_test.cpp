@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built quantloupe-cli as a person or a script meets it: exit codes, messages, what lands on which
-// stream.
+// The built quantloupe-cli as used by users and scripts: exit codes, messages, and the output on stdout and
+// stderr.
 
 #include <QCoreApplication>
 #include <QDir>
@@ -103,7 +103,7 @@ class CliTest : public QObject {
         row("unknown command", "frobnicate MODEL", "frobnicate");
         row("tune without a target", "tune MODEL --data x", "--max-drop");
         row("tune without data", "tune MODEL --max-drop 1", "--data");
-        row("a drop that is none", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
+        row("an invalid drop", "tune MODEL --data x --max-drop 1%", "0 to 100, not '1%'");
         row("a drop upwards", "tune MODEL --data x --max-drop -1", "--max-drop");
         row("an unknown cost", "tune MODEL --data x --max-drop 1 --cost time", "macs, parameters, layers");
         row("no steps", "tune MODEL --data x --max-drop 1 --max-steps 0", "--max-steps");
@@ -139,7 +139,7 @@ class CliTest : public QObject {
         row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
         row("import without model", "import x.json --from amct -o y.json", "--model");
         row("import without dialect", "import x.json --model MODEL -o y.json", "--from");
-        row("a dialect that is not read", "import x.json --model MODEL --from nncf -o y.json", "quark");
+        row("a format that cannot be imported", "import x.json --model MODEL --from nncf -o y.json", "quark");
         row("verify without data", "verify MODEL -o y.onnx", "--data");
         row("unknown metrics", "analyze MODEL --metrics some", "basic, all");
         row("unknown parts", "analyze MODEL --only biases", "weights");
@@ -285,7 +285,7 @@ class CliTest : public QObject {
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
         QVERIFY2(readable.out.contains(QStringLiteral("4 random inputs evaluated")), qPrintable(readable.out));
-        QVERIFY(readable.out.contains(QStringLiteral("of noise")));
+        QVERIFY(readable.out.contains(QStringLiteral("meaningless")));
         QVERIFY(readable.err.contains(QStringLiteral("no data was given")));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
         QCOMPARE(document[QStringLiteral("random_inputs")], QJsonValue(true));
@@ -325,7 +325,7 @@ class CliTest : public QObject {
     void oneLayerInDepth() {
         const Outcome readable = runCli(analyzeDemo("--layer") + QStringList{m_worst});
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        for (const char* text : {"codes occur", "clips at", "10 of 320 channels"})
+        for (const char* text : {"codes used", "clips at", "10 of 320 channels"})
             QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(readable.out));
         const QJsonObject layer =
             documentOf(runCli(analyzeDemo("--json --bins 16 --layer") + QStringList{m_worst}))[QStringLiteral("layer")]
@@ -351,7 +351,7 @@ class CliTest : public QObject {
                                       QStringList{finer, QStringLiteral("--metric-program"), program};
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        for (const char* text : {"samples changed their class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
+        for (const char* text : {"samples changed their predicted class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
                                  "metric.sh: float "})
             QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(QLatin1String(text) + readable.out));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
@@ -386,7 +386,7 @@ class CliTest : public QObject {
         QVERIFY(without > 0);
     }
 
-    void halvingTheDataIsSaid() {
+    void halvingTheDataIsReported() {
         const Outcome outcome =
             runCli({QStringLiteral("analyze"), demoModel(), QStringLiteral("--data"),
                     demo(QStringLiteral("calibration")), QStringLiteral("--samples"), QStringLiteral("20"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data, weights and schemes that leave nothing to quantize with: each is computed or refused with words, and nothing breaks.
+// Data, weights and schemes that are degenerate for quantization: each is computed or rejected with a
+// message, without failures.
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -24,7 +25,7 @@ class Loop {
         const auto data = openDataset(file, inputSpecsOf(m_session.graph()), {});
         m_session.setData(data, data);
     }
-    /// The notices, a line each, or the error.
+    /// Returns the notices, one per line, or the error.
     QString notices(const QuantizationConfig& config) {
         try {
             const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
@@ -86,7 +87,7 @@ class DegenerateDataTest : public QObject {
         QuantizationConfig config = all();
         config.quantization.weight.bits = 4;
         config.quantization.weight.powerOfTwo = true;
-        // 2e-38 / 7 is no normal number: the scale becomes 1.
+        // 2e-38 / 7 is not a normal number: the scale becomes 1.
         Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
         const QString said = loop.notices(config);
         QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"), qPrintable(said));
@@ -139,7 +140,7 @@ class DegenerateDataTest : public QObject {
         }
     }
 
-    void fewerSamplesThanAskedAreTold() {
+    void fewerSamplesThanRequestedAreReported() {
         QuantizationConfig config = all();
         config.calibration.samples = 10;
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});

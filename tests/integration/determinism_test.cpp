@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Same inputs, same numbers: whatever was evaluated before, with how many threads, with how much memory.
+// The same inputs give the same numbers, regardless of previous evaluations, the number of threads and the
+// memory limit.
 #include <QtTest>
 #include <random>
 
@@ -69,7 +70,7 @@ class DeterminismTest : public QObject {
             const bool checked = edit % 20 == 0;
             const EvaluationPtr warm = session->evaluate(config, checked ? Depth::Metrics : Depth::Accuracy);
             if (!checked) continue;
-            // Another number of threads; no memory for activations; everything from the start.
+            // Another number of threads; no memory for activations; no cached results.
             const auto cold = test::openDemo({1 + edit / 20 % 2, kSamples, 16, std::size_t{edit % 40 == 0 ? 0u : 1u} << 24});
             compare(*warm, *cold->evaluate(config, Depth::Metrics));
             if (QTest::currentTestFailed()) return;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the README and docs/ show what the program prints. Every command in them that begins with
+// Checks that the examples in README and docs/ show the program's real output. Every command that begins with
 // "$ quantloupe-cli" runs on the demo, and its output must contain the lines below it in this order ("..." stands for
-// lines that are left out). The figures hold on every processor with AVX2.
+// omitted lines). The numbers are the same on every processor with AVX2.
 #include <QDir>
 #include <QJsonDocument>
 #include <QTemporaryDir>
@@ -14,7 +14,7 @@ namespace {
 
 const QString kSource = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/");
 
-/// The lines of the blocks between ``` marks, each block by itself.
+/// Returns the lines of each block between ``` marks.
 QList<QStringList> codeBlocks(const QString& file) {
     QFile document(kSource + file);
     if (!document.open(QIODevice::ReadOnly)) return {};
@@ -31,7 +31,7 @@ QList<QStringList> codeBlocks(const QString& file) {
     return blocks;
 }
 
-/// A block as commands and what each prints. A line that ends in a backslash goes on in the next.
+/// The commands of a block and their expected output. A line that ends in a backslash continues on the next line.
 struct Example {
     QString command;
     QStringList printed;
@@ -57,7 +57,7 @@ QList<Example> examplesOf(const QStringList& block, const QString& prompt) {
 
 QString simplified(const QString& line) { return line.simplified(); }
 
-/// The first line of `expected` that does not come in `printed`, after the ones before it; null if all do.
+/// Returns the first line of `expected` that is not in `printed` after the preceding ones; null if all are.
 QString missingLine(const QStringList& expected, const QStringList& printed) {
     qsizetype next = 0;
     for (const QString& line : expected) {
@@ -92,7 +92,7 @@ class DocumentationTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        // The example of a program of one's own needs numpy.
+        // The example of a custom metric program needs numpy.
         if (const QString python = qEnvironmentVariable("QUANTLOUPE_PYTHON"); !python.isEmpty())
             qputenv("PATH",
                     (QFileInfo(python).path() + QLatin1Char(':') + qEnvironmentVariable("PATH")).toUtf8());

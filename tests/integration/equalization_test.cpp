@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Equalization and its family on whole networks and real samples: what it must win, what it must tell, and what of it is done again.
+// Equalization and related transforms on whole networks and real samples: the required accuracy gain, the
+// notices, and which results are computed again after an edit.
 #include <QtTest>
 #include <random>
 
@@ -23,7 +24,7 @@ QuantizationConfig equalized(EqualizationProfile profile, int steps = 1) {
     return config;
 }
 
-/// A little network with all layers that learned rounding knows, and uneven random samples for it.
+/// A small network with all layers that learned rounding supports, and uneven random samples for it.
 class SmallNetwork {
   public:
     SmallNetwork() {
@@ -86,9 +87,9 @@ class EqualizationTest : public QObject {
     }
 
   private Q_SLOTS:
-    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization brings it back.
+    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization restores it.
     void anUnequalizedNetwork() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto sqnr = [](Session& session, const QuantizationConfig& config) {
             const EvaluationPtr result = session.evaluate(config, Depth::Accuracy);
             return *result->quantized->sqnrDb;
@@ -105,7 +106,7 @@ class EqualizationTest : public QObject {
         QVERIFY(everywhere >= original - 1);
     }
 
-    /// MobileNetV2 with 4-bit weights per tensor, every layer quantized: what no data, and what calibration data win back.
+    /// MobileNetV2 with 4-bit weights per tensor and every layer quantized: the accuracy gain without data and with calibration data.
     void fourBitsPerTensor_data() {
         QTest::addColumn<int>("correction");
         QTest::addColumn<double>("least");
@@ -113,7 +114,7 @@ class EqualizationTest : public QObject {
         QTest::newRow("with calibration data") << int(BiasCorrection::Empirical) << 0.91;
     }
     void fourBitsPerTensor() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         QFETCH(int, correction);
         QFETCH(double, least);
         QuantizationConfig config = presetConfig("w4a8");
@@ -174,7 +175,7 @@ class EqualizationTest : public QObject {
 
     /// Exact ones are not flagged.
     void exactTransformsAreNotFlagged() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto session = open("mlperf_tiny_resnet8", {0, 64, 32});
         const auto result = session->evaluate(equalized(EqualizationProfile::Quantloupe, -1));
         QVERIFY(!test::lines(result->notices).contains("change the float network"));
@@ -204,10 +205,10 @@ class EqualizationTest : public QObject {
                 moved += quantizers.weight->codes[i] != plain->quantizers[u].weight->codes[i];
         }
         QCOMPARE(one->version.hex(), two->version.hex());
-        QVERIFY(moved > 50);  // it did learn something
+        QVERIFY(moved > 50);  // rounding was learned
     }
 
-    /// Cancelled between layers; those that were learned by then are not learned again.
+    /// Cancelled between layers: finished layers are not learned again.
     void learnedRoundingCanBeCancelled() {
         const auto session = m_small.open(2);
         const QuantizationConfig config = learned();
@@ -228,7 +229,7 @@ class EqualizationTest : public QObject {
         QVERIFY(*cold->quantized->sqnrDb > *m_small.open(1)->evaluate(nearest, Depth::Accuracy)->quantized->sqnrDb);
     }
 
-    /// An edit learns the layers behind it anew, and no others; undo none.
+    /// An edit repeats learned rounding only for the layers after it, undo for none.
     void learnedRoundingIsKept() {
         const auto session = m_small.open(2);
         const std::size_t& computed = session->internal().refinements.computed;
@@ -238,7 +239,7 @@ class EqualizationTest : public QObject {
         QuantizationConfig edited = config;
         edited.layers["Conv_4"].weightBits = 5;
         session->evaluate(edited, Depth::Accuracy);
-        QCOMPARE(computed, std::size_t(6));  // itself, and the Gemm that reads what it makes
+        QCOMPARE(computed, std::size_t(6));  // itself, and the Gemm that reads its output
         edited = config;
         edited.layers["Gemm_7"].quantize = false;
         session->evaluate(edited, Depth::Accuracy);
@@ -247,8 +248,8 @@ class EqualizationTest : public QObject {
         QCOMPARE(computed, std::size_t(6));
     }
 
-    /// A junction off: what lies before it is found, from ranges to metrics.
-    void aJunctionRedoesWhatIsBehindIt() {
+    /// With a junction disabled, everything before it comes from the cache, from ranges to metrics.
+    void aJunctionRedoesOnlyDownstreamLayers() {
         const auto session = test::openDemo({0, 64, 16});
         QuantizationConfig config = test::demoConfig();
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
@@ -272,7 +273,7 @@ class EqualizationTest : public QObject {
             ++units;
             if (behind[l]) ++behindUnits;
         }
-        qInfo("%zu of %zu units lie behind the junction; measured again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
+        qInfo("%zu of %zu units are after the junction; evaluated again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
               "tensors computed",
               behindUnits, units, warm.local, warm.cumulative, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
         QVERIFY(behindUnits > 0 && behindUnits < units / 3);
@@ -281,7 +282,7 @@ class EqualizationTest : public QObject {
         QVERIFY(warm.calibrated > 0 && warm.calibrated <= behindUnits);
         QVERIFY(warm.computed < cold.computed / 3);
 
-        // And what was found is what a cold session finds.
+        // The cached results equal those of a new session.
         const auto other = test::openDemo({1, 64, 16});
         const EvaluationPtr fresh = other->evaluate(config);
         QCOMPARE(*without->quantized->sqnrDb, *fresh->quantized->sqnrDb);
@@ -323,14 +324,14 @@ class EqualizationTest : public QObject {
         QVERIFY(*migrated->quantized->sqnrDb > plain + 10);
     }
 
-    /// The float function of real transformers stays; all that their matrix products read takes part: four inputs a block, and the head's.
+    /// The float function of real transformers does not change. All inputs of matrix products take part: four per block, and the head's.
     void migrationKeepsTheFunction_data() {
         QTest::addColumn<int>("inputs");
         QTest::newRow("vit_cifar10") << 25;
         QTest::newRow("vit_cifar10_opset20") << 25;
     }
     void migrationKeepsTheFunction() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto session = open(QTest::currentDataTag(), {0, 16, 16});
         QuantizationConfig config;
         config.calibration.samples = 16;
@@ -340,8 +341,8 @@ class EqualizationTest : public QObject {
         QVERIFY(*migrated->prepared->sqnrDb > 90);
     }
 
-    void migrationWithoutDataSaysSo() {
-        if (m_assets.empty()) QSKIP("the folder of models is not there");
+    void migrationWithoutDataIsReported() {
+        if (m_assets.empty()) QSKIP("the folder of models is missing");
         Session session(loadModel(m_assets / "models/vit_cifar10.onnx"));
         QuantizationConfig config;
         config.refine.migration = 0.5;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that PyTorch's exporters write: shared and transposed weights, recurrent layers. Quantized here,
-// and the same in ONNX Runtime. Needs Python with onnxruntime; the comparisons are skipped where that cannot
-// be had.
+// Structures that PyTorch's exporters write: shared and transposed weights, recurrent layers. They are
+// quantized here and must give the same results in ONNX Runtime. The comparisons need Python with onnxruntime
+// and are skipped without it.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <random>
@@ -163,7 +163,7 @@ class ExportedModelsTest : public QObject {
         for (const float value : source.ours->floats()) largest = std::max(largest, std::fabs(value));
         qInfo("largest difference %g of %g; the same class in %g", result.maxAbsDiff, double(largest),
               result.agreement);
-        // A value on the border of two codes may become the other one.
+        // A value on the border between two codes can be rounded to either.
         QVERIFY(result.maxAbsDiff <= 0.02 * double(largest));
         QVERIFY(result.agreement >= 0.98);
     }

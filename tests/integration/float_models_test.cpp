@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `quantloupe-cli run` on small networks of many kinds (small_models.py makes them) against ONNX Runtime's float outputs.
-// Needs Python with onnx, onnxruntime and numpy; skipped where that cannot be had.
+// `quantloupe-cli run` on small networks of many kinds (from small_models.py) compared with ONNX Runtime's
+// float outputs. Needs Python with onnx, onnxruntime and numpy; skipped without it.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -55,7 +55,7 @@ class FloatModelsTest : public QObject {
                 float worst = 0, largest = 0;
                 for (std::size_t i = 0; i < expected->floats().size(); ++i) {
                     const float difference = std::abs(expected->floats()[i] - found->second->floats()[i]);
-                    QVERIFY(std::isfinite(difference));  // a NaN would win no comparison
+                    QVERIFY(std::isfinite(difference));  // comparisons with NaN are false
                     worst = std::max(worst, difference);
                     largest = std::max(largest, std::abs(expected->floats()[i]));
                 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports given to the tools they are for. Each tool is large and wants packages of its own versions, so each needs a Python of its own;
-// packaging/foreign-tools says how to get them. Without one the test says skipped.
+// Runs the exports in the tools that they are for. Each tool is large and needs specific package versions, so
+// each has its own Python environment; packaging/foreign-tools explains the installation. Without an
+// environment the test is skipped.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -41,7 +42,7 @@ Outcome runProcess(const QString& program, const QStringList& arguments, const Q
 }
 Outcome runCli(const QStringList& arguments) { return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments); }
 
-/// The Python that was named for the tool, or the general one if it has the tool; empty if neither.
+/// Returns the Python set for the tool, else the general one if it has the tool, else an empty string.
 QString pythonWith(const Tool& tool) {
     if (qEnvironmentVariableIsSet(tool.variable)) return qEnvironmentVariable(tool.variable);
     const QString general = qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3"));
@@ -74,7 +75,7 @@ class ForeignToolsTest : public QObject {
   private:
     QTemporaryDir m_folder;
     fs::path m_model = demoFolder() / "mobilenetv2_cifar10.onnx";
-    /// The thousand images where they are there: half a point of the demo's five hundred is two of them.
+    /// Uses a thousand images if available: half a point of the demo's five hundred is only two images.
     fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
 
     QString file(const QString& name) const { return m_folder.filePath(name); }
@@ -86,7 +87,7 @@ class ForeignToolsTest : public QObject {
         const DatasetPtr all = openDataset(evaluation(), inputSpecsOf(*loadModel(m_model).graph), loadPreprocess(*preprocessBeside(m_model)));
         return subset(all, spreadEvenly(all->size(), count));
     }
-    /// As arrays for the other program; it prepares no image itself.
+    /// Inputs as arrays for the other program, which does not preprocess images.
     QString inputsOf(const Dataset& samples) const {
         std::vector<std::byte> bytes;
         SampleTensor one;
@@ -110,12 +111,12 @@ class ForeignToolsTest : public QObject {
         for (std::size_t i = 0; i < a.size(); ++i) same += a[i] == b.at(i);
         return double(same) / double(a.size());
     }
-    /// Empty where it fails, and the failure is told.
+    /// Returns an empty result and reports the failure if it fails.
     std::vector<int> classesOfFile(const QString& path, const char* array = "outputs") const {
         const auto arrays = loadNpz(path.toStdString());
         return classesOf(*(array == nullptr ? arrays.begin()->second : arrays.at(array)));
     }
-    /// What the preview says of the samples.
+    /// Returns the preview's outputs for the samples.
     std::vector<int> preview(const QStringList& how, std::size_t samples) {
         const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples", QString::number(samples), "-o", file("preview.npz")} +
                                    data() + how);
@@ -175,7 +176,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         const Outcome run = runProcess(
             python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
-        // Every tensor with an entry, and no other but those tied to one, has its quantizer on.
+        // Exactly the tensors with an entry, and those tied to one, have an enabled quantizer.
         const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
         const json entries = json::parse(readFile(file("tuned.encodings").toStdString()));
         std::set<std::string> wanted;
@@ -189,7 +190,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         }
         std::vector<std::string> unused;
         for (const std::string& name : wanted)
-            // It quantizes no Flatten: in 2.0.0 what was given for it is passed over, since its input has the same scale.
+            // AIMET does not quantize Flatten: the entry for it in 2.0.0 is ignored, because its input has the same scale.
             if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0")) unused.push_back(name);
         QVERIFY2(unused.empty(), joined(unused).c_str());
 
@@ -219,7 +220,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
     void nncfsScriptRuns() {
         const QString python = pythonWith(kNncf);
         if (python.isEmpty()) QSKIP(howToGet(kNncf).constData());
-        // It finds scales and places of its own: what is compared is that it runs, and what stays in float.
+        // The tool chooses its own scales and quantizer positions: checks only that it runs and which layers stay in float.
         runScript("nncf", python, {"--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--skip-until",
                                    "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to", "/features/features.3/Add"}, 0.02);
     }
@@ -240,7 +241,7 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
               100 * agreement(ours, theirs));
         QVERIFY(std::abs(here - there) <= apart + 1e-9);
         if (!how.contains("--skip")) return;
-        // The excluded layer is there, in float: its weight is no dequantized constant.
+        // The excluded layer exists in float: its weight is not a dequantized constant.
         const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
         std::size_t floating = 0;
         for (const Node& node : quantized->nodes()) {

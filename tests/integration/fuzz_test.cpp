@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short run of tests/fuzz on the built programs; docs/testing.md tells how to make a long one. The seed is
-// a new one every time, and what is found is printed with the words that repeat it. QUANTLOUPE_FUZZ_SEED and
-// QUANTLOUPE_FUZZ_SECONDS set both.
+// A short run of tests/fuzz on the built programs; docs/testing.md explains longer runs. Each run has a new seed and prints
+// every failure with the command that repeats it. QUANTLOUPE_FUZZ_SEED and QUANTLOUPE_FUZZ_SECONDS set seed and duration.
 #include <QtTest>
 
 #include "support/python.h"
@@ -37,10 +36,10 @@ class FuzzTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         if (quantloupe::test::runPython({"-c", "import numpy, onnx"}) != 0)
-            QSKIP("no Python with numpy and onnx");
+            QSKIP("Python with numpy and onnx is not available");
     }
 
-    void damagedInputsAreRefusedInWords() {
+    void damagedInputsAreRefusedWithAMessage() {
         const QString seconds = qEnvironmentVariable("QUANTLOUPE_FUZZ_SECONDS", "20");
         QString said;
         const int code = quantloupe::test::runPython(arguments(seconds), &said, seconds.toInt() + 240);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content that is damaged or made to do harm is refused with one readable message, in bounded time and
-// memory. tests/fuzz looks for more of it.
+// Damaged or malicious content is rejected with one readable message, in bounded time and memory. tests/fuzz
+// searches for more cases.
 #include <onnx/onnx_pb.h>
 
 #include <QJsonArray>
@@ -41,7 +41,7 @@ std::string modelWithAttributes(int count) {
     return model.SerializeAsString();
 }
 
-/// A Constant whose value_float says that it is an integer.
+/// A Constant whose value_float is declared as an integer.
 std::string constantOfAnotherKind() {
     onnx::ModelProto model;
     model.ParseFromString(textModelBytes(
@@ -123,7 +123,7 @@ class HostileContentTest : public QObject {
         QVERIFY2(outcome.milliseconds < 5000, described(outcome));
     }
 
-    /// Next to the model, not where the program runs.
+    /// External data is next to the model, not in the current folder.
     void externalDataOfAConstantLiesNextToTheModel() {
         m_in.putTwoFloats("constant/w.bin");
         const QString model =
@@ -216,8 +216,8 @@ class HostileContentTest : public QObject {
         QVERIFY2(!csv.contains("\n=") && !csv.contains("\n\"="), csv);
     }
 
-    /// With the reason on stderr and exit code 1, also where it fails before the event loop runs.
-    void screenshotsOfWhatCannotBeOpenedEnd_data() {
+    /// The reason is on stderr and the exit code is 1, even if it fails before the event loop runs.
+    void screenshotsOfUnreadableFilesFail_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QByteArray>("content");
         QTest::newRow("no project") << "broken.quantloupe" << QByteArray("{}");
@@ -226,7 +226,7 @@ class HostileContentTest : public QObject {
         QTest::newRow("no model") << "broken.onnx" << QByteArray("hello");
         QTest::newRow("no file") << "missing.quantloupe" << QByteArray();
     }
-    void screenshotsOfWhatCannotBeOpenedEnd() {
+    void screenshotsOfUnreadableFilesFail() {
         QFETCH(QString, name);
         QFETCH(QByteArray, content);
         const QString path = content.isEmpty() ? m_in.file(name) : m_in.put(name, content);
@@ -236,8 +236,8 @@ class HostileContentTest : public QObject {
         QVERIFY(!QFile::exists(m_in.file("x.png")));
     }
 
-    /// It ends by itself, with an exit code, however little memory there is.
-    void tightMemoryIsSaid() {
+    /// The program exits normally with an exit code, however little memory there is.
+    void tightMemoryIsReported() {
         if (!kLimitsMemory) QSKIP("sanitizers reserve all address space");
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
         for (const rlim_t mebibytes : {120, 160, 200, 240, 280, 320, 360, 400, 450, 500}) {

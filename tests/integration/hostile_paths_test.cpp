@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No command overwrites what it reads, reads what is no regular file, or leaves parts of files behind.
+// No command overwrites its inputs, reads anything but regular files, or leaves partial files.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer path against the float simulation: unit by unit, and the whole network.
+// The integer path compared with the float simulation: unit by unit, and for the whole network.
 #include <QtTest>
 
 #include "config/presets.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports used as a person uses them: the ONNX Runtime script run and compared with the preview, verify, and import of what was written.
+// Exports in use: runs the ONNX Runtime script and compares it with the preview, runs verify, and imports
+// what was exported.
 #include <nlohmann/json.hpp>
 
 #include "config/config_json.h"
@@ -49,10 +50,10 @@ class InterchangeTest : public QObject {
 
     QString file(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
 
-    /// The thousand images: on the demo's five hundred, three that fall differently at rounding ties are more than half a point.
+    /// Uses a thousand images: with the demo's five hundred, three different predictions from rounding ties exceed half a point.
     fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
 
-    /// Top-1 of a model in ONNX Runtime on those, without its optimizations.
+    /// Returns the top-1 of a model in ONNX Runtime on these images, without its optimizations.
     double top1(const QString& model) {
         QString said;
         const QString script = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py");
@@ -76,16 +77,16 @@ class InterchangeTest : public QObject {
   private Q_SLOTS:
     void initTestCase() { m_runtime = runPython({"-c", "import onnxruntime, onnx, numpy, PIL"}) == 0; }
 
-    void theScriptDoesWhatThePreviewDid_data() {
+    void theScriptMatchesThePreview_data() {
         QTest::addColumn<QString>("preset");
         QTest::addColumn<QStringList>("more");
         QTest::newRow("u8s8, a layer in float") << QStringLiteral("onnxruntime-u8s8") << QStringList{};
         QTest::newRow("s8s8, 4-bit weights, tail in float") << QStringLiteral("w4a8") << QStringList{"--skip-tail"};
         QTest::newRow("a method that it has not") << QStringLiteral("onnxruntime-s8s8") << QStringList{"--calibration", "mse", "--per-channel"};
     }
-    void theScriptDoesWhatThePreviewDid() {
+    void theScriptMatchesThePreview() {
         if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        if (m_images.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         QFETCH(QString, preset);
         QFETCH(QStringList, more);
         const QStringList data = {"--data", QString::fromStdString((m_images / "val").string()), "--calibration-data",
@@ -101,7 +102,7 @@ class InterchangeTest : public QObject {
         const double there = top1(file("tuned.quantized.onnx"));
         qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(), there);
         QVERIFY(std::abs(preview["quantized"]["top1"].get<double>() - there) <= 0.005);
-        // The same layers: a float Conv's weight has no DequantizeLinear behind it.
+        // The same layers: a float Conv's weight has no DequantizeLinear after it.
         const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
         std::size_t compared = 0;
         for (const json& layer : preview["layers"]) {
@@ -119,7 +120,7 @@ class InterchangeTest : public QObject {
     /// 7-bit weights: with 8 bits ONNX Runtime's integer kernels saturate on processors without VNNI.
     void operatorsOnIntegersRunInOnnxRuntime() {
         if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        if (m_images.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         std::vector<ConstantPtr> outputs;
         for (const char* dialect : {"qdq", "qoperator"}) {
             const QString model = file(dialect) + QStringLiteral(".onnx");
@@ -167,13 +168,13 @@ class InterchangeTest : public QObject {
         QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <= 0.01);
         QVERIFY(result["runtime"].get<std::string>().starts_with("ONNX Runtime 1."));
         QVERIFY(fs::exists(file("verified.onnx").toStdString()));
-        // Its metadata hold the configuration.
+        // Its metadata contain the configuration.
         const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(), "-o", file("restored.json")});
         QVERIFY2(read.code == 0, read.err.c_str());
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
     }
 
-    void withoutOnnxRuntimeItSaysHowToGetIt() {
+    void withoutOnnxRuntimeItExplainsTheInstallation() {
         const QString none = file("no_runtime");
         writeFileAtomically(none.toStdString(), "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
         fs::permissions(none.toStdString(), fs::perms::owner_all);
@@ -187,7 +188,7 @@ class InterchangeTest : public QObject {
     void aModelWithoutAConfigurationIsRefused() {
         const Outcome read = runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(read.code, 1);
-        QVERIFY2(read.err.find("its metadata hold no configuration") != std::string::npos, read.err.c_str());
+        QVERIFY2(read.err.find("its metadata contain no configuration") != std::string::npos, read.err.c_str());
         const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(none.code, 1);
         QVERIFY2(none.err.find("missing.json") != std::string::npos, none.err.c_str());
@@ -198,11 +199,11 @@ class InterchangeTest : public QObject {
         QTest::addColumn<std::string>("message");
         const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
         row("empty", "", "no call of quantize_static");
-        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a text");
+        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n", "line 2: per_channel must be True or False, not a number");
         row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n", "line 1: extra_options must be a dictionary, not a list");
         row("open", "quantize_static(\n", "line 1: the '(' is never closed");
-        row("escape", "x = '\\x1'\n", "line 1: the text holds a bad escape");
+        row("escape", "x = '\\x1'\n", "line 1: the string contains a bad escape");
     }
     void badScriptsForOnnxRuntime() {
         QFETCH(std::string, text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leave-one-out and leave-one-in on a small network: what they say is what the session measures for the same
+// Leave-one-out and leave-one-in on a small network: the results equal the session's evaluations of the same
 // edits.
 #include "session/leave_one_out.h"
 

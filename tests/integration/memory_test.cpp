@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a session keeps is counted and bounded: memory does not grow with the number of edits.
+// The memory that a session keeps is counted and bounded: it does not grow with the number of edits.
 #include <QtTest>
 
 #include "session/session_impl.h"
@@ -25,7 +25,7 @@ class MemoryTest : public QObject {
     Q_OBJECT
 
   private Q_SLOTS:
-    /// The weights of every kernel count, whichever library packed them.
+    /// The weights of every kernel count, regardless of the library that packed them.
     void packedWeightsAreCounted() {
         const auto session = test::openDemo({2, 16, 0});
         session->evaluate(presetConfig("w4a8"), Depth::Accuracy);
@@ -41,7 +41,7 @@ class MemoryTest : public QObject {
         options.memory = kBudget;
         const auto session = test::openDemo(options);
         test::RandomEdits random(session->graph(), 20261122);
-        constexpr std::size_t kOneEvaluation = 64 * kMiB;  // weights, statistics and outputs of a network that was not known before
+        constexpr std::size_t kOneEvaluation = 64 * kMiB;  // weights, statistics and outputs of a new network
         constexpr int kEdits = 100, kWarm = 50;
         std::size_t most = 0, residentBefore = 0;
         for (int edit = 0; edit < kEdits; ++edit) {
@@ -49,7 +49,7 @@ class MemoryTest : public QObject {
             if (edit == kWarm) residentBefore = test::residentBytes();
             most = std::max(most, session->cacheBytes());
         }
-        // What the last evaluation added is dropped when the next one begins.
+        // Data added by the last evaluation is dropped when the next one begins.
         session->internal().limitCaches();
         QVERIFY2(session->cacheBytes() <= kBudget, qPrintable(QString::number(session->cacheBytes() / kMiB)));
         QVERIFY2(most <= kBudget + kOneEvaluation, qPrintable(QString::number(most / kMiB)));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What we export, run by ONNX Runtime: the same verdicts as our simulation. Needs Python with onnxruntime, numpy and Pillow
-// (packaging/test makes an environment for it); skipped where that cannot be had.
+// Exported models in ONNX Runtime predict the same classes as the simulation. Needs Python with onnxruntime,
+// numpy and Pillow (packaging/test creates an environment); skipped without it.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>

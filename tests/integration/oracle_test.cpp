@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Float outputs, pixels, quantized accuracy and equalization against what ONNX Runtime computed on the same models.
+// Float outputs, pixels, quantized accuracy and equalization compared with ONNX Runtime's results on the same
+// models.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
@@ -61,7 +62,7 @@ class OracleTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
     }
 
     void floatOutputs_data() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An evaluation that is held: it stands still, goes on to the same numbers bit for bit, can be cancelled, and hangs nobody.
+// A paused evaluation: it stops, continues to bit-identical numbers, can be cancelled, and does not block
+// anything.
 #include <QElapsedTimer>
 #include <QtTest>
 #include <atomic>
@@ -14,7 +15,7 @@ namespace {
 
 const SessionOptions kOptions{0, 64, 16};
 
-/// An evaluation on a thread of its own, with what it told and how it ended.
+/// An evaluation on a separate thread, with its progress and result.
 struct Running {
     std::shared_ptr<PauseGate> gate = std::make_shared<PauseGate>();
     CancelToken token{gate};
@@ -23,7 +24,7 @@ struct Running {
     EvaluationPtr result;
     std::thread thread;
 
-    /// `study`: what costs what, instead of an evaluation.
+    /// `study`: a background measurement instead of an evaluation.
     explicit Running(Session& session, bool study = false, int closeAt = -1) {
         thread = std::thread([this, &session, study, closeAt] {
             EvaluationObserver observer;
@@ -46,7 +47,7 @@ struct Running {
         if (thread.joinable()) thread.join();
     }
     bool standsStill() const {
-        QTest::qWait(250);  // what had begun comes to its end
+        QTest::qWait(250);  // lets running steps finish
         const int before = told;
         QTest::qWait(400);
         return told == before && !over;
@@ -86,7 +87,7 @@ class PauseTest : public QObject {
         }
     }
 
-    /// Closed and opened faster than a batch takes: tasks are put off again and again, and each is done once.
+    /// Closed and opened faster than a batch takes: tasks are postponed repeatedly, and each runs once.
     void aGateThatFluttersLosesNothing() {
         const EvaluationPtr plain = test::openDemo(kOptions)->evaluate(test::demoConfig());
         const auto session = test::openDemo(kOptions);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The predicted effect of an edit, on the bundled demo: believed only where it has earned it.
+// The predicted effect of an edit on the bundled demo: shown only once it has proved accurate.
 #include <QtTest>
 #include <random>
 #include <set>
@@ -45,7 +45,7 @@ class PredictionTest : public QObject {
             const QuantizationConfig wanted = withLayersSkipped(base, {next.begin(), next.end()});
             const std::optional<ExpectedEffect> early = forecast(*session, wanted);
             const EvaluationPtr after = session->evaluate(wanted, Depth::Accuracy);
-            QCOMPARE(early.has_value(), after->expected.has_value());  // what a preview shows is what the edit then says
+            QCOMPARE(early.has_value(), after->expected.has_value());  // the preview and the edit show the same prediction
             if (early) QCOMPARE(early->median, after->expected->median);
             if (after->expected) {
                 const double change = after->expected->ofSqnr
@@ -68,7 +68,7 @@ class PredictionTest : public QObject {
         QVERIFY(coverage >= 0.70);
     }
 
-    /// What was learned holds for every configuration that computes the same but for which layers are quantized.
+    /// The fitted model applies to every configuration that differs only in which layers are quantized.
     void locksCommentsAndExportOptionsForgetNothing() {
         const auto session = test::openDemo({2, 32, 0});
         const auto contextOf = [&](const QuantizationConfig& config) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Presets on three networks: what we simulate against ONNX Runtime on what we export, and ONNX Runtime against itself at other levels of
-// optimization, which tells how much of a difference is rounding. Needs Python with onnxruntime and numpy; skipped where that cannot be had.
-// QUANTLOUPE_EXPORT_IMAGES: how many images (48).
+// Presets on three networks: compares the simulation with ONNX Runtime on the exported model, and ONNX
+// Runtime with itself at other optimization levels, which shows how much of a difference is rounding. Needs
+// Python with onnxruntime and numpy; skipped without it. QUANTLOUPE_EXPORT_IMAGES: number of images (default
+// 48).
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -38,11 +39,11 @@ class PresetExportTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
         if (!test::runsInPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
 
-    void onnxRuntimeComputesWhatWeSimulate_data() {
+    void onnxRuntimeMatchesTheSimulation_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("preset");
         const auto row = [](const char* model, const std::string& preset) {
@@ -51,7 +52,7 @@ class PresetExportTest : public QObject {
         for (const char* model : {"mlperf_tiny_resnet8", "mobilenetv2_cifar10", "vit_cifar10"})
             for (const PresetInfo& preset : presets()) row(model, preset.name);
     }
-    void onnxRuntimeComputesWhatWeSimulate() {
+    void onnxRuntimeMatchesTheSimulation() {
         QFETCH(QString, model);
         QFETCH(QString, preset);
         const auto images = static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "48").toInt());
@@ -61,7 +62,7 @@ class PresetExportTest : public QObject {
         const fs::path file = m_assets / "models" / (model.toStdString() + ".onnx");
         const auto session = test::openSession(file, m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration", options);
         QuantizationConfig config = presetConfig(preset.toStdString());
-        config.quantization.rounding = TieRounding::HalfEven;  // no Q/DQ pair rounds as AIMET does
+        config.quantization.rounding = TieRounding::HalfEven;  // Q/DQ pairs cannot round as AIMET does
         config.calibration.samples = std::min(config.calibration.samples, 32);
         const fs::path folder = m_folder.path().toStdString();
         saveModel(*session->quantizedModel(config), folder / "model.onnx");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The presets that imitate a tool against that tool's own runs on the same images: every run of ONNX Runtime's quantize_static, Quark's
-// and AIMET's that there is. Accuracy, classes, logits, and the scale of every tensor and weight that is found by name.
+// Presets that imitate a tool, compared with all available runs of that tool on the same images: ONNX
+// Runtime's quantize_static, Quark and AIMET. Compares accuracy, classes, logits, and the scales of all
+// tensors and weights that are found by name.
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +48,7 @@ class PresetOracleTest : public QObject {
 
     json oracle(const QString& run) const { return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json"))); }
 
-    /// Of each tensor that is quantized in the written model, by its name in the source.
+    /// Scale of each quantized tensor in the tool's model, by its name in the source.
     static std::map<std::string, float> activationScales(const Graph& written, const Graph& source) {
         std::map<std::string, float> scales;
         for (const Node& node : written.nodes()) {
@@ -55,7 +56,7 @@ class PresetOracleTest : public QObject {
             scales[without(written.tensor(node.input(0)).name, {"_before_quantization", "_clipped"})] =
                 written.constantOf(node.input(1))->floats()[0];
         }
-        // A batch norm that was folded left its name to what the layer makes; AIMET calls that as the layer did.
+        // After folding, the layer's output has the name of the batch norm's output; AIMET uses the layer's original name.
         for (const Node& node : source.nodes()) {
             if (node.op != "BatchNormalization" || !node.input(0).valid()) continue;
             const auto made = scales.find(source.tensor(node.output()).name);
@@ -64,7 +65,7 @@ class PresetOracleTest : public QObject {
         return scales;
     }
 
-    /// Of each layer's weight, by the weight's name in the source.
+    /// Scales of each layer's weight, by the weight's name in the source.
     static std::map<std::string, ConstantPtr> weightScales(const Graph& written, const Graph& source) {
         std::map<std::string, ConstantPtr> scales;
         for (const Node& node : written.nodes()) {
@@ -78,7 +79,7 @@ class PresetOracleTest : public QObject {
         return scales;
     }
 
-    /// One for all runs on a network: what the rows share is computed once.
+    /// Shared by all runs on a network, so that common results are computed once.
     Session* sessionOf(const QString& model) {
         auto& session = m_sessions[model];
         if (!session) {
@@ -93,7 +94,7 @@ class PresetOracleTest : public QObject {
 
   private Q_SLOTS:
     void initTestCase() {
-        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is not there");
+        if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
     }
 
     void presetsAreTheTools_data() {
@@ -178,7 +179,7 @@ class PresetOracleTest : public QObject {
             for (const auto& [key, entry] : truth["activations"].items()) theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
         }
         Scales scales;
-        // ViT's ranges lie behind many sums of floats, added up in another order there.
+        // ViT's ranges depend on many float sums, which the tool computes in another order.
         if (model.startsWith("vit")) scales.tolerance = 4e-6;
         for (const auto& [name, scale] : theirs) {
             const auto own = ours.find(name);
@@ -206,7 +207,7 @@ class PresetOracleTest : public QObject {
               qPrintable(scales.different.mid(0, 12).join("\n")));
 
         const EvaluationPtr result = session->evaluate(config, Depth::Accuracy);
-        // ONNX Runtime's runs hold fractions, the others percent.
+        // ONNX Runtime's runs contain fractions, the others percent.
         const double expected = onnxRuntime ? truth["optimizations_off"]["top1"].get<double>() : truth["quantized"]["top1"].get<double>() / 100;
         const auto predictions = loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
         const ConstantPtr outputs = session->outputs(config).at(0);
@@ -223,7 +224,7 @@ class PresetOracleTest : public QObject {
             for (const json& one : truth["first_8_logits"])
                 for (const json& value : one) logits.push_back(value.get<float>());
             sqnr = test::sqnrDb(logits, outputs->floats().subspan(0, logits.size()));
-        } else if (!run.contains("resnet8")) {  // there a Softmax hides them
+        } else if (!run.contains("resnet8")) {  // whose Softmax hides the differences
             const ConstantPtr logits = loadNpy(m_assets / "oracles" / (run.toStdString() + "_logits.npy"));
             sqnr = test::sqnrDb(logits->floats(), outputs->floats());
         }
@@ -231,8 +232,8 @@ class PresetOracleTest : public QObject {
         if (activations > 0) QVERIFY2(scales.different.isEmpty(), qPrintable(scales.different.join("\n")));
         QVERIFY(foundActivations >= activations);
         QVERIFY2(weights <= 0, "weights are missing");
-        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it is 29 dB and less from itself where
-        // biases move by a millionth. tf_enhanced has other scales (docs/calibration.md).
+        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it differs from itself by 29 dB or less
+        // if biases change by a millionth. tf_enhanced has other scales (docs/calibration.md).
         const bool sensitive = activations == 0 || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
         const double wanted = sensitive ? 22 : onnxRuntime && model.startsWith("vit") ? 25 : 35;
         QVERIFY(std::abs(*result->quantized->top1 - expected) <= (sensitive ? 0.01 : 0.005) + 1e-9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same numbers on every processor: networks run with each set of instructions that this one has, with one
-// worker and with two, for different numbers of samples at a time, and every output has the same bits.
+// The same numbers on every processor: networks run with each instruction set that this processor supports,
+// with one and two workers and different batch sizes, and all outputs have the same bits.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <random>
@@ -28,7 +28,7 @@ std::string randomValues(std::mt19937& random, int count, float size) {
     return values;
 }
 
-/// Layers of every kind that adds up: convolutions with and without groups, transposed, over channels;
+/// Layers of every kind that computes sums: convolutions with and without groups, transposed, over channels;
 /// products of two activations; pools, softmax, normalization and a recurrent layer.
 std::string manyLayers(std::mt19937& random) {
     std::string weights;
@@ -148,7 +148,7 @@ class ProcessorsTest : public QObject {
             const QByteArray other = outputs(command, instructions, "2");
             QVERIFY2(other == first, instructions);
         }
-        // Without AVX2 there are no kernels on integers, and the network is simulated.
+        // Without AVX2 there are no integer kernels, and the network is simulated.
         if (!command.contains(QStringLiteral("--quantized")) ||
             command.contains(QStringLiteral("--simulate")))
             QVERIFY(outputs(command, "SSE41", "2") == first);

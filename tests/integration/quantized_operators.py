@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes one small network for each operator on integers, random codes for it, and what ONNX Runtime makes of them.
+"""Writes one small network for each integer operator, random codes for it, and ONNX Runtime's outputs.
 
 Usage: quantized_operators.py FOLDER        writes NAME.onnx and NAME.npz (inputs by name, `expected`); prints the names
 """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on integers against ONNX Runtime, code by code. Needs Python with onnx and onnxruntime; skipped where that cannot be had.
+// Integer operators compared with ONNX Runtime, code by code. Needs Python with onnx and onnxruntime; skipped
+// without it.
 #include <QProcess>
 #include <QTemporaryDir>
 #include <QtTest>

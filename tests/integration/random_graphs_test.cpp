@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every network and every scheme, on random ones: 16 bits change next to nothing, layers in
-// float nothing at all, every layer that stays in float says why, and the exported model computes what the
-// preview showed.
+// Properties of every network and scheme, on random networks: 16 bits change almost nothing, float layers
+// change nothing, every layer that stays in float has a reason, and the exported model computes the same as
+// the preview.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <algorithm>
@@ -193,7 +193,7 @@ class RandomGraphsTest : public QObject {
             config.quantization.weight.bits = config.quantization.activation.bits = 16;
             config.quantization.weight.perChannel = true;
             config.quantization.biasBits =
-                kFloatBias;  // 32 bits cannot hold a bias in units of two scales as fine as these
+                kFloatBias;  // a bias in the product of two scales this fine does not fit into 32 bits
             const auto exact = outputsOf(*session, std::nullopt), found = outputsOf(*session, config);
             float largest = 0, off = 0;
             for (std::size_t i = 0; i < exact.size(); ++i) {
@@ -218,7 +218,7 @@ class RandomGraphsTest : public QObject {
         }
     }
 
-    void whatStaysInFloatSaysWhy() {
+    void floatLayersHaveAReason() {
         for (int round = 0; round < 40; ++round) {
             std::string text;
             const auto session = randomSession(text);
@@ -252,7 +252,7 @@ class RandomGraphsTest : public QObject {
         }
     }
 
-    /// 1, 0 and -1 are held exactly by 5 bits and by 8, as other codes: what was computed with the ones must not stand for the others.
+    /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must not be used for the other.
     void sameWeightsOfOtherCodesAreComputedAnew() {
         const auto session = std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>

@@ -18,7 +18,7 @@ def main(model, recipe, folder, output):
     paths = sorted((p for p in root.rglob("*.jpg")), key=lambda p: p.relative_to(root).as_posix())
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    # Other tests run beside it: threads that wait by spinning would slow all of them down.
+    # Other tests run in parallel: spinning threads would slow all of them down.
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     name = session.get_inputs()[0].name

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model on inputs with ONNX Runtime, once without graph optimizations and once with the basic and with all of them.
+"""Runs a model in ONNX Runtime without graph optimizations, with the basic ones and with all of them.
 
 Usage: run_onnxruntime_levels.py MODEL.onnx INPUTS.npz OUTPUT.npz   (the first array of INPUTS; writes `off`, `basic`, `all`)
 """
@@ -19,7 +19,7 @@ def main(model, inputs, output):
     for key, level in LEVELS.items():
         options = ort.SessionOptions()
         options.graph_optimization_level = level
-        # Other tests run beside it: threads that wait by spinning would slow all of them down.
+        # Other tests run in parallel: spinning threads would slow all of them down.
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
         session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random graphs that mix tensors that depend on the samples with constants, through operators with computed shapes.
+"""Random graphs that mix sample-dependent tensors with constants through operators with computed shapes.
 
 Usage: sample_graphs.py FOLDER SEED COUNT   writes FOLDER/K.onnx, K.npz and K.inputs.npz for K below COUNT.
 

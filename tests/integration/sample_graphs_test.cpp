@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random graphs that mix tensors that depend on the samples with constants (sample_graphs.py), against ONNX Runtime: whole
-// batches, each sample found in every tensor, and batches with padding. Needs Python with onnx and onnxruntime.
+// Random graphs that mix sample-dependent tensors with constants (sample_graphs.py), compared with ONNX
+// Runtime: whole batches, each sample found in every tensor, and padded batches. Needs Python with onnx and
+// onnxruntime.
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -20,7 +21,7 @@ namespace {
 constexpr int kGraphs = 60;
 constexpr double kTolerance = 2e-5;
 
-/// One random graph and what ONNX Runtime computes.
+/// One random graph and ONNX Runtime's outputs.
 struct Truth {
     GraphPtr graph;
     std::map<std::string, ConstantPtr> arrays;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every scheme, written as an ONNX file: the checker takes it, and ONNX Runtime without optimizations computes what we simulate. Needs
-// Python with onnx, onnxruntime, numpy and Pillow; skipped where that cannot be had.
+// Every scheme written as an ONNX file: the ONNX checker accepts it, and ONNX Runtime without optimizations
+// computes the same as the simulation. Needs Python with onnx, onnxruntime, numpy and Pillow; skipped without
+// it.
 #include <QTemporaryDir>
 #include <QtTest>
 
@@ -28,7 +29,7 @@ class SchemeExportTest : public QObject {
         m_images = test::fewImages(test::demoFolder() / "val", fs::path(m_folder.path().toStdString()) / "val", 15);
     }
 
-    /// Opened again, the file is evaluated as it is, and not quantized a second time.
+    /// When opened again, the file is evaluated unchanged and not quantized a second time.
     void readBack(const fs::path& file, const fs::path& model, const fs::path& demo, const Constant& theirs) {
         fs::copy_file(*preprocessBeside(model), fs::path(file).replace_extension("preprocess.json"), fs::copy_options::overwrite_existing);
         const auto session = test::openSession(file, m_images, demo / "calibration");

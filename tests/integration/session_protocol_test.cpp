@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The session protocol's words without a process: what is refused, and that a refusal changes nothing.
+// The messages of the session protocol, without a process: which requests are rejected, and that a rejected
+// request changes nothing.
 #include "session_protocol.h"
 
 #include <QtTest>
@@ -91,10 +92,10 @@ class SessionProtocolTest : public QObject {
         QVERIFY2(error.contains(mentions), qPrintable(error));
         QVERIFY(config() == before);
         QVERIFY(!m_protocol->ended());
-        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no step was made either
+        QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);  // no history step was added either
     }
 
-    void aRefusalKeepsWhatCanBeRedone() {
+    void aRejectedRequestKeepsRedo() {
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
         const Json skipped = config();
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == true);
@@ -119,7 +120,7 @@ class SessionProtocolTest : public QObject {
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == false);
         ask(R"({"do":"redo"})");
         QCOMPARE(bits(), 4);
-        // A new edit is where what was undone ends.
+        // A new edit discards the undone ones.
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_0"]})")["ok"] == true);
         QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);
     }

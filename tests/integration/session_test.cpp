@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop on the bundled demo: open, skip, see the number change, undo, equalize, save and open the configuration.
+// The tuning loop on the bundled demo: open, skip, check the new accuracy, undo, equalize, save and open the
+// configuration.
 #include "session/session.h"
 
 #include <QTemporaryDir>
@@ -90,7 +91,7 @@ class SessionTest : public QObject {
         const auto undone = m_session->evaluate(before);
         QCOMPARE(*undone->quantized->top1, *first->quantized->top1);
         QCOMPARE(*undone->quantized->sqnrDb, *first->quantized->sqnrDb);
-        QVERIFY(undone->seconds.quantized == 0);  // found, not computed
+        QVERIFY(undone->seconds.quantized == 0);  // from the cache
     }
 
     void skippingEverythingIsTheFloatNetwork() {
@@ -115,7 +116,7 @@ class SessionTest : public QObject {
         QVERIFY(clip.state == LayerState::Skipped);
         QVERIFY2(clip.reason.starts_with("skipped by rule 1"), clip.reason.c_str());
         QVERIFY(layer(*result, "/features/features.0/features.0.0/Conv").state == LayerState::Quantized);
-        // A wish that cannot have an effect is answered.
+        // A setting that cannot have an effect gives a notice.
         const auto idle = std::find_if(result->notices.begin(), result->notices.end(),
                                        [](const auto& text) { return text.find("has no effect") != std::string::npos; });
         QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
@@ -151,7 +152,7 @@ class SessionTest : public QObject {
         }
     }
 
-    void aThresholdSkipsWhatIsBeyondIt() {
+    void aThresholdSkipsLayersBeyondIt() {
         QuantizationConfig config = test::demoConfig();
         const auto plain = m_session->evaluate(config);
         std::vector<double> values;
@@ -168,7 +169,7 @@ class SessionTest : public QObject {
         QVERIFY2(layer(*skipped, kWorst).reason.starts_with("skipped by rule 1: local.qs above"),
                  layer(*skipped, kWorst).reason.c_str());
         QCOMPARE(std::ranges::count(skipped->covered[0], true), 4);
-        QVERIFY(skipped->config == config);  // what it resolved to is no decision of the person
+        QVERIFY(skipped->config == config);  // the resolved layers are not the user's own choices
 
         // The same as skipping those layers by name, whatever else is skipped.
         QuantizationConfig byName = test::demoConfig();
@@ -178,7 +179,7 @@ class SessionTest : public QObject {
         byName.rules = {nodes};
         QCOMPARE(*m_session->evaluate(byName)->quantized->sqnrDb, *skipped->quantized->sqnrDb);
 
-        // Beyond a bound of the network's own metrics: measured without the rule, so that the answer does not swing.
+        // Beyond a bound of the network's own metrics: evaluated without the rule, so that the result does not oscillate.
         config.rules[0].metric = SkipMetric::CumulativeSqnr;
         config.rules[0].below = true;
         config.rules[0].threshold = 10;
@@ -189,7 +190,7 @@ class SessionTest : public QObject {
         QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
     }
 
-    void aThresholdWithoutDataSaysSo() {
+    void aThresholdWithoutDataIsReported() {
         Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
         QuantizationConfig config = test::demoConfig();
         SkipRule rule;
@@ -198,7 +199,7 @@ class SessionTest : public QObject {
         const auto none = session.evaluate(config, Depth::States);
         QCOMPARE(none->counts.skipped, 0u);
         QVERIFY(std::ranges::any_of(none->notices, [](const auto& text) { return text.find("needs data") != std::string::npos; }));
-        // The weights' own sensitivity needs none.
+        // The sensitivity of the weights needs no data.
         config.rules[0].metric = SkipMetric::WeightQs;
         QVERIFY(session.evaluate(config, Depth::States)->counts.skipped > 0);
     }
@@ -216,7 +217,7 @@ class SessionTest : public QObject {
         QVERIFY(layer(*result, kWorst).local->qs < 0.2);  // 1.0 with 4 bits
     }
 
-    /// By min and max, what an affine quantizer can represent ends where the values of its own tensor end.
+    /// With min-max, the range of an affine quantizer ends at the limits of its tensor's values.
     void rangesAreThoseOfTheQuantizedTensor() {
         for (const Placement placement : {Placement::InputsAndOutputs, Placement::WeightedInputs}) {
             QuantizationConfig config = presetConfig("w4a8");
@@ -265,7 +266,7 @@ class SessionTest : public QObject {
         }
     }
 
-    /// NonZero has another shape for every sample: what comes before it is quantized and compared.
+    /// NonZero's output has a different shape for every sample: the part before it is quantized and compared.
     void networksAreEvaluatedUpToTheirFrontier() {
         Session session(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[N,4] X) => (int64[K,2] Y, float[N,4] Z) <float[4,4] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}, float[4,4] V = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}>

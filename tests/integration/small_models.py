@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes small networks of the kinds that people bring, random data for them, and ONNX Runtime's float outputs.
+"""Writes small networks of typical kinds, random data for them, and ONNX Runtime's float outputs.
 
 Usage: small_models.py FOLDER        writes NAME/NAME.onnx, NAME/data.npz, NAME/expected.npz for each; prints the names
 """
@@ -15,7 +15,7 @@ SAMPLES = 5
 
 
 class Net:
-    """Collects nodes and initializers; every method returns the name of the tensor that it made."""
+    """Collects nodes and initializers; every method returns the name of the tensor that it creates."""
 
     def __init__(self, inputs, opset=17):
         self.rng, self.nodes, self.inits, self.opset = np.random.RandomState(0), [], [], opset

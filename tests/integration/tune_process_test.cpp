@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning as another program calls it: the command with its exit codes, its document and the configuration that it saves, and the
-// session protocol's request, on some of the demo's images.
+// Tuning as another program calls it, on some of the demo's images: the command with its exit codes, JSON
+// document and saved configuration, and the request of the session protocol.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -72,7 +72,7 @@ class TuneProcessTest : public QObject {
         QVERIFY2(found.code == 3, found.err);
         QVERIFY2(found.out.contains("not reached within the time limit"), found.out);
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
-        QVERIFY(QFile::exists(saved));  // the best of what there is
+        QVERIFY(QFile::exists(saved));  // the best result found
         const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
         QCOMPARE(broken.code, 1);
     }

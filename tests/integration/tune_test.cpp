@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tuning against the best of all subsets on small random networks, and what it does with locks, limits and targets out of reach.
+// Tuning compared with the best of all subsets on small random networks, and its behavior with locked layers,
+// limits and unreachable targets.
 #include "search/tune.h"
 
 #include <QtTest>
@@ -21,7 +22,7 @@ namespace {
 
 std::string weights(std::mt19937& random, const std::string& name, const std::string& dims, int count, double spread) {
     std::normal_distribution<float> normal;
-    // One large weight sets the scale: the smaller ones suffer, in some layers more than in others.
+    // One large weight determines the scale, so the smaller ones lose precision, in some layers more than in others.
     std::string text = "float[" + dims + "] " + name + " = {";
     for (int i = 0; i < count; ++i) text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random) * (i == 0 ? spread : 1));
     return text + "}";
@@ -59,7 +60,7 @@ LoadedModel network(unsigned seed, bool classes) {
                            body + "}");
 }
 
-/// Another dataset's samples with labels.
+/// The samples of another dataset with labels.
 class Labelled final : public Dataset {
   public:
     Labelled(DatasetPtr data, std::vector<int> labels) : m_data(std::move(data)), m_labels(std::move(labels)) {}
@@ -84,7 +85,7 @@ std::unique_ptr<Session> sessionOf(LoadedModel model, bool labels = false) {
     const DatasetPtr calibration = randomDataset(session->graph(), 32, 4);
     session->setData(data, calibration);
     if (!labels) return session;
-    // What the float network says, but for every seventh sample.
+    // The float network's prediction, except for every seventh sample.
     const ConstantPtr outputs = session->outputs(std::nullopt)[0];
     std::vector<int> wanted;
     for (std::size_t s = 0; s < data->size(); ++s) {
@@ -144,7 +145,7 @@ class TuneTest : public QObject {
         QTest::addColumn<QString>("metric");
         for (const char* metric : {"top1", "agreement", "sqnr_db"}) QTest::newRow(metric) << QString::fromLatin1(metric);
     }
-    /// Six networks a metric, three targets and three costs each: four of five are the best, and none costs a quarter more.
+    /// Six networks per metric, with three targets and three costs each: four of five results are optimal, and none costs over 25 % more.
     void asCheapAsTheBestOfAllSubsets() {
         QFETCH(QString, metric);
         const bool classes = metric != QLatin1String("sqnr_db");
@@ -178,7 +179,7 @@ class TuneTest : public QObject {
         QVERIFY2(best >= 0.8 * searches, qPrintable(QString::number(best)));
     }
 
-    void theCurveIsWhatTheSessionMeasures() {
+    void theCurveMatchesTheSession() {
         const auto session = sessionOf(network(2, true), true);
         TuneOptions options;
         options.maxDrop = 0.02;
@@ -267,7 +268,7 @@ class TuneTest : public QObject {
         QCOMPARE(none.curve.size(), std::size_t(1));
     }
 
-    void cancelledItReturnsWhatItHas() {
+    void returnsItsBestResultWhenCancelled() {
         const auto session = sessionOf(network(2, true));
         const CancelToken cancel;
         TuneOptions options;
@@ -297,7 +298,7 @@ class TuneTest : public QObject {
         QCOMPARE(curves[0], curves[1]);
     }
 
-    /// What the window expects of an edit starts from the person's configuration, not from where a search was.
+    /// The predicted effect of an edit starts from the user's configuration, not from that of a search.
     void predictionsStartWhereTheyDid() {
         const auto session = sessionOf(network(2, true));
         session->evaluate(coarse(), Depth::Accuracy);
@@ -330,7 +331,7 @@ class TuneTest : public QObject {
         QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->agreement, point.accuracy.agreement);
     }
 
-    /// Channels of very different ranges, which equalization makes alike: nothing need stay in float.
+    /// Channels with very different ranges, which equalization balances: no layer needs to stay in float.
     void transformsMayBeEnough() {
         const auto session = sessionOf(test::textModel(
             "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "
@@ -362,7 +363,7 @@ class TuneTest : public QObject {
         QCOMPARE(count({"Conv_0", "Conv_2", "Conv_3", "Add_5"}), std::size_t(0));
     }
 
-    void withoutRealDataItSaysSo() {
+    void withoutRealDataItIsReported() {
         Session bare(network(1, true));
         try {
             tune(bare, coarse(), {});

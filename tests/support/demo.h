@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The bundled demo, opened as the programs open it.
+// Opens the bundled demo as the programs do.
 
 #include <algorithm>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace quantloupe::test {
 
 inline std::filesystem::path demoFolder() { return std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources" / "demo"; }
 
-/// A session on a model with its preprocessing and data; `samples` 0: all.
+/// Opens a session on a model with its preprocessing and data; `samples` 0: all.
 inline std::unique_ptr<Session> openSession(const std::filesystem::path& model, const std::filesystem::path& data,
                                             const std::filesystem::path& calibration, SessionOptions options = {}) {
     auto session = std::make_unique<Session>(loadModel(model), options);
@@ -30,7 +30,7 @@ inline std::unique_ptr<Session> openDemo(SessionOptions options = {}) {
     return openSession(folder / "mobilenetv2_cifar10.onnx", folder / "val", folder / "calibration", options);
 }
 
-/// Copies the first images of each class, in the order of their names, and returns `to`: what runs in two programs need not take long.
+/// Copies the first images of each class by name and returns `to`. A small data set keeps tests that run two programs fast.
 inline std::filesystem::path fewImages(const std::filesystem::path& from, const std::filesystem::path& to, std::size_t perClass) {
     for (const auto& folder : std::filesystem::directory_iterator(from)) {
         std::vector<std::filesystem::path> images;

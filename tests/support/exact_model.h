@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network and samples whose every number is a small fraction of powers of two: sums are the same in any order and on any machine.
+// A network and samples whose numbers are small fractions of powers of two, so that sums are the same in any order and on any
+// machine.
 
 #include <cstring>
 
@@ -28,7 +29,7 @@ inline GraphPtr exactModel() {
                       {"/stem/Conv", "/stem/Clip", "/dw/Conv", "/dw/Relu", "/out/Conv", "/out/Add", "/pool", "/flatten", "/head/Gemm"});
 }
 
-/// Sixteen samples of quarters from -2 to 2.
+/// Sixteen samples of multiples of 1/4 from -2 to 2.
 class Quarters final : public Dataset {
   public:
     std::size_t size() const override { return 16; }

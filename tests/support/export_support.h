@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a test of a dialect needs: an export's source without a session, golden files, a Python that checks syntax.
+// Support for tests of export formats: the input of an export without a session, golden files, a Python syntax check.
 
 #include <QProcess>
 #include <QString>
@@ -17,15 +17,15 @@
 
 namespace quantloupe::test {
 
-/// The model of the text with these names of layers.
+/// Returns the model of the text with these layer names.
 inline GraphPtr namedModel(const std::string& text, const std::vector<std::string>& names) {
     GraphBuilder builder(*textModel(text).graph);
     for (std::size_t n = 0; n < names.size(); ++n) builder.node(NodeId(n)).name = names[n];
     return builder.build();
 }
 
-/// Conv with a batch norm, ReLU6, a depthwise Conv with a batch norm, ReLU6, Conv, Add, pool, Gemm: two residual-free stages that
-/// equalization and every kind of rule find something in.
+/// Conv with a batch norm, ReLU6, a depthwise Conv with a batch norm, ReLU6, Conv, Add, pool, Gemm: two stages without residuals to
+/// which equalization and every kind of rule apply.
 inline GraphPtr stageModel() {
     return namedModel(R"(
         <ir_version: 8, opset_import: ["" : 13]>
@@ -48,7 +48,7 @@ inline GraphPtr stageModel() {
                        "/flatten", "/head/Gemm"});
 }
 
-/// As a session would make it, without data.
+/// Returns the source that a session without data would create.
 inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig& config, const std::string& output) {
     ExportSource source;
     source.prepared = std::make_shared<const Prepared>(prepare(graph, config.transforms));
@@ -60,7 +60,7 @@ inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig
     return source;
 }
 
-/// Equal to tests/data/NAME; with QUANTLOUPE_UPDATE_GOLDEN set, the file is written instead, to be reviewed by eye.
+/// Returns whether the text equals tests/data/NAME. With QUANTLOUPE_UPDATE_GOLDEN set, writes the file instead, for manual review.
 inline bool matchesGolden(const std::string& text, const char* name) {
     const std::filesystem::path path = std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "tests" / "data" / name;
     if (qEnvironmentVariableIsSet("QUANTLOUPE_UPDATE_GOLDEN")) writeFileAtomically(path, text);
@@ -85,7 +85,7 @@ inline bool says(const std::vector<std::string>& texts, const char* words) {
     return found;
 }
 
-/// Python can compile the text.
+/// Returns whether Python can compile the text.
 inline bool compilesInPython(const std::string& text) {
     QTemporaryDir folder;
     const std::string path = folder.path().toStdString() + "/script.py";
@@ -96,7 +96,7 @@ inline bool compilesInPython(const std::string& text) {
     return code == 0;
 }
 
-/// Reads a foreign text; the message of the error where it cannot be read.
+/// Imports a text in another tool's format and returns the error message if this fails.
 inline ImportResult readText(const char* dialect, const GraphPtr& graph, const std::string& text,
                              const QuantizationConfig& start = {}) {
     return dialectNamed(dialect, true).read({graph, start, text, "file"});

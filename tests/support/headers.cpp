@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds the tests' precompiled header; nothing of its own.
+// Exists only to build the tests' precompiled header.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The built programs on inputs that are damaged, made to do harm, or named by mistake.
+// Runs the built programs on damaged, malicious or wrong inputs.
 
 #include <sys/resource.h>
 
@@ -47,7 +47,7 @@ inline Outcome runToItsEnd(QProcess& process, const QByteArray& input, int secon
     return outcome;
 }
 
-/// quantloupe-cli. `addressSpace` in MiB; 0: no limit.
+/// Runs quantloupe-cli. `addressSpace` in MiB; 0: no limit.
 inline Outcome runCli(const QStringList& arguments, const QByteArray& input = {}, rlim_t addressSpace = 0,
                       int seconds = 60) {
     QProcess process;
@@ -107,12 +107,12 @@ class HostileFolder {
         return put(name, QByteArray::fromStdString(
                              textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> net " + body)));
     }
-    /// Two floats in a file of their own.
+    /// Two floats in a separate file.
     QString putTwoFloats(const QString& name) const {
         const float values[] = {1, 2};
         return put(name, QByteArray(reinterpret_cast<const char*>(values), sizeof values));
     }
-    /// The window's program, with settings of its own.
+    /// Runs the desktop application with separate settings.
     Outcome runWindow(const QStringList& arguments) const {
         QProcess window;
         auto environment = QProcessEnvironment::systemEnvironment();

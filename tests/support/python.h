@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Programs in Python that tests compare with: QUANTLOUPE_PYTHON, or python3.
+// Runs Python reference programs with QUANTLOUPE_PYTHON or python3.
 
 #include <QProcess>
 #include <QtTest>
 
 namespace quantloupe::test {
 
-/// -1 if there is no Python or it takes longer. Output goes to `said`.
+/// Returns the exit code, -1 without Python or after a timeout. The output goes to `said`.
 inline int runPython(const QStringList& arguments, QString* said = nullptr, int seconds = 300) {
     QProcess process;
     process.setProcessChannelMode(QProcess::MergedChannels);
@@ -17,7 +17,7 @@ inline int runPython(const QStringList& arguments, QString* said = nullptr, int 
     return process.exitCode();
 }
 
-/// Tells what Python said where it does not succeed.
+/// Prints Python's output if it fails.
 inline bool runsInPython(const QStringList& arguments) {
     QString said;
     const int code = runPython(arguments, &said);

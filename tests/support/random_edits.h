@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A user who changes one thing after another, and what the process takes meanwhile.
+// A simulated user who makes random edits, and the memory of the process.
 
 #include <unistd.h>
 
@@ -12,8 +12,8 @@
 
 namespace quantloupe::test {
 
-/// Changes one thing of a configuration each time: a layer, the calibration, the scheme, or the transforms,
-/// which make another network.
+/// Makes one change to a configuration each time: a layer, the calibration, the scheme, or the transforms, which change
+/// the network.
 class RandomEdits {
   public:
     RandomEdits(const Graph& graph, unsigned seed) : m_random(seed), m_config(presetConfig("w4a8")) {

@@ -7,7 +7,7 @@
 
 namespace quantloupe::test {
 
-/// The seed of a test's random numbers, said in its output. QUANTLOUPE_SEED gives that of a run to be repeated.
+/// Returns the seed for a test's random numbers and prints it. QUANTLOUPE_SEED sets it to repeat a run.
 inline unsigned randomSeed(unsigned usual = std::random_device()()) {
     bool given = false;
     const unsigned wanted = qEnvironmentVariable("QUANTLOUPE_SEED").toUInt(&given);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs the built quantloupe-cli as a user or a script does.
+// Runs the built quantloupe-cli as users and scripts do.
 
 #include <QProcess>
 #include <QString>
@@ -11,13 +11,13 @@ namespace quantloupe::test {
 struct CliOutcome {
     int code = -1;  ///< -2: it crashed
     QString out, err;
-    /// For QVERIFY2 when something is not as expected.
+    /// Failure message for QVERIFY2.
     QByteArray text() const {
         return QStringLiteral("exit %1\nstdout: %2\nstderr: %3").arg(code).arg(out, err).toUtf8();
     }
 };
 
-/// In `folder`, or where the test runs.
+/// Runs in `folder` or else in the current folder.
 inline CliOutcome runCli(const QStringList& arguments, const QString& folder = {}) {
     QProcess process;
     process.setWorkingDirectory(folder);
@@ -28,7 +28,7 @@ inline CliOutcome runCli(const QStringList& arguments, const QString& folder = {
             QString::fromUtf8(process.readAllStandardError())};
 }
 
-/// The words of a command line; MODEL, VAL and CALIBRATION stand for the demo's files.
+/// Splits a command line into arguments; MODEL, VAL and CALIBRATION stand for the demo's files.
 inline QStringList demoCommand(const char* words) {
     QStringList list = QString::fromUtf8(words).split(QLatin1Char(' '), Qt::SkipEmptyParts);
     const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");

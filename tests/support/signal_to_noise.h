@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// By hand, so that what the engine computes has something to be held to.
+// An independent implementation of SQNR, to check the engine's.
 
 #include <cmath>
 #include <span>
 
 namespace quantloupe::test {
 
-/// In dB; 200 where nothing differs. Both of one length.
+/// In dB; 200 if there is no difference. Both must have the same length.
 inline double sqnrDb(std::span<const float> reference, std::span<const float> found) {
     double signal = 0, noise = 0;
     for (std::size_t i = 0; i < reference.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Networks of a few nodes, written down in a test: made, looked into, run.
+// Small networks written as text in a test: creates, inspects and runs them.
 
 #include <QString>
 #include <QStringList>
@@ -23,7 +23,7 @@ inline std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t in
     return {constant->floats().begin(), constant->floats().end()};
 }
 
-/// "1 -0.5 3", with so many digits at most.
+/// Formats as "1 -0.5 3" with at most this many digits.
 inline QString list(const auto& values, int digits = 6) {
     QStringList texts;
     for (const auto v : values) texts << QString::number(static_cast<double>(v), 'g', digits);
@@ -43,7 +43,7 @@ inline QString ops(const Graph& g) {
     return names.join(' ');
 }
 
-/// The first output for values of the only input.
+/// Returns the first output for the values of the only input.
 inline std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
                               std::unordered_map<TensorId, FakeQuant> quantizers = {}) {
     ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, dims, Layout::Plain}}}, {graph->outputs()[0]});
@@ -58,14 +58,14 @@ inline std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std
     return out;
 }
 
-/// Where the shape is open, 1.
+/// Uses 1 for unknown extents.
 inline std::vector<float> run(const GraphPtr& graph, const std::vector<float>& input) {
     Dims dims;
     for (const Dim& d : *graph->tensor(graph->inputs()[0]).shape) dims.push_back(d.known() ? d.value : 1);
     return run(graph, dims, input);
 }
 
-/// max |found - expected| / max |expected|; infinite if there are not as many.
+/// max |found - expected| / max |expected|; infinite if the sizes differ.
 inline double deviation(std::span<const float> found, std::span<const float> expected) {
     if (found.size() != expected.size()) return INFINITY;
     double largest = 1e-30, difference = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Calibration statistics of values in memory, as if each sample were one tensor.
+// Calibration statistics of values in memory, one tensor per sample.
 
 #include <algorithm>
 #include <span>

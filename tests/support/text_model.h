@@ -14,10 +14,10 @@ namespace quantloupe::test {
 LoadedModel textModel(const std::string& text);
 /// The serialized ModelProto of the text.
 std::string textModelBytes(const std::string& text);
-/// Y = X + W with two values each; those of W, floats, lie in the file `location` (ONNX external data).
+/// Y = X + W with two values each. The values of W are float32 and in the file `location` (ONNX external data).
 std::string externalModelBytes(const std::string& location);
 
-/// The folder of models, data and oracles; empty if there is none (then the test skips and says so).
+/// Returns the folder of models, data and oracles; empty if there is none (then the test reports that it is skipped).
 std::filesystem::path assets();
 
 }  // namespace quantloupe::test

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a screen reader says: every control of the window has a name.
+// Accessibility: every control of the window has a name for screen readers.
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QAbstractSlider>
@@ -20,7 +20,7 @@ namespace {
 
 bool isControl(const QWidget* widget) {
     if (qobject_cast<const QScrollBar*>(widget)) return false;
-    // Parts of a compound control are told as part of it.
+    // Parts of a compound control are announced as part of it.
     const QWidget* parent = widget->parentWidget();
     if (qobject_cast<const QAbstractSpinBox*>(parent) || qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractItemView*>(parent))
         return false;
@@ -58,7 +58,7 @@ class AccessibilityTest : public QObject {
         QTest::qWait(50);
         QStringList nameless;
         for (QWidget* widget : window->findChildren<QWidget*>()) {
-            if (!widget->isVisible() || !isControl(widget)) continue;  // what is not seen may have no text yet
+            if (!widget->isVisible() || !isControl(widget)) continue;  // invisible controls may have no text yet
             const QAccessibleInterface* told = QAccessible::queryAccessibleInterface(widget);
             if (!told || told->text(QAccessible::Name).trimmed().isEmpty()) nameless.append(pathOf(widget));
         }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AMCT's tuning workflow: where one is follows from configuration and measurements, which layers and parameters are proposed and why,
-// and the whole way through the panel, to the verdict and back. The network's numbers are worked out in colour_data.h.
+// AMCT's tuning workflow: the current step follows from configuration and evaluations; the proposed layers
+// and parameters with their reasons; and the whole workflow in the panel, to the verdict and back. The
+// network's numbers are derived in colour_data.h.
 #include <QApplication>
 
 #include "colour_data.h"
@@ -34,7 +35,7 @@ class AmctWorkflowTest : public QObject {
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }
 
-    void theStepFollowsFromWhatWasMeasured() {
+    void theStepFollowsFromTheEvaluations() {
         const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}),
                                  both = tuned(skipped);
         AmctFacts facts;
@@ -100,7 +101,7 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(state.numbers[4]->value, 2.0);
         facts.config = initial;
         QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, false, false, false, false}));
-        // All variants were tried, though none was taken over.
+        // All variants were tried, but none was applied.
         facts.config = skipped;
         facts.variants = {tuned(skipped)};
         QCOMPARE(amctState(facts).done, (std::array<bool, kAmctSteps>{true, true, true, true, false}));
@@ -113,7 +114,7 @@ class AmctWorkflowTest : public QObject {
         for (const PresetInfo& preset : presets()) {
             QuantizationConfig config = presetConfig(preset.name);
             QVERIFY2(sameMeasurement(amctInitial(config), config), preset.name.c_str());
-            config.quantization.weight.bits = 6;  // not what the steps are about
+            config.quantization.weight.bits = 6;  // not part of the steps
             QuantizationConfig changed = tuned(withLayersSkipped(config, {"a"}));
             changed.layers["b"].weightMethod = WeightMethod::Mse;
             changed.layers["b"].weightBits = 8;
@@ -150,7 +151,7 @@ class AmctWorkflowTest : public QObject {
         floating.top1 = 0.935, quantized.top1 = 0.925;
         const AmctNumber number = *amctNumber(floating, quantized, false);
         QVERIFY(std::abs(number.value - 1) < 1e-9 && !number.inDecibels);
-        QVERIFY(AmctTarget().met(number));  // 1 point exactly, whatever floating point makes of it
+        QVERIFY(AmctTarget().met(number));  // exactly 1 point, despite floating-point rounding
         QCOMPARE(amctNumber(floating, quantized, true)->value, 20.0);
         QVERIFY(!AmctTarget().met({20, true}));
         QVERIFY(AmctTarget().met({std::numeric_limits<double>::infinity(), true}));
@@ -241,7 +242,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(variants.size() >= 7);
         for (const AmctVariant& variant : variants) {
             QVERIFY(!sameMeasurement(variant.edit.next, amct));
-            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only what step 4 is about
+            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only the settings of step 4
             const auto& parameters = variant.edit.next.calibration.parameters;
             const bool ifmr = parameters.maxPercentile || parameters.searchRange || parameters.searchStep;
             QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT refuses both
@@ -251,7 +252,7 @@ class AmctWorkflowTest : public QObject {
         hfmg.calibration.method = CalibrationMethod::Hfmg;
         int bins = 0;
         for (const AmctVariant& variant : amctVariants(hfmg)) bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
-        QCOMPARE(bins, 3);  // the fourth is what it has
+        QCOMPARE(bins, 3);  // the fourth is the current one
         for (const AmctVariant& variant : amctVariants(presetConfig("default")))
             QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
     }
@@ -269,7 +270,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->isOpen(AmctStep::Skip) && !panel->isOpen(AmctStep::Initial));
         QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")),
                  qPrintable(panel->verdict()));
-        // The last layer in float mends it.
+        // Keeping the last layer in float fixes it.
         click("Skip: Output layers");
         QVERIFY(settled(AmctStep::JudgeSkipped));
         QVERIFY2(panel->verdict().startsWith(QStringLiteral("Good enough")), qPrintable(panel->verdict()));
@@ -288,7 +289,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY2(panel->verdict().contains(QStringLiteral("not suitable for quantization")), qPrintable(panel->verdict()));
         QVERIFY(panel->isOpen(AmctStep::Verdict));
         const QuantizationConfig before = document().config();
-        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials are measured aside
+        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials do not appear in the history
         click("Keep every layer in float");
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
@@ -296,7 +297,7 @@ class AmctWorkflowTest : public QObject {
         document().undoStack()->undo();
         QVERIFY(document().config() == before);
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Unsuitable; }));
-        // Who asks for less gets another verdict.
+        // A less strict target gives another verdict.
         enterTarget(QStringLiteral("60"));
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Good; }));
         QCOMPARE(AmctGuide(&document()).target().points, 60.0);  // kept
@@ -383,7 +384,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(document().config() == variant.edit.next);
         QVERIFY(waitFor([&] { return guide->numberOf(document().config()).has_value() && !document().evaluating(); }));
         QCOMPARE(guide->state().numbers[4]->value, 50.0);
-        // Trials belong to the data that they were measured on.
+        // Trials are valid only for the data that they were evaluated on.
         document().undoStack()->undo();
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
         QCOMPARE(guide->state().untried, std::size_t(0));
@@ -415,7 +416,7 @@ class AmctWorkflowTest : public QObject {
         AmctPanel* panel = m_window->amctPanel();
         const bool there = waitFor(
             [&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
-        QTest::qWait(20);  // the panel gathers what changes at once
+        QTest::qWait(20);  // the panel combines simultaneous changes
         return there;
     }
     QAbstractButton* visibleButton(const char* name) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network with names, as exporters write them: a stem, blocks that are built alike, a head.
+// A network with names as exporters write them: a stem, identical blocks, a head.
 
 #include <filesystem>
 #include <string>

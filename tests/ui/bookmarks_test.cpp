@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the graph to come back to, by keys, through another layout and through a project.
+// Saved views of the graph: by keyboard, after a layout change and in a project.
 #include "graph/bookmarks.h"
 
 #include <QApplication>
@@ -104,7 +104,7 @@ class BookmarksTest : public QObject {
         QVERIFY(m_window);
         QCOMPARE(marks()->all().size(), std::size_t{1});
         QVERIFY(marks()->all() == before);
-        // What is no bookmark is passed over, and layers that are gone are no error.
+        // Invalid bookmarks are ignored, and missing layers are not an error.
         QJsonArray json = marks()->toJson();
         QJsonObject gone = json[0].toObject();
         gone[QStringLiteral("at")] = QStringLiteral("/nowhere");

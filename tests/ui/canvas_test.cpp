@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph on the screen, with a picture of known places: hit testing, selection, keyboard, zoom.
+// The graph on the screen with known positions: hit testing, selection, keyboard, zoom.
 #include <QTest>
 #include <QWheelEvent>
 #include <cmath>
@@ -39,7 +39,7 @@ PicturePtr columnOf(const Graph& graph) {
     return picture;
 }
 
-/// In words; empty if there is none.
+/// Returns a description; empty if there is none.
 QString differenceOf(const QImage& a, const QImage& b) {
     if (a.size() != b.size()) return QStringLiteral("other sizes");
     int count = 0;
@@ -91,7 +91,7 @@ class CanvasTest : public QObject {
         QVERIFY(m_document->selection().empty());
     }
 
-    /// The parts that were moved and the rim that was painted make the picture that is painted at once.
+    /// The moved part and the repainted border equal a complete repaint.
     void aPannedFrameIsTheFrameThatIsPaintedAnew() {
         const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
         for (const PicturePtr& picture : pictures) {
@@ -125,7 +125,7 @@ class CanvasTest : public QObject {
         }
     }
 
-    /// What changes without moving must not come from the frame before.
+    /// Content that changes without moving must not be reused from the previous frame.
     void aSelectionIsDrawnAtOnce() {
         const QImage before = m_canvas->grab().toImage();
         click(2);
@@ -182,7 +182,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
     }
 
-    /// The graph moves under a mouse that stands still; what it pointed to is not what it points to.
+    /// The graph moves under a resting mouse pointer, so the box under the pointer changes.
     void whatIsUnderTheMouseIsWhatIsLookedAt() {
         QTest::mouseMove(m_canvas.get(), middleOf(1).toPoint());
         const QImage at1 = m_canvas->grab().toImage();
@@ -192,7 +192,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_canvas->grab().toImage(), moved);  // the second box was lit up already
         QVERIFY(moved != at1);
         click(4);
-        QTest::keyClick(m_canvas.get(), Qt::Key_Down);  // the hand is at the keyboard
+        QTest::keyClick(m_canvas.get(), Qt::Key_Down);  // the keyboard is used now
         moved = m_canvas->grab().toImage();
         QEvent leave(QEvent::Leave);
         QApplication::sendEvent(m_canvas.get(), &leave);
@@ -206,7 +206,7 @@ class CanvasTest : public QObject {
         m_canvas->fitAll();
         QVERIFY(m_canvas->visibleScene().contains(m_canvas->index().bounds()));
         const double zoom = m_canvas->transform().zoom;
-        m_canvas->zoomAt({10, 10}, 0.5);  // a hand goes no farther
+        m_canvas->zoomAt({10, 10}, 0.5);  // the user cannot zoom further
         QCOMPARE(m_canvas->transform().zoom, zoom);
     }
 
@@ -219,7 +219,7 @@ class CanvasTest : public QObject {
         QCOMPARE(m_document->selection(), (std::vector{NodeId(1), NodeId(2), NodeId(3)}));
     }
 
-    /// No value is not the same as no value yet.
+    /// "No value" differs from "no value yet".
     void theLegendTellsThatValuesAreOnTheirWay() {
         Document document;
         GraphCanvas canvas(&document);

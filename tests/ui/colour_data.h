@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network that tells green images from blue ones by a small weight beside a large one, which 4-bit weights round to zero: then all
-// are green. And such images. What comes out can be worked out on paper.
+// A network, with images, that distinguishes green from blue images by a small weight next to a large one. 4-bit quantization rounds the
+// small weight to zero, so that all images are classified as green. The results can be computed by hand.
 
 #include <QImage>
 
@@ -21,7 +21,7 @@ colours (float[N,3,4,4] X) => (float[N,2] Y)
   Y = Gemm<transB = 1>(F, W)
 })";
 
-/// 24 of each, in two folders; the first half of what evaluates is `first`.
+/// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of `name`.
 inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name, const QString& green, const QString& blue) {
     const QDir root(folder.filePath(name));
     for (const bool isGreen : {true, false}) {
@@ -37,14 +37,14 @@ inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QSt
     return root.path().toStdString();
 }
 
-/// 4-bit weights, the last layer too.
+/// 4-bit weights, also in the last layer.
 inline QuantizationConfig coarse(QuantizationConfig config) {
     config.quantization.weight.bits = 4;
     config.skipTail = false;
     return config;
 }
 
-/// Opens network and data and measures `config`; false after twenty seconds or on an error.
+/// Opens network and data and evaluates `config`; returns false after twenty seconds or on an error.
 inline bool openColours(ui::Document& document, const QTemporaryDir& folder, const std::filesystem::path& data) {
     const auto model = writeModel(folder, QString::fromLatin1(kColours), QStringLiteral("colours.onnx"));
     QSignalSpy failed(&document, &ui::Document::failed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The palette, held evaluation, the tabs, the table's filter and columns: by keys, in the whole window.
+// The command palette, manual evaluation, the tabs, and the filter and columns of the layer table: by
+// keyboard, in the whole window.
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
@@ -45,12 +46,12 @@ class CommandsTest : public QObject {
         QVERIFY(!palette->isVisible());
     }
 
-    void scoresPreferBeginningsOfWords() {
+    void scoresPreferWordBeginnings() {
         QVERIFY(fuzzyScore(QStringLiteral("sd"), QStringLiteral("Skip all downstream")) >
                 fuzzyScore(QStringLiteral("sd"), QStringLiteral("Used")));
         QVERIFY(fuzzyScore(QStringLiteral("xyz"), QStringLiteral("Skip all downstream")) < 0);
         QVERIFY(fuzzyScore({}, QStringLiteral("anything")) == 0);
-        // An upper case letter is the same letter, and blanks part words only.
+        // Matching ignores case, and spaces only separate words.
         QCOMPARE(fuzzyScore(QStringLiteral("SKIP A"), QStringLiteral("skip all")), fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
     }
 
@@ -117,7 +118,7 @@ class CommandsTest : public QObject {
         QCOMPARE(names(QStringLiteral("weights>=4 weights<=4")), QStringLiteral("Conv_0 Conv_2 Conv_4"));
         QVERIFY(line->toolTip().isEmpty());
         names(QStringLiteral("/_[24/"));
-        QVERIFY(!line->toolTip().isEmpty());                                   // what is wrong with it
+        QVERIFY(!line->toolTip().isEmpty());                                   // the error message
         QCOMPARE(m_window->layerTable()->filter()->rowCount(), 6);  // half typed, it hides nothing
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Edits: what each gesture does to the configuration, that undo brings it back, and that states follow at
-// once.
+// Edits: the effect of each gesture on the configuration, undo, and immediate layer states.
 #include <QTest>
 
 #include "commands/config_edits.h"
@@ -64,7 +63,7 @@ class DocumentTest : public QObject {
         QVERIFY(m_document->edit(edit));
         QVERIFY(stateOf("Conv_0") == LayerState::Skipped);
         QVERIFY(stateOf("Conv_2") == LayerState::Skipped);
-        // The same once more is no new step.
+        // Repeating the same edit adds no step.
         const ConfigEdit again = skipUntil(graph, m_document->config(), node("Conv_0"), node("Conv_2"));
         QVERIFY(!again.complaint.isEmpty());
     }

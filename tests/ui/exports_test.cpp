@@ -85,14 +85,14 @@ class ExportsTest : public QObject {
         QVERIFY(readFile(file("graph.dot")).starts_with("digraph"));
     }
 
-    void theDialogSaysWhatIsLostBeforeAnythingIsWritten() {
+    void theDialogListsLossesBeforeWriting() {
         ExportDialog dialog(m_document, exportInfo(ExportKind::Dialect, "quark"), file("net.quark.py"));
         QVERIFY(dialog.limits().contains("rules become single layers"));
         QVERIFY(!dialog.saveButton()->isEnabled());
         QSignalSpy exported(m_document.job(), &EvaluationJob::exported);
         QVERIFY(exported.wait(600000));
         QVERIFY(dialog.saveButton()->isEnabled());
-        QVERIFY(dialog.notices().contains("weights of 4 bits are not in Quark's QuantType"));
+        QVERIFY(dialog.notices().contains("weights of 4 bits are not supported by Quark's QuantType"));
         QVERIFY(dialog.preview().contains("include_cle="));
         QVERIFY(!std::filesystem::exists(file("net.quark.py")));
         dialog.copyButton()->click();
@@ -131,7 +131,7 @@ class ExportsTest : public QObject {
         QCOMPARE(readFile(file("small.onnx")), bytes);
     }
 
-    void whatCannotBeWrittenIsSaid() {
+    void writeErrorsAreReported() {
         QSignalSpy failed(&m_document, &Document::failed);
         startExport(m_document, exportInfo(ExportKind::Dot), file("no/such/folder.dot"));
         QVERIFY(failed.wait(60000));

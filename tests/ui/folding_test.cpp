@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups collapsed and opened with mouse and keys, and ways through the graph: selection and view hold still.
+// Collapsing and expanding groups by mouse and keyboard, and navigation in the graph: selection and view stay
+// unchanged.
 #include <QApplication>
 #include <QTest>
 #include <algorithm>
@@ -80,7 +81,7 @@ class FoldingTest : public QObject {
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
     }
 
-    void theLargerGroupHoldsAllBlocks() {
+    void theLargerGroupContainsAllBlocks() {
         click("/blocks/2/act/Relu");
         press(Qt::Key_G);
         press(Qt::Key_G, Qt::ControlModifier);
@@ -104,7 +105,7 @@ class FoldingTest : public QObject {
         press(Qt::Key_W);
         QVERIFY(canvas()->index().bounds().height() < high / 2);
         const QPointF moved = topOf("/blocks/2/act/Relu") - before;
-        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, "what was looked at has jumped");
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, "the visible part of the graph moved");
         press(Qt::Key_W);
         QCOMPARE(canvas()->index().bounds().height(), high);
     }
@@ -148,7 +149,7 @@ class FoldingTest : public QObject {
         QCOMPARE(selected(), QStringList{"/stem/Conv"});
         QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
         QCOMPARE(selected(), QStringList{"/blocks/1/Add"});
-        click("/blocks/0/Add");  // what lay ahead is forgotten
+        click("/blocks/0/Add");  // discards the forward history
         QTest::keyClick(m_window.get(), Qt::Key_Right, Qt::AltModifier);
         QCOMPARE(selected(), QStringList{"/blocks/0/Add"});
     }
@@ -177,7 +178,7 @@ class FoldingTest : public QObject {
         QCOMPARE(selected(), QStringList{"/blocks/5/conv/Conv"});
     }
 
-    void picturesShowWhatTheCanvasShows() {
+    void picturesMatchTheCanvas() {
         press(Qt::Key_G, Qt::ShiftModifier);
         const DrawnGraph graph = drawnGraph(*document(), *canvas());
         const std::string png = pngOf(graph, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Skip gestures with mouse and keys: what would be covered is drawn before anything is done, Escape leaves no trace, and
-// a click makes one undo step.
+// Skip gestures by mouse and keyboard: a preview shows the covered layers, Escape cancels without side
+// effects, and a click makes one undo step.
 #include <QApplication>
 #include <QMenuBar>
 #include <QMouseEvent>
@@ -146,7 +146,7 @@ class GesturesTest : public QObject {
         QVERIFY(m_window->document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
     }
 
-    void blocksBuiltAlikeArePreviewedFromTheMenu() {
+    void identicalBlocksArePreviewedFromTheMenu() {
         click("/blocks/1/act/Relu");
         QMenu* menu = m_window->gestures()->blockMenu();
         m_window->gestures()->popUpBlocks();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inspector by mouse and keys: settings of one layer and of many, copied, locked, and the layer's distributions.
+// The inspector by mouse and keyboard: settings of one layer and of several, copying, locking, and the
+// layer's distributions.
 #include "panels/inspector.h"
 
 #include <QApplication>
@@ -56,7 +57,7 @@ class InspectorTest : public QObject {
         QVERIFY2(box("Weights")->currentText().contains(QStringLiteral("8 bits")), qPrintable(box("Weights")->currentText()));
         choose(box("Weights"), QStringLiteral("4 bits"));
         choose(box("Weights"), box("Weights")->itemText(0));
-        QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: nothing stays behind
+        QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: no setting remains
     }
 
     void theNameInClikaIsAFact() {
@@ -233,7 +234,7 @@ class InspectorTest : public QObject {
             if (box->accessibleName() == QLatin1String(name)) return box;
         return nullptr;
     }
-    /// By keys, as a person without a mouse.
+    /// By keyboard alone.
     static void choose(QComboBox* box, const QString& text) {
         box->setFocus();
         const int target = box->findText(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import, batch export and "Will it hold?" as the person meets them in the window, on the demo.
+// Import, batch export and verification in ONNX Runtime in the window, on the demo.
 #include <QDialogButtonBox>
 #include <QMessageBox>
 #include <QPainter>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* kFirst = "/features/features.0/features.0.0/Conv";
 
-/// With QUANTLOUPE_SCREENSHOTS set to a folder, what the window shows goes there, to be looked at.
+/// Saves screenshots of the window to the folder QUANTLOUPE_SCREENSHOTS, if set, for manual review.
 void shoot(QWidget* widget, const char* name) {
     const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");
     if (folder.isEmpty()) return;
@@ -97,7 +97,7 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Understood")).isEmpty());
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes here")).isEmpty());
         QCOMPARE(dialog.importButton()->text(), QStringLiteral("Take over what was understood"));
-        QVERIFY(document().config() == before);  // so far it was only looked at
+        QVERIFY(document().config() == before);  // a review changes nothing
 
         const int steps = document().undoStack()->count();
         dialog.importButton()->click();
@@ -239,12 +239,12 @@ class InterchangeDialogsTest : public QObject {
         other.skipTail = !other.skipTail;
         saveConfig(other, file("ours.json"));
         m_window->openDropped(QString::fromStdString(file("ours.json").string()));
-        QVERIFY(document().config() == other);  // ours needs no review
+        QVERIFY(document().config() == other);  // Quantloupe's own configuration needs no review
         document().undoStack()->undo();
         QVERIFY(waitForEvaluation());
     }
 
-    /// How a model is written is a step for undo, but nothing is measured anew.
+    /// Changing the export options is an undo step, but nothing is evaluated again.
     void howAModelIsWrittenIsChosenBeforeIt() {
         ModelExportDialog dialog(document(), m_window.get());
         dialog.show();
@@ -289,7 +289,7 @@ class InterchangeDialogsTest : public QObject {
 
     void oneThatFailsDoesNotKeepBackTheOthers() {
         const QString folder = m_folder.filePath(QStringLiteral("partly"));
-        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));  // a folder stands where the file should
+        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));  // a folder has the name of the file
         BatchExportDialog dialog(document(), m_window.get());
         dialog.folderLine()->setText(folder);
         for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i) dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
@@ -366,7 +366,7 @@ class InterchangeDialogsTest : public QObject {
                 const double at = cut / drawing.scale() + 10;
                 QVERIFY2(at <= top || at >= bottom, qPrintable(QStringLiteral("%1 cuts %2 to %3").arg(at).arg(top).arg(bottom)));
             }
-        // What is painted is all there: as many red pixels on all pages as in the drawing.
+        // Everything is painted: as many red pixels on all pages as in the drawing.
         double red = 0;
         for (std::size_t page = 0; page < drawing.pages(); ++page) {
             const QSizeF size = drawing.pageSize(page);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layer table: contents, sorting with absent numbers, the filter's little language.
+// The layer table: contents, sorting with missing numbers, the filter syntax.
 #include "models/layer_table_model.h"
 
 #include <QAbstractItemModelTester>
@@ -25,7 +25,7 @@ class LayerTableModelTest : public QObject {
                  QStringList({"Conv_0", "Relu_1", "Conv_2", "Relu_3", "Conv_4", "Relu_5"}));
         QCOMPARE(column(model, LayerTableModel::Op).join(QLatin1Char(' ')),
                  QStringLiteral("Conv Relu Conv Relu Conv Relu"));
-        // Without data random inputs measure; an activation inside a unit has no number of its own, and that is no zero.
+        // Without data, random inputs are used; an activation inside a unit has no value of its own, which is not the same as zero.
         QVERIFY(document.evaluation()->randomInputs);
         QVERIFY(model.index(0, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).toDouble() > 0);
         QCOMPARE(model.index(1, LayerTableModel::LocalQs).data().toString(), QStringLiteral("\u2013"));

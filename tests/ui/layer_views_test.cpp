@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Views of the layer table: chosen, saved and removed by mouse and keys, kept from window to window and from model to model.
+// Views of the layer table: selected, saved and removed by mouse and keyboard, kept across windows and
+// models.
 #include "models/layer_views.h"
 
 #include <QAbstractButton>
@@ -42,7 +43,7 @@ class LayerViewsTest : public QObject {
         QVERIFY(!entry(QStringLiteral("Skipped"))->isChecked());
         table()->filterLine()->clear();
         openMenu();
-        QVERIFY(!entry(QStringLiteral("Most weights first"))->isChecked());  // no longer what is shown
+        QVERIFY(!entry(QStringLiteral("Most weights first"))->isChecked());  // no longer the current view
         choose(QStringLiteral("All layers"));
         QCOMPARE(rows().size(), 6);
     }
@@ -100,7 +101,7 @@ class LayerViewsTest : public QObject {
         QCOMPARE(savedViews().size(), 1);
         QCOMPARE(savedViews().front().filter, QStringLiteral("op:Conv"));
         openMenu();
-        QVERIFY(entry(QStringLiteral("a && b")));  // an ampersand is none that marks a letter
+        QVERIFY(entry(QStringLiteral("a && b")));  // the ampersand is not a mnemonic
         menu()->close();
         menu()->save();
         save(QStringLiteral("Skipped"));
@@ -136,11 +137,11 @@ class LayerViewsTest : public QObject {
         const QString good = json("{'name': 'good', 'filter': 'op:Relu', 'sort': 'layer', 'hidden': ['SQNR', 'later', 'layer', 3]}");
         QSettings().setValue(key, broken + QStringList{good, QString(good).replace(QStringLiteral("Relu"), QStringLiteral("Conv"))});
         const QList<LayerView> views = savedViews();
-        QCOMPARE(views.size(), 1);  // a name counts once
+        QCOMPARE(views.size(), 1);  // duplicate names are ignored
         QCOMPARE(views.front().filter, QStringLiteral("op:Relu"));
-        QCOMPARE(*views.front().hidden, QList<int>{LayerTableModel::Sqnr});  // the names are always seen
+        QCOMPARE(*views.front().hidden, QList<int>{LayerTableModel::Sqnr});  // the name column is always visible
         removeView(QStringLiteral("good"));
-        QCOMPARE(QSettings().value(key).toStringList(), broken);  // what cannot be read is not ours to delete
+        QCOMPARE(QSettings().value(key).toStringList(), broken);  // unreadable settings are not deleted
         QSettings().setValue(key, QVariantMap{{QStringLiteral("x"), 1}});
         QVERIFY(savedViews().isEmpty());
         openMenu();

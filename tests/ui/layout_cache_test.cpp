@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layouts kept on disk: read again, never trusted when damaged, never too many.
+// Layouts cached on disk: they are read again, damaged ones are ignored, and their number is limited.
 #include "jobs/layout_cache.h"
 
 #include <QTemporaryDir>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole window: opening what is right, wrong and half right; panels, table and graph belong together.
+// The whole window: opening valid, invalid and partly valid files; panels, table and graph stay in sync.
 #include "main_window.h"
 
 #include <QSettings>
@@ -105,7 +105,7 @@ class MainWindowTest : public QObject {
         for (const QToolButton* arrow : tabs->findChildren<QToolButton*>()) QVERIFY(!arrow->isVisible());
         const QLineEdit* filter = m_window->layerTable()->filterLine();
         QVERIFY(filter->mapTo(m_window.get(), QPoint()).x() >= tabs->mapTo(m_window.get(), QPoint(tabs->width(), 0)).x());
-        // Beside the history there is less room still: nothing lies on anything else.
+        // With the history open there is even less room: nothing overlaps.
         m_window->historyPanel()->parentWidget()->show();
         QTest::qWait(50);
         const QWidget* head = filter->parentWidget();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metrics drawn over the graph: keys, scales with ends to drag, and what is said where there is no value.
+// Overlays on the graph: keys, scales with draggable ends, and messages where there is no value.
 #include <QPainter>
 #include <QTest>
 #include <cmath>
@@ -110,7 +110,7 @@ class OverlayTest : public QObject {
         QCOMPARE(text("/blocks/1/Add"), QStringLiteral("8"));
     }
 
-    void noValueIsSaidAndDrawn() {
+    void aMissingValueIsExplainedAndDrawn() {
         canvas()->setMetric(Metric::RangeRatio);
         const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
         QVERIFY(canvas()->looks()[*box].noValue);
@@ -153,7 +153,7 @@ class OverlayTest : public QObject {
         }
     }
 
-    /// What a rule in the making covers is told beside the boxes, not on them.
+    /// The layers covered by a rule preview are described next to the boxes, not on them.
     void theBannerCoversNoBoxOfAWholeGraph() {
         canvas()->fitAll();
         canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
@@ -194,7 +194,7 @@ class OverlayTest : public QObject {
         document->select(node("/stem/Conv"));
         document->toggleSelection();
         QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
-        if (!document->layers()[0].cumulative) QSKIP("nothing is measured without data");
+        if (!document->layers()[0].cumulative) QSKIP("nothing is evaluated without data");
         std::size_t compared = 0;
         for (const LayerResult& layer : document->layers()) {
             if (!layer.cumulative || before[layer.node.index()] < 0) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projects in the window: saved, opened, going back in the history, a model that changed, and a crash.
+// Projects in the window: saving, opening, going back in the history, a changed model, and a crash.
 #include <QProcess>
 #include <QPushButton>
 #include <QSettings>
@@ -54,7 +54,7 @@ class ProjectTest : public QObject {
         QVERIFY(waitUntilMeasured());
         QVERIFY(document().config() == config);
         QVERIFY(document().layer(node("Conv_0"))->state == LayerState::Skipped);
-        QCOMPARE(document().history().entries().size(), std::size_t(2));  // measured again, and known
+        QCOMPARE(document().history().entries().size(), std::size_t(2));  // evaluated again, with a known result
         QCOMPARE(document().history().baseline(), document().history().entries()[0].version);
         QCOMPARE(document().selection(), std::vector{node("Relu_3")});
         QCOMPARE(m_window->layerTable()->filterLine()->text(), QStringLiteral("op:relu"));
@@ -65,7 +65,7 @@ class ProjectTest : public QObject {
         QCOMPARE(readFile(file("a.quantloupe")), saved);
     }
 
-    /// A project keeps no numbers of layers: those of its baseline are measured while nothing else is to be done.
+    /// A project does not store layer results: those of its baseline are computed when idle.
     void theBaselinesLayersAreMeasuredAgain() {
         const auto values = [](const std::vector<LayerResult>& layers) {
             std::vector<double> all;
@@ -112,7 +112,7 @@ class ProjectTest : public QObject {
         QCOMPARE(document().undoStack()->index(), 2);
     }
 
-    void theHistorySaysTheDifferenceToTheBaseline() {
+    void theHistoryShowsTheDifferenceToTheBaseline() {
         toggle("Conv_0");
         const QAbstractItemModel* model = m_window->historyPanel()->view()->model();
         QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(), QStringLiteral("to float"));
@@ -256,7 +256,7 @@ class ProjectTest : public QObject {
         QCOMPARE(left->project, file("a.quantloupe"));
     }
 
-    void aFolderThatCannotBeWrittenIsSaidOnce() {
+    void aFolderThatCannotBeWrittenIsReportedOnce() {
         writeFileAtomically(file("no folder"), "");
         m_window->enableRecovery(file("no folder") / "recovery");
         m_window->autosave()->setDelay(1);
@@ -306,7 +306,7 @@ class ProjectTest : public QObject {
         for (const auto& entry : fs::directory_iterator(recovery())) count += entry.path().extension() == ".quantloupe";
         return count;
     }
-    /// Changes something, waits for the copy, and leaves it behind as a killed program would.
+    /// Makes a change, waits for the recovery copy, and keeps it as if the program were killed.
     QuantizationConfig crash() {
         m_window->enableRecovery(recovery());
         m_window->autosave()->setDelay(1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the status line tells of the engine's queue, the time that is left, and pausing by mouse and by key.
+// The status line: the engine's queue, the remaining time, and pausing by mouse and keyboard.
 #include <QPushButton>
 
 #include "colour_data.h"
@@ -58,9 +58,9 @@ class QueueTest : public QObject {
         left.start(QStringLiteral("evaluation"), 0);
         left.progress(QStringLiteral("calibrating"), 0, 100, 0);
         left.progress(QStringLiteral("calibrating"), 50, 100, 20);
-        QVERIFY(!left.shown(20));  // what comes after it is not known
+        QVERIFY(!left.shown(20));  // the following stages are unknown
         left.progress(QStringLiteral("quantized network"), 0, 100, 40);
-        left.finish(false, 50);  // cancelled: it teaches nothing
+        left.finish(false, 50);  // a cancelled run gives no estimate
         left.start(QStringLiteral("evaluation"), 50);
         left.progress(QStringLiteral("calibrating"), 50, 100, 70);
         QVERIFY(!left.shown(70));
@@ -79,10 +79,10 @@ class QueueTest : public QObject {
         QVERIFY(!left.shown(3010));  // a stage that the last run did not have
         left.start(QStringLiteral("evaluation"), 4000);
         left.progress(QStringLiteral("quantized network"), 95, 100, 4018);
-        QVERIFY(!left.shown(4018));  // hardly worth telling
+        QVERIFY(!left.shown(4018));  // too short to show
     }
 
-    /// Each tick is off by up to a fifth: what is shown goes down only, a step at a time.
+    /// Each tick is off by up to a fifth: the displayed time only decreases, one step at a time.
     void itCountsDownWithoutJitter() {
         TimeLeft left = learned();
         left.start(QStringLiteral("evaluation"), 0);
@@ -113,7 +113,7 @@ class QueueTest : public QObject {
         QCOMPARE(left.shown(23).value_or(-1), 200);
     }
 
-    void minutesAreToldAsMinutes() {
+    void longTimesAreShownInMinutes() {
         QCOMPARE(timeLeftWords(25), QStringLiteral("about 25 s left"));
         QCOMPARE(timeLeftWords(150), QStringLiteral("about 3 min left"));
     }
@@ -133,7 +133,7 @@ class QueueTest : public QObject {
         QVERIFY(!job()->paused());
         QVERIFY(finished.wait(20000));
         QCOMPARE(document().evaluation()->quantized->top1.value_or(-1), 1.0);
-        // The pause is no part of how long it took.
+        // Paused time does not count.
         QVERIFY2(finished.front().front().toDouble() < 0.3 + 0.2, qPrintable(finished.front().front().toString()));
     }
 
@@ -151,7 +151,7 @@ class QueueTest : public QObject {
         QVERIFY(!button("Resume"));
     }
 
-    void whatWaitsIsTold() {
+    void waitingTasksAreShown() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
         QSignalSpy exported(job(), &EvaluationJob::exported);
@@ -183,7 +183,7 @@ class QueueTest : public QObject {
         QCOMPARE(document().evaluation(), before);
     }
 
-    void anEditWhileHeldReplacesWhatWaits() {
+    void anEditWhilePausedReplacesTheQueuedOne() {
         job()->setPaused(true);
         QSignalSpy finished(&document(), &Document::evaluationFinished);
         document().edit(skipType(document().config(), "Conv"));
@@ -243,7 +243,7 @@ class QueueTest : public QObject {
             if (button->isVisible() && button->text() == QLatin1String(text)) return button;
         return nullptr;
     }
-    /// That has seen 40 s of one stage and 20 of the next.
+    /// An estimator that has seen 40 s of one stage and 20 s of the next.
     static TimeLeft learned() {
         TimeLeft left;
         left.start(QStringLiteral("evaluation"), 0);

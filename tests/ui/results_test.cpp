@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window tells of results: where the accuracy went, which images flipped and where they go astray, comparisons, the log,
-// suggestions, and preprocessing that looks wrong. The network's numbers are worked out in colour_data.h.
+// Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
+// they diverge, comparisons, the log, suggestions, and warnings about preprocessing. The network's numbers
+// are derived in colour_data.h.
 #include <QApplication>
 #include <QClipboard>
 #include <QProcess>
@@ -59,7 +60,7 @@ class ResultsTest : public QObject {
         QVERIFY(steps.size() >= 3);
         QCOMPARE(steps.front().value, 1.0);
         QCOMPARE(steps.back().value, 0.5);
-        // It is the weights: their step, and none else, costs the half.
+        // Only the step that quantizes the weights loses half the accuracy.
         const auto weights = std::ranges::find_if(steps, [](const WaterfallStep& s) { return s.name.contains(QStringLiteral("eights")); });
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
@@ -98,7 +99,7 @@ class ResultsTest : public QObject {
             QVERIFY(model->index(i, 0).data(FlippedModel::SampleRole).toString().startsWith(QStringLiteral("b_blue/")));
             QCOMPARE(model->index(i, 0).data().toString(), QStringLiteral("b_blue \u2192 a_green"));
         }
-        // The thumbnail comes by and by, and it is blue.
+        // The thumbnail loads later, and it is blue.
         QVERIFY(waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
         const QColor pixel = model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(1, 1);
         QVERIFY(pixel.blue() > 100 && pixel.green() == 0);
@@ -107,7 +108,7 @@ class ResultsTest : public QObject {
         QCOMPARE(panel.divergence()->sample.name, model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
     }
 
-    void twoConfigurationsAreComparedInWords() {
+    void theComparisonOfTwoConfigurationsIsDescribed() {
         QuantizationConfig finer = m_document->config();
         finer.quantization.weight.bits = 8;
         m_document->edit({finer, QStringLiteral("Finer"), {}});
@@ -134,7 +135,7 @@ class ResultsTest : public QObject {
         QCOMPARE(m_document->config().quantization.weight.bits, 4);  // a plain click does go back
     }
 
-    void differencesAreToldInWords() {
+    void differencesAreDescribed() {
         QuantizationConfig a = m_document->config(), b = a;
         QVERIFY(configDifference(a, a).isEmpty());
         b.quantization.weight.perChannel = true;
@@ -243,7 +244,7 @@ class ResultsTest : public QObject {
         for (auto* button : panel.head()->findChildren<QPushButton*>()) QTest::mouseClick(button, Qt::LeftButton);
         const QString command = QApplication::clipboard()->text();
         QVERIFY2(command.startsWith(QStringLiteral("quantloupe-cli analyze ")), qPrintable(command));
-        // What the options say is what was measured: they go through the engine's own reading of them.
+        // The options match the evaluated configuration: they are parsed by the engine's own reader.
         QuantizationConfig read = presetConfigOf(command);
         for (const QString& setting : settingsOf(command)) {
             const auto equals = setting.indexOf(QLatin1Char('='));
@@ -266,7 +267,7 @@ class ResultsTest : public QObject {
         const Suggestion best = section.suggestions().front();
         QCOMPARE(best.gain, 0.5);
         QVERIFY(best.certain);
-        // Equalization does not mend this: W's rows share their large weight. It is not advised.
+        // Equalization does not help here, because W's rows share their large weight. It is not suggested.
         for (const Suggestion& suggestion : section.suggestions()) QVERIFY(suggestion.gain > 0);
         for (auto* button : section.findChildren<QPushButton*>())
             if (button->accessibleName() == QStringLiteral("Try: ") + best.title) QTest::mouseClick(button, Qt::LeftButton);
@@ -293,7 +294,7 @@ class ResultsTest : public QObject {
         QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")), qPrintable(swapped.data()->networkSpan));
     }
 
-    /// 10,000 layers make this the longest thing that the window does: once a snapshot, the last of which is told twice.
+    /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last one arrives twice.
     void everySnapshotIsTakenOnce() {
         int snapshots = 0, changes = 0;
         connect(m_document->job(), &EvaluationJob::evaluated, this, [&] { ++snapshots; });
@@ -373,7 +374,7 @@ class ResultsTest : public QObject {
         const double exchanged = *m_document->evaluation()->floating->top1;
         QVERIFY2(exchanged < 1 && exchanged > 0.5, qPrintable(QString::number(exchanged)));
 
-        // What cannot be is told here, and the data stays.
+        // Errors appear here, and the data is kept.
         dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
         dialog.applyButton()->click();
         QVERIFY(!dialog.status().isEmpty() && m_document->data()->preprocess.mean == std::vector<float>(3, 0));
@@ -397,7 +398,7 @@ class ResultsTest : public QObject {
         std::filesystem::remove(*file);
     }
 
-    void rangesShowWhatTheSchemeCannotHold() {
+    void rangesShowWhatTheSchemeCannotRepresent() {
         LayerFilter filter;
         LayerTableModel rows(m_document.get());
         filter.setSourceModel(&rows);

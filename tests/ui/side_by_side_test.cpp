@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph twice: one place, one selection, one scale of colours, and two configurations.
+// The graph shown twice: same position, same selection, same color scale, two configurations.
 #include "graph/side_by_side.h"
 
 #include <QSignalSpy>
@@ -63,13 +63,13 @@ class SideBySideTest : public QObject {
             QCOMPARE(other()->scale().worst, canvas()->scale().worst);
             QCOMPARE(other()->scale().logarithmic, canvas()->scale().logarithmic);
         }
-        // Cumulative values differ behind the layer; each side shows its own.
+        // Cumulative values differ downstream of the layer; each side shows its own.
         QTest::keyClick(canvas(), Qt::Key_3);
         std::size_t differ = 0;
         for (std::size_t i = 0; i < canvas()->looks().size(); ++i) differ += canvas()->looks()[i].heat != other()->looks()[i].heat;
         QVERIFY2(differ > 5, qPrintable(QString::number(differ)));
         QCOMPARE(look(other(), "/head/Conv").number, formatMetric(document()->reference().layer(node("/head/Conv"))->cumulative->qs, Metric::CumulativeQs));
-        // The difference is of the two: the other side shows what it is from.
+        // The difference is between the two: the other side shows its reference.
         QTest::keyClick(canvas(), Qt::Key_9);
         QCOMPARE(canvas()->metric(), Metric::Difference);
         QCOMPARE(other()->metric(), Metric::None);
@@ -112,7 +112,7 @@ class SideBySideTest : public QObject {
         QCOMPARE(document()->selection(), std::vector{node("/blocks/3/Add")});
         QTest::mouseMove(other(), place(other(), "/blocks/4/Add"));
         QVERIFY(QTest::qWaitFor([&] { return !hovered.empty(); }, 2000));
-        // An edit there is one of the configuration that is now.
+        // An edit there changes the current configuration.
         QTest::keyClick(other(), Qt::Key_Space);
         QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
         // "Skip until" may end on either side.

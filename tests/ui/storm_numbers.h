@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Everything that an evaluation found, as printed lines; equal lines are equal bits.
+// All results of an evaluation as lines of text; equal lines mean equal bits.
 
 #include <fmt/format.h>
 
@@ -43,7 +43,7 @@ inline std::vector<std::string> numbersOf(const Evaluation& evaluation) {
     return lines;
 }
 
-/// Empty if there is none.
+/// Returns the first difference, empty if there is none.
 inline std::string firstDifference(const std::vector<std::string>& shown, const std::vector<std::string>& wanted) {
     for (std::size_t i = 0; i < std::max(shown.size(), wanted.size()); ++i) {
         const std::string one = i < shown.size() ? shown[i] : "nothing", other = i < wanted.size() ? wanted[i] : "nothing";

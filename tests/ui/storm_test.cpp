@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A storm of edits, cancels, openings and closings, thrown at the window's document faster than the engine follows.
-// Nothing may be shown that belongs to an older request, a cancel has to come back soon, and what stands there in the end
-// are the numbers of a session that never saw the storm.
+// Rapid random edits, cancellations, openings and closings, faster than the engine can process them. Results of older
+// requests must never be shown, a cancellation must return soon, and the final numbers must equal those of a fresh session.
 //
-// QUANTLOUPE_STORM_EDITS: steps, 100 if it is not set. QUANTLOUPE_STORM_SEED: of the steps; how they meet the engine's
-// threads differs from run to run all the same.
+// QUANTLOUPE_STORM_EDITS: number of steps, default 100. QUANTLOUPE_STORM_SEED: seed of the steps; their timing relative to
+// the engine's threads still differs between runs.
 #include <fmt/format.h>
 
 #include <QElapsedTimer>
@@ -30,9 +29,9 @@ constexpr double kSlower = 20;
 constexpr double kSlower = 1;
 #endif
 constexpr double kCancelBound = 2 * kSlower;  // seconds
-constexpr int kPatience = 300000;             // milliseconds, for what has no bound of its own
+constexpr int kPatience = 300000;             // milliseconds, for operations without their own time limit
 
-/// Durations of one kind; told at the end.
+/// Durations of one kind, printed at the end.
 class Durations {
   public:
     void add(double seconds) { m_seconds.push_back(seconds); }
@@ -57,7 +56,7 @@ class StormTest : public QObject {
     Q_OBJECT
 
   private:
-    // --- what the storm is made of ------------------------------------------------------------------------------------
+    // --- random actions ----------------------------------------------------------------------------------------------
     int below(int end) { return std::uniform_int_distribution(0, end - 1)(m_random); }
     bool chance(int percent) { return below(100) < percent; }
 
@@ -87,7 +86,7 @@ class StormTest : public QObject {
         return next;
     }
 
-    /// A model that was replaced by a broken one before it was there leaves none.
+    /// If a broken model replaces one that is still loading, no model remains.
     void waitForModel() {
         const auto idle = [&] { return m_document->hasModel() || !m_document->job()->busy(); };
         QVERIFY(QTest::qWaitFor(idle, kPatience));
@@ -158,7 +157,7 @@ class StormTest : public QObject {
         m_document->open(m_demo);
     }
 
-    // --- what has to hold all the time --------------------------------------------------------------------------------
+    // --- invariants ------------------------------------------------------------------------------------------------
     void complain(std::string text) {
         if (m_complaints.size() < 20) m_complaints.push_back(fmt::format("step {}: {}", m_step, text));
     }
@@ -200,8 +199,8 @@ class StormTest : public QObject {
         });
     }
 
-    /// Waits until everything that was asked for is there, asking again for what was cancelled, and compares with a session
-    /// that computes the same from nothing.
+    /// Waits until all requested results are available, requests cancelled ones again, and compares with a new session that
+    /// computes the same without cached results.
     void settle() {
         waitForModel();
         QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, kPatience));

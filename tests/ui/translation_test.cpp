@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every word of the window can be translated: with a translator that brackets all it is asked for, what is
-// seen is bracketed, but for what comes from the network and the engine.
+// Every text of the window can be translated: with a translator that puts brackets around every text, all
+// visible texts have brackets, except those from the network and the engine.
 #include "interchange/clika_names.h"
 
 #include <QAbstractButton>
@@ -28,7 +28,7 @@ namespace {
 class Brackets final : public QTranslator {
   public:
     QString translate(const char* context, const char* source, const char*, int) const override {
-        // Qt's own dialogs are Qt's to translate.
+        // Qt translates its own dialogs.
         if (QByteArrayView(context).startsWith("Q")) return {};
         return QChar(0x27e6) + QString::fromUtf8(source) + QChar(0x27e7);
     }
@@ -58,7 +58,7 @@ class TranslationTest : public QObject {
         QVERIFY(window);
         window->document()->select(NodeId(0));
         QTest::qWait(100);
-        QSet<QString> data;  // what the network and the engine say
+        QSet<QString> data;  // texts from the network and the engine
         for (const auto& node : window->document()->graph()->nodes())
             data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
         const ClikaNames clika(*window->document()->graph());
@@ -69,7 +69,7 @@ class TranslationTest : public QObject {
             data << QString::fromStdString(dialect.title) << QString::fromStdString(dialect.what);
         QStringList bare;
         const auto check = [&](const QObject* of, const char* what, const QString& text) {
-            // The buttons that docks and rows of tabs have by themselves.
+            // Built-in buttons of docks and tab bars.
             if (of->inherits("QDockWidgetTitleButton") || (of->parent() && of->parent()->inherits("QTabBar")))
                 return;
             if (text.contains(QChar(0x27e6)) || !hasWords(text)) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding what to keep in float, by mouse and keys, on the network of colour_data.h: its Gemm in float, and all are right.
+// The search for layers to keep in float, by mouse and keyboard, on the network of colour_data.h: with its
+// Gemm in float all predictions are right.
 #include <QHeaderView>
 #include <QSettings>
 
@@ -54,7 +55,7 @@ class TuneFinderTest : public QObject {
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Tune: 1 layer in float"));
         QVERIFY(measured());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
-        QVERIFY(!button(QStringLiteral("Take it"))->isEnabled());  // that is what there is
+        QVERIFY(!button(QStringLiteral("Take it"))->isEnabled());  // it is already the current configuration
 
         // Another point of the same search, by its place in the plot: the first, which is where it began.
         auto* plot = finder()->findChild<TradeOffPlot*>();
@@ -121,7 +122,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(measured());
     }
 
-    void stoppedItKeepsWhatItHas() {
+    void keepsItsResultsWhenStopped() {
         start();
         QVERIFY(QTest::qWaitFor([&] { return finder()->found().has_value(); }, 30000));
         if (finder()->finding()) QTest::mouseClick(button(QStringLiteral("Stop")), Qt::LeftButton);
@@ -142,7 +143,7 @@ class TuneFinderTest : public QObject {
         QVERIFY(table()->isEnabled());
     }
 
-    void withoutDataItSaysWhy() {
+    void withoutDataItGivesAReason() {
         Document bare;
         QVERIFY(test::openAndWait(bare, test::writeModel(m_folder)));
         SuggestionSection section(&bare);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tuning panel by mouse and keys: what is clicked and typed is what the configuration says, and what is
-// refused is told where it was typed.
+// The tuning panel by mouse and keyboard: clicks and input change the configuration accordingly, and errors
+// appear next to the invalid input.
 #include "panels/tuning_panel.h"
 
 #include <QComboBox>
@@ -39,7 +39,7 @@ class TuningPanelTest : public QObject {
         m_document.reset();
     }
 
-    void aModelThatIsQuantizedAlreadySaysSo() {
+    void aQuantizedModelIsReported() {
         const auto banner = [&] {
             for (auto* label : m_panel->findChildren<QLabel*>())
                 if (label->isVisible() && label->text().contains(QStringLiteral("quantized already"))) return true;
@@ -93,7 +93,7 @@ class TuningPanelTest : public QObject {
         const EqualizationProfile wanted[] = {EqualizationProfile::Aimet, EqualizationProfile::Quark, EqualizationProfile::Quantloupe,
                                               EqualizationProfile::Off};
         for (const EqualizationProfile profile : wanted) {
-            // Keys as a person has them: the list by its first letter would be ambiguous, so walk it.
+            // Uses the arrow keys: selecting list entries by first letter would be ambiguous.
             box->setFocus();
             const int target = static_cast<int>(profile);
             while (box->currentIndex() != target) QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
@@ -194,14 +194,14 @@ class TuningPanelTest : public QObject {
         }
     }
 
-    void parametersAreTypedWithTheirOwnWordsOnWhatIsWrong() {
+    void wrongParametersShowTheirOwnMessages() {
         m_document->edit(changeConfig(config(), QStringLiteral("method"),
                                       [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Ifmr; }));
         const auto* form = m_panel->findChild<CalibrationForm*>();
         NumberField* end = form->field(QStringLiteral("search_range"), 1);
         QCOMPARE(end->placeholderText(), QStringLiteral("1.3"));
         type(end, "1.8");
-        // The end that was not typed is the default's, which stands there in grey.
+        // The limit that was not entered is the default, shown in gray.
         QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));
         type(end, "0.5");
         QVERIFY((config().calibration.parameters.searchRange == std::array<double, 2>{0.7, 1.8}));

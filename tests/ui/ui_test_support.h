@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Models and documents for the window's tests.
+// Models and documents for tests of the window.
 
 #include <QDir>
 #include <QFile>
@@ -14,14 +14,14 @@
 
 namespace quantloupe::test {
 
-/// Settings go to the folder, not to the person's.
+/// Stores settings in the folder, not in the user's settings.
 inline void keepSettingsIn(const QTemporaryDir& folder) {
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
     QCoreApplication::setOrganizationName(QStringLiteral("quantloupe-test"));
 }
 
-/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: the names are given on loading. The tail is Conv_4 and
+/// Conv_0, Relu_1, Conv_2, Relu_3, Conv_4, Relu_5: names assigned on loading. The tail is Conv_4 and
 /// Relu_5; one output pixel of each channel keeps it small enough to be skipped by default.
 inline const char* const kChain = R"(
 <ir_version: 8, opset_import: ["" : 13]>
@@ -47,7 +47,7 @@ inline std::filesystem::path writeModel(const QTemporaryDir& folder,
     return path.toStdString();
 }
 
-/// Opens the model and waits for its first states. False after ten seconds or on an error.
+/// Opens the model and waits for its first states. Returns false after ten seconds or on an error.
 inline bool openAndWait(ui::Document& document, const std::filesystem::path& path) {
     QSignalSpy finished(&document, &ui::Document::evaluationFinished);
     QSignalSpy failed(&document, &ui::Document::failed);

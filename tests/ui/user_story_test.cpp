@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person does with the program, from its start to the replay without a window, by mouse and keys alone: open the
-// demo, see the colours, recolour, skip the layer that suffers, skip a range, take it back, equalize, export, replay.
+// The main user story by mouse and keyboard alone, from the start of the program to the replay on the command
+// line: open the demo, see the colors, change them, skip the worst layer, skip a range, undo, equalize,
+// export, replay.
 #include <QApplication>
 #include <QComboBox>
 #include <QFileDialog>
@@ -35,7 +36,7 @@ class UserStoryTest : public QObject {
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
     }
 
-    // The functions are steps: each goes on where the one before has stopped.
+    // The functions are steps: each continues after the previous one.
 
     void opensTheDemoFromTheEmptyWindow() {
         QPushButton* open = nullptr;
@@ -112,7 +113,7 @@ class UserStoryTest : public QObject {
         QVERIFY(document().history().entries().size() >= 4);
     }
 
-    void exportsWhatWasTuned() {
+    void exportsTheTunedConfiguration() {
         exportBy("AMCT configuration", file("amct.json"));
         const auto amct = nlohmann::json::parse(readFile(file("amct.json")));
         QVERIFY(amct[kFirst]["quant_enable"] == false);
@@ -167,7 +168,7 @@ class UserStoryTest : public QObject {
         QApplication::sendEvent(canvas(), &move);
     }
     static bool sameHue(const QColor& seen, const QColor& wanted) { return std::abs(seen.hsvHue() - wanted.hsvHue()) < 12; }
-    /// The colour of the box's left band, with the box in the middle.
+    /// Returns the color of the box's left band, with the box centered.
     QColor bandOf(const PictureNode& box) {
         const QRectF at = toRectF(box.box);
         canvas()->centerScene(at.center());
@@ -182,7 +183,7 @@ class UserStoryTest : public QObject {
         return nullptr;
     }
 
-    /// Chooses the entry whose name begins so, and answers the dialogs as a person would.
+    /// Chooses the menu entry whose name begins with this text, and answers the dialogs as a user would.
     void exportBy(const char* entry, const std::filesystem::path& path) {
         QAction* action = nullptr;
         for (QAction* candidate : m_window->allActions())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beyond the work on one model: keys of one's own, several windows, the layout from one start to the next, a model that
-// changes on disk, and the word on the desktop.
+// Window features beyond a single model: custom shortcuts, several windows, the layout across restarts, a
+// model that changes on disk, and desktop notifications.
 #include <QApplication>
 #include <QMenuBar>
 #include <map>
@@ -25,7 +25,7 @@ class WindowSessionTest : public QObject {
     }
     void cleanup() { m_window.reset(); }
 
-    void commandsAreToldApartByTheirNames() {
+    void commandsHaveDistinctNames() {
         std::set<QString> names;
         ShortcutSheet sheet(actions(), m_window->shortcutKeys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
@@ -53,7 +53,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(columns->shortcut().isEmpty());
 
-        // The key does the new thing, and not the old one.
+        // The key triggers the new command, not the old one.
         const bool wrapped = m_window->document()->layoutOptions().wrapped;
         QSignalSpy triggered(fit, &QAction::triggered);
         m_window->activateWindow();
@@ -256,7 +256,7 @@ class WindowSessionTest : public QObject {
         QFile::remove(m_folder.filePath(beside));
         m_window->messageBar()->dismiss();
 
-        // Weights in a file of their own: Y = X + W.
+        // Weights in an external file: Y = X + W.
         std::array<float, 2> weights = {1, 2};
         const auto bytes = [&] { return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights); };
         QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
@@ -300,7 +300,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(changed.size(), 0);
     }
 
-    void whatTookLongIsToldToThoseWhoLeft() {
+    void longEvaluationsNotifyWhenTheWindowIsInactive() {
         QSignalSpy told(m_window.get(), &MainWindow::notified);
         Document& document = *m_window->document();
         m_window->setLongSeconds(0);
@@ -312,7 +312,7 @@ class WindowSessionTest : public QObject {
         m_window->activateWindow();
         QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
         QVERIFY(evaluateOnce());
-        QCOMPARE(told.size(), 0);  // it is seen
+        QCOMPARE(told.size(), 0);  // no notification while the window is active
         m_window->hide();
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeWindow(); }, 5000));
         QVERIFY(evaluateOnce());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A window on a model, with settings of its own.
+// A window on a model, with separate settings.
 
 #include "main_window.h"
 #include "ui_test_support.h"
 
 namespace quantloupe::test {
 
-/// Shown, with the model's graph laid out and the keyboard on it; null where that fails.
+/// Shows the window with the model's graph laid out and focused; returns null if that fails.
 inline std::unique_ptr<ui::MainWindow> openWindow(const std::filesystem::path& model, QSize size) {
     auto window = std::make_unique<ui::MainWindow>();
     window->setAskBeforeClosing(false);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads encodings into AIMET's simulation of the float model beside them, runs it on arrays, and writes its first output.
+"""Loads encodings into AIMET's simulation of the exported float model, runs it on arrays, and writes its first output.
 
 Usage: run_aimet.py MODEL.onnx FILE.encodings INPUTS.npz OUTPUT.npz   (the arrays are named after the inputs, the sample first)
-Prints which quantizers are on, and with each the tensors that share it: AIMET ties what is before and behind a Relu.
+Prints the enabled quantizers, each with the tensors that share it: AIMET ties the tensors before and after a Relu.
 """
 import json
 import sys

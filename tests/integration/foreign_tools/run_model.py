@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a model on arrays with ONNX Runtime, graph optimizations off, one sample a run, and writes its first output.
+"""Runs a model on arrays with ONNX Runtime, without graph optimizations, one sample per run, and writes its first output.
 
 Usage: run_model.py MODEL.onnx INPUTS.npz OUTPUT.npz   (the arrays are named after the inputs, the sample first)
 """
