@@ -118,7 +118,7 @@ void Autosave::write() {
         m_lock = lockOf(m_file);
         if (!m_lock->tryLock(0)) {
             m_lock.reset();
-            return complain(tr("No recovery copy can be kept: the folder %1 cannot be written.")
+            return complain(tr("Cannot save recovery copies: the folder %1 is not writable.")
                                 .arg(QString::fromStdString(m_file.parent_path().string())));
         }
     }
@@ -129,7 +129,7 @@ void Autosave::write() {
         try {
             saveProject(project, file);
         } catch (const std::exception& error) {
-            problem = tr("No recovery copy can be kept: ") + QString::fromUtf8(error.what());
+            problem = tr("Cannot save recovery copies: ") + QString::fromUtf8(error.what());
         }
         m_thread.reply([this, complain, problem] {
             if (problem.isEmpty())

@@ -59,7 +59,7 @@ Document::Document(QObject* parent) : QObject(parent) {
         Q_EMIT pictureChanged();
     });
     connect(&m_layoutJob, &LayoutJob::failed, this,
-            [this](const QString& text) { say(MessageKind::Error, tr("Drawing the graph: ") + text); });
+            [this](const QString& text) { say(MessageKind::Error, tr("Could not lay out the graph: ") + text); });
 }
 
 Document::~Document() {
@@ -163,7 +163,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
 void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
     if (!m_model) {
         say(MessageKind::Error,
-            tr("Open a model first: what the data must look like depends on its inputs."));
+            tr("Open a model first: the required data format depends on its inputs."));
         return;
     }
     m_dataWanted = {evaluation, calibration};

@@ -25,16 +25,16 @@ QString listed(const std::vector<std::string>& names) {
 
 /// What the person should know of a model that is not the one that was saved.
 QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
-    QStringList lines{reloaded ? Words::tr("The model was read again and is another one.")
+    QStringList lines{reloaded ? Words::tr("The model was reloaded and has changed.")
                                : Words::tr("The model changed since the project was saved.")};
     const auto renamed =
         std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
     if (match.unchanged())
-        lines.front() += Words::tr(" Its layers are the same; earlier results are marked.");
+        lines.front() += Words::tr(" Its layers are the same; earlier results are marked as such.");
     if (renamed > 0)
-        lines.append(Words::tr("%1 layers have new names; the configuration follows them.").arg(renamed));
+        lines.append(Words::tr("%1 layers were renamed; the configuration now uses their new names.").arg(renamed));
     if (!match.unmatched.empty())
-        lines.append(Words::tr("%1 layers were not found again: %2.")
+        lines.append(Words::tr("%1 layers no longer exist: %2.")
                          .arg(match.unmatched.size())
                          .arg(listed(match.unmatched)));
     if (!match.added.empty())
@@ -58,7 +58,7 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     std::error_code ignored;
     if (!fs::exists(project.model, ignored))
         fail(ErrorKind::Io,
-             "project '{}': its model '{}' is not there; put it back, or change \"model\" in the project file",
+             "project '{}': its model '{}' does not exist; restore it, or change \"model\" in the project file",
              file.filename().string(), project.model.string());
     request.model = project.model;
     if (request.data.empty()) {
@@ -154,7 +154,7 @@ Preprocess Document::preprocess() const {
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_model) return;
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);  // the file beside the model may be another
-    m_undo.push(new PreprocessCommand(m_preprocess, preprocess, preprocess ? tr("Preprocessing") : tr("Preprocessing of the file beside the model"),
+    m_undo.push(new PreprocessCommand(m_preprocess, preprocess, preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
                                       [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
 }
 

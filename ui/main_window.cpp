@@ -91,7 +91,7 @@ void MainWindow::buildPanels() {
     m_history = new HistoryPanel(&m_document);
     m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
     m_amct = new AmctPanel(&m_document);
-    m_amctDock = buildDock(tr("AMCT workflow"), QStringLiteral("amctDock"), m_amct);
+    m_amctDock = buildDock(tr("AMCT Workflow"), QStringLiteral("amctDock"), m_amct);
     m_document.setViewCollector([this] { return collectView(); });
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
 }
@@ -226,8 +226,8 @@ bool MainWindow::openDemo(const OpenRequest& instead) {
     auto demo = findDemo(m_resources);
     if (!demo) {
         m_message->show(MessageKind::Error,
-                        tr("The demo's files are not installed: no folder demo was found in "
-                           "../share/quantloupe beside the program."));
+                        tr("The demo files are not installed: there is no folder ../share/quantloupe/demo "
+                           "relative to the program."));
         return false;
     }
     if (!instead.data.empty()) {

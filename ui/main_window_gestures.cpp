@@ -34,11 +34,11 @@ void MainWindow::buildGestures() {
 void MainWindow::buildNavigation(QMenu* view) {
     const auto keys = [](const char* text) { return QKeySequence(QString::fromLatin1(text)); };
     m_selections = new SelectionHistory(&m_document, this);
-    QAction* back = addAction(view, tr("Selection &back"), keys("Alt+Left"), {}, [this] {
+    QAction* back = addAction(view, tr("Selection &Back"), keys("Alt+Left"), {}, [this] {
         m_selections->back();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
-    QAction* forward = addAction(view, tr("Selection for&ward"), keys("Alt+Right"), {}, [this] {
+    QAction* forward = addAction(view, tr("Selection For&ward"), keys("Alt+Right"), {}, [this] {
         m_selections->forward();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
@@ -48,10 +48,10 @@ void MainWindow::buildNavigation(QMenu* view) {
     };
     connect(m_selections, &SelectionHistory::changed, this, refresh);
     refresh();
-    m_needModel << addAction(view, tr("Next &match"), keys("F3"),
-                             tr("The next row of the layer table as it is filtered and sorted"),
+    m_needModel << addAction(view, tr("Next &Match"), keys("F3"),
+                             tr("Selects the next row of the layer table as filtered and sorted"),
                              [this] { nextMatch(1); });
-    m_needModel << addAction(view, tr("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
+    m_needModel << addAction(view, tr("Previous M&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
 }
 
 /// Of the selected layers; the current one stays.

@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 void MainWindow::chooseImport() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Import from another tool"), {},
+        this, tr("Import from Another Tool"), {},
         tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) importFrom(path.toStdString());
 }

@@ -21,7 +21,7 @@ constexpr double kFitMargin = 28;
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
 
 GraphCanvas::GraphCanvas(GraphCanvas* leader, QWidget* parent) : GraphCanvas(leader->m_document, leader, parent) {
-    setAccessibleName(tr("Graph of the configuration to compare with"));
+    setAccessibleName(tr("Graph of the compared configuration"));
     setPicture(leader->m_picture);
     m_transform = leader->m_transform;
     connect(leader, &GraphCanvas::looksChanged, this, &GraphCanvas::updateLooks);

@@ -50,7 +50,7 @@ void GraphCanvas::previewUntil() {
     std::vector<NodeId> ends = m_untilEnds;
     if (to.valid() && to != m_untilFrom && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
     if (ends.empty()) {
-        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Ctrl+click several, Esc to give up")
+        setPreview({}, tr("Skip from %1 until\u2026 Click the last layer, Ctrl+click to choose several, Esc to cancel")
                            .arg(from));
         return;
     }
@@ -69,7 +69,7 @@ void GraphCanvas::previewUntil() {
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
     setPreview(
         preview.covered,
-        tr("Skip until %1: %2 \u2014 click or Enter; Ctrl for one more end").arg(end, previewWords(preview)));
+        tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add another end").arg(end, previewWords(preview)));
 }
 
 /// False if no end is being chosen. `more`: others follow.

@@ -192,9 +192,9 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 QString Legend::nothing() const {
     const bool difference = m_canvas->metric() == Metric::Difference;
     // Leave-one-out waits for an idle engine, and the others for nothing.
-    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("being measured\u2026");
+    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("evaluating\u2026");
     if (!difference || m_canvas->reference().layers()) return {};
-    return m_canvas->hasBaseline() ? tr("no numbers of the baseline yet") : tr("one configuration so far");
+    return m_canvas->hasBaseline() ? tr("baseline not evaluated yet") : tr("one configuration so far");
 }
 
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
@@ -308,9 +308,9 @@ void Legend::contextMenuEvent(QContextMenuEvent* event) {
     log->setChecked(m_canvas->scale().logarithmic);
     log->setEnabled(canBeLogarithmic(m_canvas->metric()));
     connect(log, &QAction::triggered, this, &Legend::toggleLogarithmic);
-    connect(menu.addAction(tr("&Whole range again")), &QAction::triggered, this, &Legend::resetScale);
+    connect(menu.addAction(tr("&Reset Range")), &QAction::triggered, this, &Legend::resetScale);
     menu.addSeparator();
-    connect(menu.addAction(tr("Skip above a &threshold\u2026")), &QAction::triggered, this,
+    connect(menu.addAction(tr("Skip Above a &Threshold\u2026")), &QAction::triggered, this,
             &Legend::thresholdRequested);
     menu.exec(event->globalPos());
 }
@@ -321,7 +321,7 @@ bool Legend::event(QEvent* event) {
         if (barRect().adjusted(-6, -4, 6, 4).contains(help->pos()))
             QToolTip::showText(help->globalPos(),
                                metricMeaning(m_canvas->metric()) +
-                                   tr(". Drag the ends of the scale; a double click gives them back."),
+                                   tr(". Drag the ends of the scale to adjust it; double-click to reset it."),
                                this);
         else
             QToolTip::hideText();

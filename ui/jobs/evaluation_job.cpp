@@ -56,7 +56,7 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
-        info.notice += Words::tr("No preprocess.json lies beside the model: pixels are scaled to 0\u20131");
+        info.notice += Words::tr("No preprocess.json was found next to the model: pixels are scaled to 0\u20131");
     }
     return info;
 }

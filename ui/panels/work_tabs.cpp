@@ -24,7 +24,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
         m_heads->addWidget(head);
     };
     add(tr("Layers"), layers, layers->head());
-    add(tr("Where it went"), m_path, new QWidget);
+    add(tr("Loss by step"), m_path, new QWidget);
     add(tr("Images"), m_flipped, new QWidget);
     add(tr("Log"), m_log, m_log->head());
     auto* head = new QFrame;

@@ -30,7 +30,7 @@ std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points) {
 TradeOffPlot::TradeOffPlot(QWidget* parent) : QWidget(parent) {
     setMinimumHeight(fontMetrics().height() * 7);
     setMouseTracking(true);
-    setAccessibleName(tr("Accuracy against what stays in float"));
+    setAccessibleName(tr("Accuracy against the cost of float layers"));
 }
 
 void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName) {
