@@ -23,7 +23,7 @@ QString listed(const std::vector<std::string>& names) {
     return text;
 }
 
-/// What the person should know of a model that is not the one that was saved.
+/// What the user should know of a model that is not the one that was saved.
 QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
     QStringList lines{reloaded ? Words::tr("The model was reloaded and has changed.")
                                : Words::tr("The model changed since the project was saved.")};

@@ -69,7 +69,7 @@ class MainWindow : public QMainWindow {
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
     /// Stands where the last window stood when it was closed, from now on and at the next start.
     void keepLayout();
-    /// What was open when the last window was closed: offered, or opened at once where the person wants that. Without recovery
+    /// What was open when the last window was closed: offered, or opened at once where the user wants that. Without recovery
     /// copies to offer first, and into an empty window only.
     void reopenLast();
     /// Another window like this one, empty, beside it. It deletes itself when it is closed.

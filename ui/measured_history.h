@@ -27,7 +27,7 @@ class MeasuredHistory {
 
     const std::string& baseline() const { return m_baseline; }
     const MeasuredConfig* baselineEntry() const;
-    /// What the person calls the entry, and says of it.
+    /// What the user calls the entry, and says of it.
     void describe(std::size_t index, std::string name, std::string note);
     /// An empty version unpins.
     void pin(const std::string& version) { m_baseline = version; }

@@ -63,7 +63,7 @@ LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
-    // What the person looks at stays where it is.
+    // What the user looks at stays where it is.
     const NodeId still = sameGraph && !m_leader ? stillLayer() : NodeId();
     const auto place = [this](NodeId layer) {
         const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
@@ -168,7 +168,7 @@ void GraphCanvas::updateLooks() {
     const std::vector<LayerResult>& shown = layers() ? *layers() : none;
     ScaleChoice choice = scaleChoice();
     if (m_leader) {
-        // The same colour is the same value on both sides. A difference is shown where it is a difference of.
+        // The same color is the same value on both sides. A difference is shown where it is a difference of.
         m_metric = m_leader->metric() == Metric::Difference ? Metric::None : m_leader->metric();
         const MetricScale& scale = m_leader->scale();
         if (scale.any) choice = {scale.best, scale.worst, scale.logarithmic};

@@ -2,7 +2,7 @@
 #pragma once
 // The graph on the screen. Drag or wheel pans, Ctrl+wheel or pinch zooms to the cursor; a click selects,
 // Ctrl adds, Shift takes all on any path from the current layer, Shift+drag draws a rubber band; arrow keys
-// walk along the edges, a double click centres.
+// walk along the edges, a double click centers.
 // Selection, place and zoom survive every new result.
 
 #include <QWidget>
@@ -27,7 +27,7 @@ class GraphCanvas : public QWidget {
     Q_OBJECT
   public:
     explicit GraphCanvas(Document* document, QWidget* parent = nullptr);
-    /// The same graph under the configuration that is compared with (LayerReference), coloured on the leader's scale. Its place
+    /// The same graph under the configuration that is compared with (LayerReference), colored on the leader's scale. Its place
     /// and zoom are told with setTransform(); clicks select and choose as they do on the leader, which has to outlive it.
     explicit GraphCanvas(GraphCanvas* leader, QWidget* parent = nullptr);
     ~GraphCanvas() override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Collapses and opens groups of layers on the graph. What the person looks at stays where it is; the selection stays.
+// Collapses and opens groups of layers on the graph. What the user looks at stays where it is; the selection stays.
 
 #include <QAction>
 #include <QMenu>

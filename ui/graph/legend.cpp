@@ -253,7 +253,7 @@ void Legend::drag(QPointF position) {
     constexpr double kApart = 0.02;  // of the axis
     double place = std::clamp((position.x() - bar.left()) / bar.width(), 0.0, 1.0);
     ScaleChoice choice = m_canvas->scaleChoice();
-    if (scale.diverging) {  // both ends move, so that no difference keeps its colour
+    if (scale.diverging) {  // both ends move, so that no difference keeps its color
         const double half = std::max(kApart, std::abs(place - 0.5));
         choice.worst = scale.axisValue(0.5 + half);
     } else if (m_grip == Grip::Worst) {

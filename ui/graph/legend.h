@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What colours and shapes mean, in a corner of the graph: the metric's colour scale and the states. The ends of the
+// What colors and shapes mean, in a corner of the graph: the metric's color scale and the states. The ends of the
 // scale are dragged, a double click gives them back; a click on "linear" makes it logarithmic.
 
 #include <QPixmap>
@@ -22,7 +22,7 @@ class Legend : public QWidget {
     QSize sizeHint() const override;
     QSize sizeFor(double room) const;
 
-    QRectF barRect() const;     ///< of the colour scale
+    QRectF barRect() const;     ///< of the color scale
     QRectF switchRect() const;  ///< of "linear" or "log"
     /// Why no layer has a value, in few words; empty: nothing is known of it.
     QString nothing() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How each box of the picture looks for the latest results: colours, line and pattern of its state, its
-// number and heat. State is told by colour and by shape, never by colour alone.
+// How each box of the picture looks for the latest results: colors, line and pattern of its state, its
+// number and heat. State is told by color and by shape, never by color alone.
 
 #include <QColor>
 #include <QString>
@@ -30,10 +30,10 @@ struct NodeLook {
     std::array<double, 4> parts = {};
 };
 
-/// Colours of one layer; `layers` are needed for the host of a fused one.
+/// Colors of one layer; `layers` are needed for the host of a fused one.
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
                 const Overlay& overlay, const Theme& theme);
-/// The colour of a value on a scale.
+/// The color of a value on a scale.
 QColor scaleColor(const MetricScale& scale, double position);
 /// The layer of the group with the worst value of the metric; invalid if none has one.
 NodeId worstOf(const Group& group, const Overlay& overlay);

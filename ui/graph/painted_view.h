@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The graph as it was painted last. While the view is panned most of a frame is the frame before, moved by whole pixels:
-// only the rim that comes into sight is painted. What changes the scene itself (colours, selection, zoom, the screen's
+// only the rim that comes into sight is painted. What changes the scene itself (colors, selection, zoom, the screen's
 // scale) paints all of it. GUI thread.
 
 #include <QColor>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The drawn graph as it is shown, groups and metric included, as a picture in a file: painted by the canvas's own painter,
-// always in light colours.
+// always in light colors.
 
 #include <QAction>
 #include <QFont>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Samples as pictures of what the network gets: wrong scales, swapped colours and turned axes show at once.
+// Samples as pictures of what the network gets: wrong scales, swapped colors and turned axes show at once.
 
 #include <QImage>
 #include <QList>

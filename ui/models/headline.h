@@ -17,7 +17,7 @@ struct Headline {
     QString difference;   ///< "−5.6 to float"
     QString interval;     ///< "±1.1"
     QString toolTip;
-    double loss = 0;  ///< rate lost against float, for the colour
+    double loss = 0;  ///< rate lost against float, for the color
     bool known = false;
     bool neutral = false;  ///< says nothing about quantization: shown without the colors of a judgment
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the layer table shows, under a name: a filter, the order of the rows, and the columns. Saved ones are the person's and serve
+// What the layer table shows, under a name: a filter, the order of the rows, and the columns. Saved ones are the user's and serve
 // every model.
 
 #include <QList>
@@ -23,7 +23,7 @@ struct LayerView {
 
 /// Those that everybody has; their names are translated.
 QList<LayerView> builtInViews();
-/// The person's, in the order in which they were saved. An entry of the settings that cannot be read is passed over and stays there.
+/// The user's, in the order in which they were saved. An entry of the settings that cannot be read is passed over and stays there.
 QList<LayerView> savedViews();
 /// Adds it; one of the same name is replaced.
 void saveView(const LayerView& view);

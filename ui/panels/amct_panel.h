@@ -27,7 +27,7 @@ class AmctPanel : public QScrollArea {
     bool isOpen(AmctStep step) const { return !m_bodies[static_cast<std::size_t>(step)]->isHidden(); }
     NumberField* targetField() const { return m_target; }
     QString verdict() const { return m_verdict->text(); }
-    /// As wide as the texts need, so that nothing scrolls sideways.
+    /// Wide enough for its texts, so that nothing scrolls horizontally.
     QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
@@ -75,7 +75,7 @@ class AmctPanel : public QScrollArea {
     std::optional<AmctStep> m_present;
 };
 
-/// "-2.3", "21.3 dB": what quantization does.
+/// "-2.3", "21.3 dB": the effect of quantization.
 QString amctNumberText(const AmctNumber& number);
 /// "loses 2.3 points".
 QString amctNumberWords(const AmctNumber& number);

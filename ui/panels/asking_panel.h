@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A panel whose content is asked of the session: while it is seen, and once what is measured is there. The answer of before stays,
-// marked as stale, until the next one comes.
+// A panel that queries its content from the session while it is visible and once the evaluation is done. The
+// previous answer stays, marked as stale, until the next one arrives.
 
 #include <QTimer>
 #include <QWidget>

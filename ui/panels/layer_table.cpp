@@ -121,7 +121,7 @@ void LayerTable::fromDocument() {
         if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
         return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
     };
-    // Neighbouring rows as one range: thousands of ranges take Qt seconds.
+    // Neighboring rows as one range: thousands of ranges take Qt seconds.
     std::vector<int> rows;
     for (const NodeId node : m_document->selection())
         if (const QModelIndex index = rowOf(node); index.isValid()) rows.push_back(index.row());

@@ -25,7 +25,7 @@ class MessageBar : public QFrame {
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();
-    /// All of it, also what is folded away.
+    /// The whole text, including collapsed messages.
     QString text() const { return m_full; }
     MessageKind kind() const { return m_kind; }
 

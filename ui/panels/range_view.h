@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The rows of the layer table as strips over powers of two: how many weights lie at each, what the output spans, and, greyed out,
+// The rows of the layer table as strips over powers of two: how many weights lie at each, what the output spans, and, grayed out,
 // what the scheme cannot represent. Selection is the document's.
 
 #include <QScrollArea>

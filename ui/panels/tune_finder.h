@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Finds what to keep in float: how far below the float network it may be, what is to be little, and the curve of what was measured,
-// of which each point can be taken. Taking one is one undo step.
+// Searches for layers to keep in float: the accepted accuracy drop, the cost to minimize, and the curve of
+// evaluated sets. Applying a point of the curve is one undo step.
 
 #include "document.h"
 #include "panels/tune_curve.h"

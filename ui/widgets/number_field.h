@@ -11,7 +11,7 @@ class NumberField : public QLineEdit {
     Q_OBJECT
   public:
     explicit NumberField(const QString& accessibleName, QWidget* parent = nullptr);
-    /// Shows the value and takes back a complaint, unless the person is just typing something else. Empty: the placeholder, which
+    /// Shows the value and takes back a complaint, unless the user is just typing something else. Empty: the placeholder, which
     /// is the value that counts without one.
     void setValue(const QString& text, const QString& placeholder = {});
     void setComplaint(const QString& text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All commands with their keys on one sheet, where the person gives them others.
+// All commands with their keys on one sheet, where the user gives them others.
 
 #include <QAction>
 #include <QDialog>

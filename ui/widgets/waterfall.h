@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A quantity step by step: each row a bar from the value before to the value after, losses and gains in their colours.
+// A quantity step by step: each row a bar from the value before to the value after, losses and gains in their colors.
 
 #include <QWidget>
 #include <vector>
