@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph as it was painted last. While the view is panned most of a frame is the frame before, moved by whole pixels:
-// only the rim that comes into sight is painted. What changes the scene itself (colors, selection, zoom, the screen's
-// scale) paints all of it. GUI thread.
+// The last painted frame of the graph. While panning, most of a frame is the previous frame moved by whole
+// pixels, and only the newly visible border is painted. Changes of the scene itself (colors, selection, zoom,
+// the screen's scale) repaint all of it. GUI thread.
 
 #include <QColor>
 #include <QImage>
