@@ -27,7 +27,7 @@ std::unique_ptr<QLockFile> lockOf(const fs::path& file) {
     return lock;
 }
 
-/// The copy remembers in its view which project it is of.
+/// The copy stores the path of its project in its view state.
 void noteProject(Project& copy, const fs::path& project) {
     QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(copy.view)).object();
     if (!project.empty()) view[kProjectKey] = QString::fromStdString(fs::absolute(project).string());
@@ -143,7 +143,7 @@ void Autosave::write() {
 void Autosave::remove() {
     m_timer.stop();
     if (!m_lock) return;
-    // After what is still being written; the lock is given back last.
+    // Runs after pending writes; releases the lock last.
     m_thread.post([file = m_file, lock = std::shared_ptr<QLockFile>(std::move(m_lock))] {
         std::error_code ignored;
         fs::remove(file, ignored);

@@ -20,7 +20,7 @@ Document::Document(QObject* parent) : QObject(parent) {
     connect(&m_job, &EvaluationJob::evaluationFinished, this,
             [this](const EvaluationPtr& last, double seconds) {
                 m_evaluating = false;
-                // Mostly it is what came as the last snapshot.
+                // This is usually the last snapshot.
                 if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
                 m_accuracyStale = m_metricsStale = m_heldEdits > 0;
                 rememberMeasured(last);
@@ -45,8 +45,8 @@ Document::Document(QObject* parent) : QObject(parent) {
         Q_EMIT message(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
-        // Opening something ends the evaluation that runs: what stays is evaluated after all. Without its data the
-        // model can still be looked at.
+        // Opening something cancels the running evaluation, so what remains open is evaluated again. The
+        // model can still be viewed without its data.
         const bool opening = failure.during == Failure::During::Loading || failure.during == Failure::During::Data;
         if (opening && (m_evaluating || !m_evaluation)) evaluate();
     });
@@ -63,7 +63,7 @@ Document::Document(QObject* parent) : QObject(parent) {
 }
 
 Document::~Document() {
-    // The undo stack announces its end to views that look back at this.
+    // The undo stack notifies views while it is destroyed, and these views access this object.
     m_undo.disconnect();
 }
 
@@ -228,7 +228,7 @@ bool Document::edit(const ConfigEdit& edit) {
 
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
-    // A comment changes no number, and neither does how an export is written.
+    // Comments and export options change no results.
     const auto whatCounts = [](QuantizationConfig value) {
         value.exports = {};
         for (auto& [name, settings] : value.layers) settings.comment.clear();
@@ -273,7 +273,7 @@ void Document::guessStates() {
     Q_EMIT layersChanged();
 }
 
-/// A network that cannot be evaluated is listed all the same.
+/// A network that cannot be evaluated is listed nevertheless.
 void Document::listUnevaluated() {
     if (!m_model || !m_layers.empty()) return;
     const auto nodes = m_model->graph->nodes();
@@ -312,7 +312,7 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     Q_EMIT evaluationChanged();
 }
 
-/// Where the window does not wait for it.
+/// Runs where it does not block the window.
 void Document::discard(std::shared_ptr<const void> results) {
     m_disposal.post([results = std::move(results)]() mutable {
         // Whoever lets go last frees it: mostly the event that brought it still holds it, for some milliseconds.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document's project: opening, saving, and the history of what was measured.
+// The document's project: opening, saving, and the history of evaluated configurations.
 #include <algorithm>
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ QString listed(const std::vector<std::string>& names) {
     return text;
 }
 
-/// What the user should know of a model that is not the one that was saved.
+/// Describes how the model differs from the saved one.
 QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
     QStringList lines{reloaded ? Words::tr("The model was reloaded and has changed.")
                                : Words::tr("The model changed since the project was saved.")};
@@ -50,7 +50,8 @@ bool isProjectFile(const fs::path& path) {
     return QString::fromStdString(path.extension().string()).toLower() == QLatin1String(kProjectSuffix);
 }
 
-/// The project that the request names; from then on it names the project's model and data. Throws Error.
+/// Loads the project named by the request, and sets the request's model and data to those of the project.
+/// Throws Error.
 Document::LoadingProject Document::readProject(OpenRequest& request) {
     const fs::path file = request.model;
     LoadingProject loading{loadProject(file), request.recoveredFor.value_or(file), request.recoveredFor.has_value()};
@@ -68,7 +69,8 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     return loading;
 }
 
-/// Takes over what was loaded with the model. The text says what is different now; empty: nothing.
+/// Applies the project that was loaded with the model. Returns a description of the differences; empty if
+/// there are none.
 QString Document::adoptProject(LoadingProject loading) {
     Project& project = loading.project;
     m_projectPath = loading.saveTo;

@@ -75,7 +75,7 @@ const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect) {
 
 namespace {
 
-/// What an export takes from the document, for the engine's thread.
+/// The data that an export needs from the document, for the engine's thread.
 struct ExportOrder {
     QuantizationConfig config;
     std::optional<DataInfo> data;
@@ -122,11 +122,11 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
 
 namespace {
 
-/// Writes one; returns what its format cannot say of the configuration.
+/// Writes one export; returns what its format cannot express of the configuration.
 std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info, const std::filesystem::path& path,
                                   const CancelToken& cancel) {
     order.inputs.checkOutput(path);
-    // The states as the engine sees them, not the window's guess.
+    // The states computed by the engine, not those predicted by the window.
     const auto states = [&] {
         return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers : order.layers;
     };

@@ -206,7 +206,7 @@ void ImportDialog::present(const ImportResult& result) {
     m_result = result;
     m_review->clear();
     const Theme& colours = themeOf(palette());
-    // Names that the model does not have come first: a click can mend them.
+    // Unknown layer names come first, because a click can fix them.
     std::vector<std::string> missing, left;
     for (const std::string& line : result.left)
         (line.find("the model has no layer '") == std::string::npos ? left : missing).push_back(line);
@@ -249,7 +249,7 @@ void ImportDialog::refuse(const QString& why) {
     Q_EMIT reviewed();
 }
 
-/// Under a line that says that a layer is not there: those that may be meant.
+/// Adds similar layer names below a line that reports an unknown layer.
 void ImportDialog::offerNames(QTreeWidgetItem* line, const std::string& message) {
     const auto meant = nameMeant(message);
     if (!meant) return;

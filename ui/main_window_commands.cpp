@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is about the commands themselves: all of them in a palette, their shortcuts on a sheet; and those that gather edits.
+// The command palette, the shortcut sheet, and the commands for manual evaluation and for copying settings.
 #include <QApplication>
 #include <QMenuBar>
 

@@ -84,7 +84,7 @@ void MainWindow::chooseExport(int index) {
     if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
 }
 
-/// Only what cannot be had back is asked about: a tuned configuration that was not saved.
+/// Asks only about what would be lost: a tuned configuration with unsaved changes.
 bool MainWindow::mayDiscard() {
     if (!m_askBeforeClosing || m_document.undoStack()->isClean()) return true;
     QMessageBox box(QMessageBox::Question, tr("Unsaved Configuration"),
@@ -93,7 +93,7 @@ bool MainWindow::mayDiscard() {
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
-            // Where it was saved before; a project where that was nowhere.
+            // Saves to the previous file; as a project if there is none.
             return m_document.projectPath().empty() && !m_document.configPath().empty() ? saveConfig(false)
                                                                                         : saveProject(false);
         case QMessageBox::Discard:

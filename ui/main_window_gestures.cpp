@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gestures on the graph: what the entries of the layers menu would cover is shown while they are pointed at.
+// Gestures on the graph: hovering an entry of the Layers menu previews the layers that it would cover.
 #include "main_window.h"
 
 namespace quantloupe::ui {
@@ -54,7 +54,7 @@ void MainWindow::buildNavigation(QMenu* view) {
     m_needModel << addAction(view, tr("Previous M&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
 }
 
-/// Of the selected layers; the current one stays.
+/// Starts from the selected layers and keeps the current one.
 void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const NodeId>)) {
     if (m_document.selection().empty()) return;
     const NodeSet reached = reach(*m_document.graph(), m_document.selection());
@@ -64,7 +64,7 @@ void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const 
     m_document.select(std::move(nodes), m_document.current());
 }
 
-/// In the order of the table, round and round.
+/// In the order of the table, wrapping around.
 void MainWindow::nextMatch(int step) {
     if (m_table->filter()->rowCount() == 0) return;
     NodeId next = m_table->neighbour(step);

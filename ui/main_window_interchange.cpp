@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other tools' configurations in, several exports out, and what runs there beside the preview.
+// Importing configurations of other tools, batch export, and verification in ONNX Runtime.
 #include <QFileDialog>
 
 #include "batch_export_dialog.h"

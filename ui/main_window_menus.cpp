@@ -156,7 +156,8 @@ void MainWindow::buildEditMenu() {
 
 void MainWindow::buildLayersMenu() {
     m_layersMenu = menuBar()->addMenu(tr("&Layers"));
-    // Space belongs to the graph and the table (in a text field it is a blank); the entry only tells of it.
+    // The graph and the table handle Space themselves (in a text field it is a blank); the entry only shows
+    // it.
     m_toggleAction =
         addAction(m_layersMenu, tr("Skip &Quantization\tSpace"), {}, {}, [this] { toggleSkip(); });
     m_untilAction = addAction(m_layersMenu, tr("Skip &Until\u2026"), QKeySequence(QStringLiteral("U")), {},

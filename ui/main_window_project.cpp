@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projects: opening and saving them, what the window keeps in them, and what a crash left behind.
+// Projects: opening and saving them, the window's view state in them, and recovery after a crash.
 #include <QFileDialog>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -66,7 +66,7 @@ std::string MainWindow::collectView() const {
     return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 
-/// What is not there any more is passed over.
+/// Ignores what no longer exists.
 void MainWindow::restoreView(const std::string& json) {
     const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
     for (const Metric metric : kMetrics)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes beyond the work on one model: other windows, the layout from one start to the next, files that change behind
-// our back, and a word on the desktop when something long has ended.
+// Session features: further windows, the window layout between sessions, files changed by other programs, and
+// desktop notifications after long evaluations.
 #include <QApplication>
 #include <QFileInfo>
 #include <QSettings>
@@ -27,7 +27,7 @@ void MainWindow::keepLayout() {
     m_layout->restore();
 }
 
-/// What reopenLast() finds at the next start. A project knows all the rest itself.
+/// Stores what reopenLast() opens at the next start. A project contains everything else itself.
 void MainWindow::rememberSession() const {
     if (!m_document.hasModel()) return;
     QStringList last{absoluteText(m_document.projectPath())};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The menu View: where one looks, what is shown, which panels there are.
+// The View menu: navigation, metrics, panels and settings.
 #include <QMenuBar>
 #include <QSettings>
 #include <algorithm>
@@ -64,7 +64,7 @@ void MainWindow::buildViewMenu() {
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
 }
 
-/// A long network that is shown whole is a hairline: then it is said how it is made to fill the window.
+/// A long network becomes a hairline when all of it is shown: a note then says how to wrap it.
 void MainWindow::fitGraph() {
     GraphCanvas* canvas = m_graph->canvas();
     canvas->fitAll();

@@ -134,7 +134,7 @@ void Bookmarks::go(std::size_t index) {
     m_document->setLayoutOptions(options);
 }
 
-/// What is not there any more is passed over.
+/// Ignores what no longer exists.
 void Bookmarks::arrive() {
     const Bookmark mark = *std::exchange(m_going, std::nullopt);
     const Graph& graph = *m_document->graph();

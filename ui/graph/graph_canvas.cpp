@@ -63,7 +63,7 @@ LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
-    // What the user looks at stays where it is.
+    // Keeps the position of what the user looks at.
     const NodeId still = sameGraph && !m_leader ? stillLayer() : NodeId();
     const auto place = [this](NodeId layer) {
         const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
@@ -217,7 +217,7 @@ void GraphCanvas::viewMoved() {
     Q_EMIT viewChanged();
 }
 
-/// Something of the drawing always stays in sight.
+/// A part of the drawing always stays visible.
 void GraphCanvas::keepInside() {
     if (!m_picture) return;
     const QRectF drawn = m_transform.toView(m_index.bounds());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tool tips of the canvas tell.
+// The tool tips of the canvas.
 #include <QToolTip>
 
 #include "graph/graph_canvas.h"
@@ -60,7 +60,7 @@ QString GraphCanvas::groupHint(const PictureNode& node) const {
     return text + tr("<br><i>Double-click to expand</i>");
 }
 
-/// The line of the metric that is shown, if the hint has not told it yet.
+/// The line of the displayed metric, unless the tool tip already contains it.
 QString GraphCanvas::overlayHint(NodeId id) const {
     if (m_metric == Metric::None) return {};
     const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules in the making on the canvas: "skip until", and what any of them would cover.
+// Previewed rules on the canvas: "skip until", and the layers that a rule would cover.
 #include <algorithm>
 
 #include "graph/graph_canvas.h"
@@ -54,7 +54,7 @@ void GraphCanvas::previewUntil() {
                            .arg(from));
         return;
     }
-    // In a narrow window the name gives way, not what is said of it.
+    // In a narrow window the name is shortened, not the text about it.
     const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
     const QString end = ends.size() == 1
                             ? QString::fromStdString(layerSubtitle(

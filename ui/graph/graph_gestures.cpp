@@ -99,7 +99,8 @@ void GraphGestures::fillBlocks() {
         m_blocks->addAction(tr("No other block has the same structure as a block around this layer"))->setEnabled(false);
 }
 
-/// Where names have no parts, the network's shape makes blocks; a rule has no word for those, so it lists their layers.
+/// Where names have no parts, the structure of the graph defines the blocks; a rule cannot name those, so it
+/// lists their layers.
 void GraphGestures::offerBlocksByShape(NodeId layer) {
     const Picture* picture = m_view->canvas()->picture();
     if (!picture) return;

@@ -127,7 +127,7 @@ void GroupFolding::collapseAll() {
 
 void GroupFolding::expandAll() { set({}, {}); }
 
-/// Some groups cannot be one box; then they must not be listed as collapsed, and the user must hear of it.
+/// Some groups cannot be collapsed; they must not be listed as collapsed, and the user is told.
 void GroupFolding::checkRequested() {
     if (m_requested.empty() || !m_document->picture()) return;
     const std::string name = std::exchange(m_requested, {});

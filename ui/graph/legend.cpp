@@ -136,7 +136,7 @@ Rows rowsOf(const QFontMetricsF& metrics, double room) {
 
 double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(rows) + 0.2) * unit * 1.25; }
 
-/// Beside the scale if all rows find room there, else below it.
+/// Next to the scale if all rows fit there, otherwise below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
     const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
     return hasScale && rowsOf(metrics, width - beside).count <= kMostRows && rowsOf(metrics, width - beside).width <= width - beside ? beside : unit * 0.9;
@@ -191,7 +191,7 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 
 QString Legend::nothing() const {
     const bool difference = m_canvas->metric() == Metric::Difference;
-    // Leave-one-out waits for an idle engine, and the others for nothing.
+    // Leave-one-out waits until the engine is idle; the other metrics do not.
     if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("evaluating\u2026");
     if (!difference || m_canvas->reference().layers()) return {};
     return m_canvas->hasBaseline() ? tr("baseline not evaluated yet") : tr("one configuration so far");

@@ -64,7 +64,7 @@ void SideBySide::follow(const GraphCanvas* from, GraphCanvas* to) {
     m_following = false;
 }
 
-/// "The baseline: 87.8 %".
+/// "Baseline: 87.8 %".
 void SideBySide::describe() {
     if (!m_other) return;
     const bool data = m_document->data().has_value();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph twice, at the left as it was under the configuration to compare with: both show the same place at the same zoom,
-// on one scale of colors, with one selection. Each has its configuration and result written over it.
+// The graph twice, at the left with the results of the reference configuration: both show the same place at
+// the same zoom, on one scale of colors, with one selection. Each has its configuration and result written
+// over it.
 
 #include <QFrame>
 #include <QObject>

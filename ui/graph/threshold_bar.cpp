@@ -229,7 +229,8 @@ void ThresholdBar::refresh() {
     if (m_ranked.empty()) {
         text = tr("no layer has a value for %1 yet").arg(name);
     } else {
-        // What depends on the rules themselves is measured without them: here it is a guess.
+        // These metrics depend on the rules themselves but were measured without the new rule, so the count
+        // is an estimate.
         const bool guess = metric() == SkipMetric::LeaveOneOut || name.contains(QLatin1String("cumulative"));
         text = tr("%1%2 of %3 layers")
                    .arg(guess ? tr("about ") : QString())

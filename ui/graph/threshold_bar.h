@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many layers it
-// takes and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to layer, worst first.
+// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many
+// layers it covers and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to
+// layer, worst first.
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -23,7 +24,7 @@ class ThresholdBar : public QFrame {
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
-    /// What the rule is expected to do, in words; may be empty.
+    /// The predicted effect of the rule in words; may be empty.
     void setForecast(const QString& text);
 
     QComboBox* metricBox() const { return m_metric; }

@@ -94,7 +94,7 @@ class EvaluationJob : public QObject {
     bool busy() const { return m_open > 0; }
 
   Q_SIGNALS:
-    /// With what its layers are found again by (layer_signature.h).
+    /// With the signatures that identify its layers after a reload (layer_signature.h).
     void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures);
     void dataOpened(quantloupe::ui::DataInfo info);
     /// Snapshots; the last one of an evaluation comes with evaluationFinished.

@@ -76,7 +76,7 @@ void measureVariants(Session& session, const std::vector<QuantizationConfig>& co
         } catch (const Cancelled&) {
             throw;
         } catch (const Error&) {
-            // It cannot be done with this network; whoever takes it over is told why.
+            // The variant fails for this network; applying it shows the reason.
         }
         found(measurement);
     }

@@ -11,14 +11,14 @@ namespace {
 /// Below, even full agreement leaves the 95 % interval wider than 16 points.
 constexpr std::size_t kFewSamples = 20;
 
-/// Without labels: what the outputs say where a share of equal classes would say nothing.
+/// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
     line.value = quantized.sqnrDb ? formatDecibel(*quantized.sqnrDb) : kNoNumber;
     line.loss = 0;
     if (quantized.sqnrDb) line.note.prepend(Words::tr("SQNR \u00b7 "));
 }
 
-/// Takes the color from numbers that do not judge quantization.
+/// Removes the color from numbers that say nothing about quantization.
 void markNeutral(Headline& line, const Evaluation& evaluation) {
     const Accuracy& quantized = *evaluation.quantized;
     const bool nothing = evaluation.counts.quantized == 0;

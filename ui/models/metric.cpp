@@ -175,7 +175,7 @@ QString formatMetricDifference(double value, double baseline, Metric metric) {
 
 namespace {
 
-/// A cosine's distance from 1 is what a logarithm tells apart.
+/// A logarithmic scale of a cosine uses its distance from 1.
 double badness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 double fromBadness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 

@@ -45,7 +45,7 @@ QString formatMetric(double value, Metric metric);
 /// "4/8", of weight and output.
 QString formatBits(const LayerResult& layer);
 
-/// What a person chose about a metric's scale.
+/// The user's choices for a metric's scale.
 struct ScaleChoice {
     std::optional<double> best, worst;  ///< ends; without: what the values suggest
     std::optional<bool> logarithmic;  ///< without: the metric's default

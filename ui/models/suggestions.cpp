@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kWorstLayers = 3;
 
-/// The quantized layers that cost most: by leave-one-out where it was measured, by their own error otherwise.
+/// The most sensitive quantized layers: by leave-one-out where it was measured, by their own error otherwise.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
     std::vector<std::pair<double, const LayerResult*>> order;
     const bool measured = std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
@@ -118,7 +118,7 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
             candidate.inDecibels = candidate.certain = true;
             candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
         }
-        // A change that rounds to nothing is no advice.
+        // A gain that rounds to zero is not suggested.
         if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));
     }
     std::ranges::stable_sort(helping, [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the workflow says of the network: whether it is good enough, what is next, and what a verdict means.
+// The result of the workflow: whether the network meets the target, the next step, and what the verdict
+// means.
 #include <QHBoxLayout>
 #include <set>
 

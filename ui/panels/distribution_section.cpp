@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// A few are not none.
+/// Shows a small nonzero share as nonzero.
 QString shareText(double share) {
     return share > 0 && share < 0.0005 ? QStringLiteral("< ") + formatRate(0.001) : formatRate(share);
 }

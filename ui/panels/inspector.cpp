@@ -330,7 +330,7 @@ void Inspector::showResults() {
 }
 
 QSize Inspector::minimumSizeHint() const {
-    // The same for every layer: results that come in must not push the graph aside.
+    // The same for every layer, so that new results do not resize the graph.
     return {fontMetrics().height() * 19, fontMetrics().height() * 10};
 }
 

@@ -54,7 +54,7 @@ void LayerTable::buildHead() {
     connect(m_views, &QPushButton::clicked, this, [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window the count gives way before the buttons are cut off.
+/// In a narrow window the count is hidden before the buttons are cut off.
 void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     int needed = (row->count() - 2) * row->spacing();  // beside the stretch

@@ -18,7 +18,7 @@ const QList<int> kBits = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
 const QList<bool> kGranularity = {false, true};
 const QList<bool> kSymmetry = {false, true};
 
-/// The layer has a batch norm behind it that can be folded into it, or it is that batch norm.
+/// The layer is followed by a batch norm that can be folded into it, or it is that batch norm.
 bool hasBatchNorm(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     if (node.op == "BatchNormalization") return true;
@@ -301,7 +301,7 @@ void OverrideSection::refresh() {
                nameOf(calibrationMethodTexts(), config.calibration.method));
     const bool sameCalibration = same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
     const CalibrationMethod method = first.calibrationMethod.value_or(config.calibration.method);
-    // The network's parameters count where the layer says nothing.
+    // The network's parameters apply where the layer has none.
     if (sameCalibration)
         m_form->show(method, first.calibrationParameters, config.calibration.parameters);
     else

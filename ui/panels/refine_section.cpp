@@ -103,7 +103,7 @@ void RefineSection::enterMigration(const QString& text) {
     }
 }
 
-/// Cancelled and left on, every later edit would start it again.
+/// If it stayed on after a cancellation, every later edit would start it again.
 void RefineSection::stop() {
     m_document->cancel();
     const auto nearest = [](QuantizationConfig& c) { c.refine.rounding = Rounding::Nearest; };

@@ -24,7 +24,7 @@ StartPage::StartPage(bool hasDemo, QWidget* parent) : QWidget(parent) {
                      "new accuracy at once."),
                   "muted", 1.08);
     what->setWordWrap(true);
-    // A centerd column does not ask for the height that wrapped text needs.
+    // A centered column does not request the height that wrapped text needs.
     what->setFixedHeight(what->heightForWidth(unit * 24) + unit / 4);
     column->addWidget(what);
     column->addSpacing(unit);

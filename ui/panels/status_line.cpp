@@ -30,7 +30,7 @@ QString questionWords(const QString& slot) {
     return Words::tr("running a query");
 }
 
-/// Running work whose progress is not told, or not yet.
+/// Running work that reports no progress, or none yet.
 QString workWords(const QueuedWork& work) {
     switch (work.kind) {
         case Kind::Loading:
@@ -128,7 +128,7 @@ QPushButton* StatusLine::link(const QString& text, const QString& toolTip) {
     return button;
 }
 
-/// Stands still while everything is held.
+/// The clock stops while everything is paused.
 double StatusLine::now() const { return static_cast<double>(m_clock.elapsed()) / 1000 - m_document->job()->pausedSeconds(); }
 
 void StatusLine::setBusy(bool busy) {
@@ -183,7 +183,7 @@ QString StatusLine::runningText() {
     return text;
 }
 
-/// What the left side says while nobody waits for anything.
+/// The text at the left while no work is running.
 QString StatusLine::idleText() const {
     if (!m_document->hasModel()) return {};
     const std::size_t selected = m_document->selection().size();

@@ -17,7 +17,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// "+18.9 to ⚑": how far it is from the pinned baseline, on as many samples.
+/// "+18.9 vs. ⚑": the difference from the pinned baseline on the same number of samples.
 QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baseline) {
     if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough) return {};
     const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
@@ -32,7 +32,7 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
     return {};
 }
 
-/// With what the edit is expected to do, once the sensitivities have earned belief.
+/// Includes the predicted effect of the edit once predictions are reliable.
 QString measuringText(const Evaluation* evaluation) {
     QString text = Words::tr("evaluating\u2026");
     if (evaluation == nullptr || !evaluation->expected) return text;

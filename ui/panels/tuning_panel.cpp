@@ -65,7 +65,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     refresh();
 }
 
-/// Said of a model that comes quantized, whose numbers none of the settings would change.
+/// Shown for a model that is already quantized, whose results no setting changes.
 QWidget* TuningPanel::quantizedBanner(int unit) {
     m_quantized = new QFrame;
     m_quantized->setObjectName(QStringLiteral("banner"));

@@ -19,7 +19,7 @@ constexpr int kActionRole = Qt::UserRole;
 QString keysOf(const QAction& action) {
     QStringList keys;
     for (const QKeySequence& sequence : action.shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
-    // Keys that belong to the graph and the table are only told of behind a tab.
+    // Keys that the graph and the table handle themselves are only shown after a tab.
     if (keys.isEmpty() && action.text().contains(QLatin1Char('\t'))) keys << action.text().section(QLatin1Char('\t'), 1);
     return keys.join(QStringLiteral(", "));
 }
@@ -145,7 +145,7 @@ void ShortcutSheet::showChosen() {
                               : tr("Choose a command, then press its new keys."));
 }
 
-/// Says beforehand who would lose the keys.
+/// Warns which command would lose the keys.
 void ShortcutSheet::considerKeys() {
     const QAction* action = chosen();
     const QKeySequence keys = m_editor->keySequence();

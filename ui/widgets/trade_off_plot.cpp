@@ -92,7 +92,7 @@ void TradeOffPlot::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter, text(m_lowCost));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter, text(m_highCost));
 
-    // A staircase: between two points nothing better was measured than the cheaper one.
+    // A staircase: between two points, no evaluated point is better than the cheaper one.
     QPainterPath stairs;
     for (std::size_t i = 0; i < m_front.size(); ++i) {
         const QPointF at = placeOf(m_front[i]);
