@@ -229,13 +229,13 @@ bool Document::edit(const ConfigEdit& edit) {
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
     // Comments and export options change no results.
-    const auto whatCounts = [](QuantizationConfig value) {
+    const auto withoutCosmeticFields = [](QuantizationConfig value) {
         value.exports = {};
         for (auto& [name, settings] : value.layers) settings.comment.clear();
         std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
         return value;
     };
-    const bool matters = whatCounts(config) != whatCounts(m_config);
+    const bool matters = withoutCosmeticFields(config) != withoutCosmeticFields(m_config);
     m_config = config;
     Q_EMIT configChanged();
     if (!m_model || !matters) return;
