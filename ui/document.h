@@ -162,9 +162,9 @@ class Document : public QObject {
     struct LoadingProject {
         Project project;
         std::filesystem::path saveTo;
-        bool unsaved = false;                ///< there is something to lose from the start
+        bool unsaved = false;  ///< the document has unsaved changes from the start
         std::filesystem::path config = {};   ///< the file that the configuration is saved to; empty: none yet
-        bool reloaded = false;               ///< no project was opened, the same document goes on
+        bool reloaded = false;  ///< no project was opened; the same document continues
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
@@ -193,19 +193,19 @@ class Document : public QObject {
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
-    bool m_guessed = false;                          ///< states of m_layers are not the evaluation's
+    bool m_guessed = false;  ///< states of m_layers are predicted, not those of the evaluation
     WorkerThread m_disposal{QStringLiteral("disposal")};
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false, m_held = false;
     int m_heldEdits = 0;
     QTimer m_idle;
     std::vector<NodeId> m_selection;
     NodeId m_current;
-    OpenRequest m_request;  ///< what else to do once the model is there
+    OpenRequest m_request;  ///< further steps once the model is loaded
     std::optional<LoadingProject> m_loading;
     std::filesystem::path m_projectPath;
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
-    std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: as the file beside the model says
-    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< asked for, there or not
+    std::optional<Preprocess> m_preprocess;  ///< the project's; nothing: the file next to the model applies
+    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< requested paths, which may not exist
     MeasuredHistory m_history;
     LayerReference m_reference{this};
     std::function<std::string()> m_collectView;

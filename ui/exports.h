@@ -30,7 +30,7 @@ const std::vector<ExportInfo>& exportKinds();
 /// The preview of an export. Written by the engine's thread; read it only once it is ready.
 struct ExportPreview {
     std::atomic<bool> ready = false;  ///< set last
-    std::string text;  ///< of the main file, if it is text
+    std::string text;  ///< text of the main file, if it is a text file
     std::vector<std::string> notices;
 };
 /// Fills `result` and has the job report an empty text. `info` describes an export format.

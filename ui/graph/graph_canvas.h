@@ -73,14 +73,14 @@ class GraphCanvas : public QWidget {
     /// The visible part of the drawing.
     QRectF visibleScene() const { return m_transform.toScene(QRectF(rect())); }
     std::optional<std::size_t> boxAt(QPointF view) const;
-    /// The open block whose name is written there: an index into the picture's groups.
+    /// The open block whose name is at this position: an index into the picture's groups.
     std::optional<std::size_t> frameNameAt(QPointF view) const;
 
     /// The next click chooses the end of "skip until"; each Ctrl+click chooses another end.
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
-    /// As if the mouse were over the box.
+    /// Behaves as if the mouse were over the box.
     void setHovered(std::optional<std::size_t> box);
 
     /// Draws these layers as if a rule kept them in float; `words` are shown above the graph.
@@ -89,7 +89,7 @@ class GraphCanvas : public QWidget {
     /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
-    /// Where a menu about the current layer opens, on the screen.
+    /// Screen position for the context menu of the current layer.
     QPoint menuPlace() const;
 
     /// Sizes of boxes that fit the widget's font.
@@ -151,8 +151,8 @@ class GraphCanvas : public QWidget {
     std::optional<std::size_t> currentBox() const { return m_index.boxOf(m_document->current()); }
     void showToolTip(QPoint position, QPoint global);
     QString overlayHint(NodeId id) const;
-    NodeId layerOf(std::size_t box) const;  ///< of a collapsed group its first
-    NodeId endOf(std::size_t box) const;    ///< of a collapsed group its last
+    NodeId layerOf(std::size_t box) const;  ///< for a collapsed group, its first layer
+    NodeId endOf(std::size_t box) const;  ///< for a collapsed group, its last layer
     std::vector<NodeId> layersOf(std::size_t box) const;
     void selectBox(std::size_t box, bool add);
     QString groupHint(const PictureNode& node) const;
@@ -160,8 +160,8 @@ class GraphCanvas : public QWidget {
     NodeId layerNearest(QPointF scene) const;
 
     Document* m_document;
-    GraphCanvas* m_leader;  ///< null: it is one itself
-    GraphPtr m_graph;  ///< that the view belongs to
+    GraphCanvas* m_leader;  ///< null: it is a leader itself
+    GraphPtr m_graph;  ///< the graph that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
@@ -177,12 +177,12 @@ class GraphCanvas : public QWidget {
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
-    std::optional<QPointF> m_pointer;  ///< where the mouse is, until the keyboard takes over
+    std::optional<QPointF> m_pointer;  ///< position of the mouse, until the keyboard is used
     QRectF m_band;
     NodeId m_still;
     QMarginsF m_margins;
     NodeId m_untilFrom;
-    std::vector<NodeId> m_untilEnds;  ///< that Ctrl has chosen so far
+    std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
     NodeSet m_previewed;  ///< by layer, so that it survives a new picture
     QString m_previewText;
 };

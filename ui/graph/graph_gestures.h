@@ -16,7 +16,7 @@ namespace quantloupe::ui {
 
 /// A choice of blocks that contain a layer.
 struct BlockChoice {
-    std::string like;  ///< what the rule names
+    std::string like;  ///< the block or layer that the rule names
     std::size_t blocks = 0, nodes = 0;
 };
 /// The blocks around a layer whose structure other blocks share, smallest first, and finally the layer alone.

@@ -22,9 +22,10 @@ class SideBySide : public QObject {
     void setShown(bool shown);
     GraphCanvas* other() const { return m_other; }  ///< null while it is not shown
 
-    /// Divides the area; `top` is where the names go, `margins` what floats over the area's rims.
+    /// Divides the area; `top` is where the names go, `margins` the space that overlays take at the borders
+    /// of the area.
     void place(const QRect& area, int top, const QMarginsF& margins);
-    int height() const;  ///< of the names; 0 while it is not shown
+    int height() const;  ///< height of the names; 0 while hidden
     QStringList names() const { return {m_nameThen->fullText(), m_nameNow->fullText()}; }
 
   Q_SIGNALS:

@@ -20,7 +20,8 @@ class ThresholdBar : public QFrame {
   public:
     ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* parent = nullptr);
 
-    /// Begins with the metric that the graph shows, if rules know it. With a layer: so that it is just taken.
+    /// Starts with the metric shown in the graph, if rules support it. With a layer: starts at the threshold
+    /// that just includes it.
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
@@ -49,7 +50,7 @@ class ThresholdBar : public QFrame {
     void takeFirst(std::size_t count);
     void accept();
     SkipMetric metric() const;
-    double factor() const;  ///< of what is shown to the rule's unit
+    double factor() const;  ///< factor from displayed values to the rule's unit
 
     Document* m_document;
     GraphCanvas* m_canvas;

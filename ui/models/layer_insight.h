@@ -16,15 +16,15 @@ namespace quantloupe::ui {
 
 /// An equalization group that contains the layer.
 struct EqualizationPartners {
-    std::vector<std::string> layers;  ///< of the set, in its order: equalization.off names them so
+    std::vector<std::string> layers;  ///< layers of the group in order, as named in equalization.off
     std::vector<NodeId> nodes;
-    double lowest = 1, highest = 1;   ///< of all factors
+    double lowest = 1, highest = 1;  ///< smallest and largest of all factors
     bool enabled = true;
 };
 
 struct LayerInsight {
     NodeId node;
-    QuantizationConfig config;  ///< that it is of
+    QuantizationConfig config;  ///< the configuration of this insight
     std::optional<LayerDetails> details;
     QString refusal;            ///< why there are no details
     std::vector<EqualizationPartners> partners;

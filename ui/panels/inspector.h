@@ -39,8 +39,8 @@ class Inspector : public QScrollArea {
 
   private:
     void build();
-    void showSelection();  ///< all of it
-    void showResults();    ///< what an evaluation changes
+    void showSelection();  ///< everything
+    void showResults();  ///< the parts that an evaluation changes
     void showStructure(const Node& node);
     void showSeveral();
     void commitComment();

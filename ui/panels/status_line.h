@@ -41,8 +41,8 @@ class StatusLine : public QFrame {
     QProgressBar* m_bar;
     QLabel *m_text, *m_right;
     QPushButton *m_cancel, *m_pause, *m_pauseAside;
-    QString m_measured;  ///< what the last evaluation took
-    QString m_stage;     ///< of what runs; empty: it has not told any
+    QString m_measured;  ///< duration of the last evaluation
+    QString m_stage;  ///< stage of the running work; empty: none reported yet
     std::size_t m_done = 0, m_total = 0;
     std::optional<QueuedWork> m_running;
     TimeLeft m_left;

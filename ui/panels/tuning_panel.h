@@ -42,9 +42,9 @@ class TuningPanel : public QScrollArea {
     SchemeSection* m_scheme = nullptr;
     CalibrationSection* m_calibration = nullptr;
     SuggestionSection* m_suggestions = nullptr;
-    bool m_following = false;  ///< a search that was begun from the menu is brought into view
+    bool m_following = false;  ///< a search started from the menu is scrolled into view
     QFrame* m_quantized = nullptr;
-    QWidget* m_sections = nullptr;  ///< what tunes
+    QWidget* m_sections = nullptr;  ///< sections with settings
 };
 
 }  // namespace quantloupe::ui
