@@ -45,7 +45,7 @@ QString candidateMeaning(const SkipCandidates& candidates) {
         case SkipReason::LowCosine:
             return Words::
                 tr("Cosine of each layer's own output with float inputs, which shows where the error "
-                   "arises. With accumulated errors, as AMCT's analyzer compares them, %1 layers are below")
+                   "arises. With accumulated errors, as AMCT's analyzer compares them, %1 layers are below this limit")
                     .arg(candidates.detail);
     }
     return {};
