@@ -27,7 +27,7 @@ std::unique_ptr<QLockFile> lockOf(const fs::path& file) {
     return lock;
 }
 
-/// The copy remembers in its view which project it is of.
+/// The copy stores the path of its project in its view state.
 void noteProject(Project& copy, const fs::path& project) {
     QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(copy.view)).object();
     if (!project.empty()) view[kProjectKey] = QString::fromStdString(fs::absolute(project).string());
@@ -118,7 +118,7 @@ void Autosave::write() {
         m_lock = lockOf(m_file);
         if (!m_lock->tryLock(0)) {
             m_lock.reset();
-            return complain(tr("No recovery copy can be kept: the folder %1 cannot be written.")
+            return complain(tr("Cannot save recovery copies: the folder %1 is not writable.")
                                 .arg(QString::fromStdString(m_file.parent_path().string())));
         }
     }
@@ -129,7 +129,7 @@ void Autosave::write() {
         try {
             saveProject(project, file);
         } catch (const std::exception& error) {
-            problem = tr("No recovery copy can be kept: ") + QString::fromUtf8(error.what());
+            problem = tr("Cannot save recovery copies: ") + QString::fromUtf8(error.what());
         }
         m_thread.reply([this, complain, problem] {
             if (problem.isEmpty())
@@ -143,7 +143,7 @@ void Autosave::write() {
 void Autosave::remove() {
     m_timer.stop();
     if (!m_lock) return;
-    // After what is still being written; the lock is given back last.
+    // Runs after pending writes; releases the lock last.
     m_thread.post([file = m_file, lock = std::shared_ptr<QLockFile>(std::move(m_lock))] {
         std::error_code ignored;
         fs::remove(file, ignored);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A recovery copy of what is not saved: a project file in the person's state folder, written a few seconds after a
-// change, removed once there is nothing to lose. One that is left over belonged to a program that crashed.
+// A recovery copy of what is not saved: a project file in the user's state folder, written a few seconds
+// after a change and removed once there are no unsaved changes. A leftover copy belongs to a program that
+// crashed.
 //
-// A lock beside each copy says whose it is, so several windows can run. GUI thread; the writing is done by another.
+// A lock file next to each copy identifies its owner, so that several windows can run. GUI thread; another
+// thread writes the files.
 
 #include <QLockFile>
 #include <QObject>
@@ -17,18 +19,18 @@
 
 namespace quantloupe::ui {
 
-/// Where the copies lie.
+/// Folder of the recovery copies.
 std::filesystem::path recoveryFolder();
 
-/// What a crash left behind. Holds its lock: no other program offers it meanwhile.
+/// A recovery copy left by a crash. Keeps its lock so that no other program offers it at the same time.
 struct RecoveryCopy {
     std::filesystem::path file;
-    std::filesystem::path project;  ///< that it is of; empty: never saved
+    std::filesystem::path project;  ///< the project it belongs to; empty: never saved
     QString title;                  ///< of the project or the model
     QString when;                   ///< "12:30, 1 May"
     std::unique_ptr<QLockFile> lock;
 };
-/// The newest; nothing where there is none.
+/// Returns the newest recovery copy, or nothing if there is none.
 std::optional<RecoveryCopy> findRecovery(const std::filesystem::path& folder);
 void discardRecovery(RecoveryCopy& copy);
 
@@ -37,17 +39,17 @@ class Autosave : public QObject {
   public:
     /// The document must outlive this.
     Autosave(Document* document, const std::filesystem::path& folder);
-    /// The end is a clean one: removes the copy.
+    /// Removes the copy, because the program ends normally.
     ~Autosave() override;
 
     void setDelay(int milliseconds) { m_timer.setInterval(milliseconds); }
-    /// Goes on with a copy that was recovered, instead of a new one.
+    /// Continues with a recovered copy instead of a new one.
     void adopt(RecoveryCopy copy);
     const std::filesystem::path& file() const { return m_file; }
 
   Q_SIGNALS:
     void written();
-    void failed(QString text);  ///< the first time
+    void failed(QString text);  ///< only for the first failure
 
   private:
     void changed();

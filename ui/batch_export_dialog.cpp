@@ -23,7 +23,7 @@ enum Column { kName, kState };
 
 BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     : QDialog(parent), m_document(document), m_folder(new QLineEdit(this)), m_list(new QTreeWidget(this)), m_status(makeLabel({}, "muted")) {
-    setWindowTitle(tr("Export several"));
+    setWindowTitle(tr("Export Several Formats"));
     resize(760, 700);
     m_folder->setAccessibleName(tr("Folder"));
     m_folder->setText(QString::fromStdString(document.model()->path.parent_path().string()));
@@ -37,7 +37,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_list->setColumnCount(2);
     m_list->setRootIsDecorated(true);
     m_list->setWordWrap(true);
-    m_list->setAccessibleName(tr("Exports"));
+    m_list->setAccessibleName(tr("Export formats"));
     const QStringList checked = QSettings().value(kKey).toStringList();
     std::optional<ExportFamily> family;
     QFont bold = font();
@@ -77,7 +77,7 @@ BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
     m_poll.setInterval(100);
     connect(choose, &QPushButton::clicked, this, [this] {
         const QString path =
-            QFileDialog::getExistingDirectory(this, tr("Folder to export into"), m_folder->text());
+            QFileDialog::getExistingDirectory(this, tr("Export Folder"), m_folder->text());
         if (!path.isEmpty()) m_folder->setText(path);
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
@@ -132,8 +132,8 @@ void BatchExportDialog::start() {
         item->setText(kState, tr("waiting"));
     }
     if (!there.isEmpty()) {
-        QMessageBox box(QMessageBox::Question, tr("Overwrite?"),
-                        tr("There already: %1.").arg(there.join(QStringLiteral(", "))), QMessageBox::Cancel,
+        QMessageBox box(QMessageBox::Question, tr("Overwrite Files?"),
+                        tr("These files already exist: %1.").arg(there.join(QStringLiteral(", "))), QMessageBox::Cancel,
                         this);
         const QPushButton* overwrite = box.addButton(tr("Overwrite"), QMessageBox::AcceptRole);
         box.exec();
@@ -143,7 +143,7 @@ void BatchExportDialog::start() {
     std::filesystem::create_directories(folder, failed);
     if (failed) {
         setRole(m_status, "bad");
-        m_status->setText(tr("The folder '%1' cannot be made: %2")
+        m_status->setText(tr("Could not create the folder '%1': %2")
                               .arg(m_folder->text(), QString::fromStdString(failed.message())));
         return;
     }
@@ -190,7 +190,7 @@ void BatchExportDialog::finish() {
     setRole(m_status, written == static_cast<int>(all) ? "good" : "bad");
     QString text = tr("Wrote %1 of %2.").arg(written).arg(all);
     if (noticed > 0)
-        text += tr(" %1 cannot express all of this configuration: open them in the list.").arg(noticed);
+        text += tr(" %1 of them cannot express the whole configuration: expand them in the list for details.").arg(noticed);
     m_status->setText(text);
     m_batch.reset();
     refresh();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Several exports into one folder: which, where, and what became of each.
+// Exports several formats into one folder and shows the result of each.
 
 #include <QDialog>
 #include <QLabel>
@@ -20,7 +20,7 @@ class BatchExportDialog : public QDialog {
 
     QLineEdit* folderLine() const { return m_folder; }
     QTreeWidget* list() const { return m_list; }
-    QTreeWidgetItem* item(const std::string& dialect) const;  ///< null if there is no such dialect
+    QTreeWidgetItem* item(const std::string& dialect) const;  ///< null if the format does not exist
     QPushButton* exportButton() const { return m_export; }
     QString status() const { return m_status->text(); }
     bool running() const { return m_batch != nullptr; }
@@ -35,7 +35,7 @@ class BatchExportDialog : public QDialog {
     Document& m_document;
     QLineEdit* m_folder;
     QTreeWidget* m_list;
-    std::vector<QTreeWidgetItem*> m_items;  ///< one an export kind, in their order
+    std::vector<QTreeWidgetItem*> m_items;  ///< one per export kind, in the same order
     QLabel* m_status;
     QPushButton* m_export;
     QTimer m_poll;

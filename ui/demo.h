@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where the bundled demo lies.
+// Location of the bundled demo.
 
 #include <filesystem>
 #include <optional>

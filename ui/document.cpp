@@ -20,7 +20,7 @@ Document::Document(QObject* parent) : QObject(parent) {
     connect(&m_job, &EvaluationJob::evaluationFinished, this,
             [this](const EvaluationPtr& last, double seconds) {
                 m_evaluating = false;
-                // Mostly it is what came as the last snapshot.
+                // This is usually the last snapshot.
                 if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
                 m_accuracyStale = m_metricsStale = m_heldEdits > 0;
                 rememberMeasured(last);
@@ -45,8 +45,8 @@ Document::Document(QObject* parent) : QObject(parent) {
         Q_EMIT message(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
-        // Opening something ends the evaluation that runs: what stays is evaluated after all. Without its data the
-        // model can still be looked at.
+        // Opening something cancels the running evaluation, so what remains open is evaluated again. The
+        // model can still be viewed without its data.
         const bool opening = failure.during == Failure::During::Loading || failure.during == Failure::During::Data;
         if (opening && (m_evaluating || !m_evaluation)) evaluate();
     });
@@ -59,11 +59,11 @@ Document::Document(QObject* parent) : QObject(parent) {
         Q_EMIT pictureChanged();
     });
     connect(&m_layoutJob, &LayoutJob::failed, this,
-            [this](const QString& text) { say(MessageKind::Error, tr("Drawing the graph: ") + text); });
+            [this](const QString& text) { say(MessageKind::Error, tr("Could not lay out the graph: ") + text); });
 }
 
 Document::~Document() {
-    // The undo stack announces its end to views that look back at this.
+    // The undo stack notifies views while it is destroyed, and these views access this object.
     m_undo.disconnect();
 }
 
@@ -163,7 +163,7 @@ void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignatur
 void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
     if (!m_model) {
         say(MessageKind::Error,
-            tr("Open a model first: what the data must look like depends on its inputs."));
+            tr("Open a model first: the required data format depends on its inputs."));
         return;
     }
     m_dataWanted = {evaluation, calibration};
@@ -228,14 +228,14 @@ bool Document::edit(const ConfigEdit& edit) {
 
 void Document::setConfig(const QuantizationConfig& config) {
     if (config == m_config) return;
-    // A comment changes no number, and neither does how an export is written.
-    const auto whatCounts = [](QuantizationConfig value) {
+    // Comments and export options change no results.
+    const auto withoutCosmeticFields = [](QuantizationConfig value) {
         value.exports = {};
         for (auto& [name, settings] : value.layers) settings.comment.clear();
         std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
         return value;
     };
-    const bool matters = whatCounts(config) != whatCounts(m_config);
+    const bool matters = withoutCosmeticFields(config) != withoutCosmeticFields(m_config);
     m_config = config;
     Q_EMIT configChanged();
     if (!m_model || !matters) return;
@@ -273,7 +273,7 @@ void Document::guessStates() {
     Q_EMIT layersChanged();
 }
 
-/// A network that cannot be evaluated is listed all the same.
+/// A network that cannot be evaluated is listed nevertheless.
 void Document::listUnevaluated() {
     if (!m_model || !m_layers.empty()) return;
     const auto nodes = m_model->graph->nodes();
@@ -312,7 +312,7 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     Q_EMIT evaluationChanged();
 }
 
-/// Where the window does not wait for it.
+/// Runs where it does not block the window.
 void Document::discard(std::shared_ptr<const void> results) {
     m_disposal.post([results = std::move(results)]() mutable {
         // Whoever lets go last frees it: mostly the event that brought it still holds it, for some milliseconds.
@@ -356,7 +356,7 @@ void Document::doIdleWork() {
             waitForIdle();
         });
     else if (m_studies)
-        m_job.study(m_config);
+        m_job.measureInBackground(m_config);
 }
 
 }  // namespace quantloupe::ui

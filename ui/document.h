@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the window is about: a model, its data, the configuration with its history, the selection, and the
-// latest results. Every view observes it and changes it through it. GUI thread.
+// The document of a window: a model, its data, the configuration with its history, the selection, and the
+// latest results. All views observe it and make their changes through it. GUI thread.
 //
-// After an edit the states are guessed at once from the rules (config/skip_rules.h), so that the graph
-// recolours while the engine works; its snapshots then replace the guess. Numbers from before stay until
-// newer ones come: stale() says so.
+// After an edit the states are predicted at once from the rules (config/skip_rules.h), so that the graph
+// changes color while the engine works; its snapshots then replace the prediction. Earlier numbers are kept
+// until newer ones arrive; stale() tells whether they are outdated.
 
 #include <QElapsedTimer>
 #include <QObject>
@@ -62,14 +62,15 @@ class Document : public QObject {
     QUndoStack* undoStack() { return &m_undo; }
 
     // Results.
-    /// The newest snapshot, possibly of a configuration before the last edit; null before the first.
+    /// The newest snapshot, possibly of the configuration before the last edit; null before the first one.
     EvaluationPtr evaluation() const { return m_evaluation; }
-    /// One a node of the graph, states of the current configuration; empty before the first evaluation.
+    /// One result per node of the graph, with the states of the current configuration; empty before the first
+    /// evaluation.
     const std::vector<LayerResult>& layers() const { return m_layers; }
     const LayerResult* layer(NodeId node) const;
-    /// Of the layers' values, as it comes without a person's choice.
+    /// The default scale of the layers' values, without changes by the user.
     const MetricScale& scale(Metric metric) const;
-    /// Whether what each layer costs is measured while nothing else is to be done. Off at first.
+    /// Whether the accuracy effect of each layer is measured in the background when idle. Off by default.
     void setStudies(bool on) { m_studies = on; }
     bool accuracyStale() const { return m_accuracyStale; }
     bool metricsStale() const { return m_metricsStale; }
@@ -78,39 +79,42 @@ class Document : public QObject {
     // Selection, shared by graph, table and inspector.
     const std::vector<NodeId>& selection() const { return m_selection; }
     bool isSelected(NodeId node) const;
-    NodeId current() const { return m_current; }  ///< the one that the inspector shows
+    NodeId current() const { return m_current; }  ///< shown in the inspector
     void select(std::vector<NodeId> nodes, NodeId current);
     void select(NodeId node) { select(node.valid() ? std::vector{node} : std::vector<NodeId>{}, node); }
 
     // Doing.
     void open(const OpenRequest& request);
-    /// Reads the model's file again; configuration, history, data and what the window shows are carried over to the layers
-    /// that are found again. The undo stack starts anew. On an error all stays as it is.
+    /// Reads the model file again and applies configuration, history, data and view state to the layers that
+    /// still exist. Clears the undo stack. Changes nothing on an error.
     void reload();
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
-    /// How images become inputs: what was set here, or as the data that is open was read, or as the file beside the model says. Throws
-    /// Error where that cannot be read.
+    /// How images are converted to inputs: as set in the window, as used for the open data, or as in the file
+    /// next to the model. Throws Error if that file cannot be read.
     Preprocess preprocess() const;
-    /// Reads the data anew in this way, as one undo step; it goes into the project. Nothing: as the file beside the model says.
+    /// Reads the data again with this preprocessing, as one undo step; it is saved in the project. Nothing:
+    /// the file next to the model applies.
     void setPreprocess(const std::optional<Preprocess>& preprocess);
     bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
-    std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json beside the model, there or not
+    std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
     /// Reads a configuration and makes it current, as one undo step.
     bool openConfig(const std::filesystem::path& path);
     bool saveConfig(const std::filesystem::path& path);
     const std::filesystem::path& configPath() const { return m_configPath; }
-    /// Makes the edit one undo step and evaluates. False (and a message) if the rules make no sense.
+    /// Applies the edit as one undo step and evaluates it. Returns false and shows a message if the rules are
+    /// invalid.
     bool edit(const ConfigEdit& edit);
     void toggleSelection();
 
-    /// The model and the data, which nothing that is saved may overwrite.
+    /// The model and data files, which no saved file may overwrite.
     InputPaths openedPaths() const;
-    /// What an export must not overwrite: also the configuration, the project and the preprocessing file.
+    /// Files that an export must not overwrite: also the configuration, the project and the preprocessing
+    /// file.
     InputPaths inputPaths() const;
 
     // The project, and what was measured.
     const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet
-    /// As it would be saved now.
+    /// Returns the project as it would be saved now.
     Project project() const;
     bool saveProject(const std::filesystem::path& path);
     const MeasuredHistory& history() const { return m_history; }
@@ -118,16 +122,18 @@ class Document : public QObject {
     void goBackTo(std::size_t index);
     /// Pins it as the baseline, or unpins it.
     void pinBaseline(std::size_t index);
-    /// What the person calls a measured configuration, and says of it.
+    /// Sets the user's name and note of an evaluated configuration.
     void describeMeasured(std::size_t index, const QString& name, const QString& note);
-    /// The layers of the baseline, or of what was measured before.
+    /// The layers of the baseline, or of the previously evaluated configuration.
     const LayerReference& reference() const { return m_reference; }
-    /// Tells what the window wants in the project, as the JSON of an object; viewLoaded() gives it back.
+    /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
+    /// passes it back.
     void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
 
     void evaluate();
     void cancel();
-    /// Held: edits are gathered and nothing is measured until evaluate() or until it is let go. The states follow at once.
+    /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. The
+    /// states still follow at once.
     void setHeld(bool held);
     bool held() const { return m_held; }
     int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
@@ -156,9 +162,9 @@ class Document : public QObject {
     struct LoadingProject {
         Project project;
         std::filesystem::path saveTo;
-        bool unsaved = false;                ///< there is something to lose from the start
+        bool unsaved = false;  ///< the document has unsaved changes from the start
         std::filesystem::path config = {};   ///< the file that the configuration is saved to; empty: none yet
-        bool reloaded = false;               ///< no project was opened, the same document goes on
+        bool reloaded = false;  ///< no project was opened; the same document continues
     };
     static LoadingProject readProject(OpenRequest& request);
     QString adoptProject(LoadingProject loading);
@@ -187,19 +193,19 @@ class Document : public QObject {
     EvaluationPtr m_evaluation;
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
-    bool m_guessed = false;                          ///< states of m_layers are not the evaluation's
+    bool m_guessed = false;  ///< states of m_layers are predicted, not those of the evaluation
     WorkerThread m_disposal{QStringLiteral("disposal")};
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false, m_held = false;
     int m_heldEdits = 0;
     QTimer m_idle;
     std::vector<NodeId> m_selection;
     NodeId m_current;
-    OpenRequest m_request;  ///< what else to do once the model is there
+    OpenRequest m_request;  ///< further steps once the model is loaded
     std::optional<LoadingProject> m_loading;
     std::filesystem::path m_projectPath;
     std::vector<LayerSignature> m_signatures;  ///< of the model's layers
-    std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: as the file beside the model says
-    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< asked for, there or not
+    std::optional<Preprocess> m_preprocess;  ///< the project's; nothing: the file next to the model applies
+    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;  ///< requested paths, which may not exist
     MeasuredHistory m_history;
     LayerReference m_reference{this};
     std::function<std::string()> m_collectView;

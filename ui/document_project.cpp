@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document's project: opening, saving, and the history of what was measured.
+// The document's project: opening, saving, and the history of evaluated configurations.
 #include <algorithm>
 
 #include "base/error.h"
@@ -23,18 +23,18 @@ QString listed(const std::vector<std::string>& names) {
     return text;
 }
 
-/// What the person should know of a model that is not the one that was saved.
+/// Describes how the model differs from the saved one.
 QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
-    QStringList lines{reloaded ? Words::tr("The model was read again and is another one.")
+    QStringList lines{reloaded ? Words::tr("The model was reloaded and has changed.")
                                : Words::tr("The model changed since the project was saved.")};
     const auto renamed =
         std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
     if (match.unchanged())
-        lines.front() += Words::tr(" Its layers are the same; earlier results are marked.");
+        lines.front() += Words::tr(" Its layers are the same; earlier results are marked as such.");
     if (renamed > 0)
-        lines.append(Words::tr("%1 layers have new names; the configuration follows them.").arg(renamed));
+        lines.append(Words::tr("%1 layers were renamed; the configuration now uses their new names.").arg(renamed));
     if (!match.unmatched.empty())
-        lines.append(Words::tr("%1 layers were not found again: %2.")
+        lines.append(Words::tr("%1 layers no longer exist: %2.")
                          .arg(match.unmatched.size())
                          .arg(listed(match.unmatched)));
     if (!match.added.empty())
@@ -50,7 +50,8 @@ bool isProjectFile(const fs::path& path) {
     return QString::fromStdString(path.extension().string()).toLower() == QLatin1String(kProjectSuffix);
 }
 
-/// The project that the request names; from then on it names the project's model and data. Throws Error.
+/// Loads the project named by the request, and sets the request's model and data to those of the project.
+/// Throws Error.
 Document::LoadingProject Document::readProject(OpenRequest& request) {
     const fs::path file = request.model;
     LoadingProject loading{loadProject(file), request.recoveredFor.value_or(file), request.recoveredFor.has_value()};
@@ -58,7 +59,7 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     std::error_code ignored;
     if (!fs::exists(project.model, ignored))
         fail(ErrorKind::Io,
-             "project '{}': its model '{}' is not there; put it back, or change \"model\" in the project file",
+             "project '{}': its model '{}' does not exist; restore it, or change \"model\" in the project file",
              file.filename().string(), project.model.string());
     request.model = project.model;
     if (request.data.empty()) {
@@ -68,7 +69,8 @@ Document::LoadingProject Document::readProject(OpenRequest& request) {
     return loading;
 }
 
-/// Takes over what was loaded with the model. The text says what is different now; empty: nothing.
+/// Applies the project that was loaded with the model. Returns a description of the differences; empty if
+/// there are none.
 QString Document::adoptProject(LoadingProject loading) {
     Project& project = loading.project;
     m_projectPath = loading.saveTo;
@@ -154,7 +156,7 @@ Preprocess Document::preprocess() const {
 void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
     if (!m_model) return;
     if (preprocess == m_preprocess) return adoptPreprocess(preprocess);  // the file beside the model may be another
-    m_undo.push(new PreprocessCommand(m_preprocess, preprocess, preprocess ? tr("Preprocessing") : tr("Preprocessing of the file beside the model"),
+    m_undo.push(new PreprocessCommand(m_preprocess, preprocess, preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
                                       [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
 }
 

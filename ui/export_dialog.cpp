@@ -40,14 +40,14 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
     const Dialect& dialect = dialectNamed(info.dialect, false);
     auto* what = wrapped(this);
     what->setText(QString::fromStdString(dialect.what));
-    m_limits->setText(dialect.limits.empty() ? tr("It can express everything.")
-                                             : tr("What it can never express:\n") + bullets(dialect.limits));
+    m_limits->setText(dialect.limits.empty() ? tr("This format can express every setting.")
+                                             : tr("This format cannot express:\n") + bullets(dialect.limits));
     m_notices->setText(tr("Working\u2026"));
     m_text->setReadOnly(true);
     m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
     m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     auto* buttons = new QDialogButtonBox(this);
-    m_copy = buttons->addButton(tr("Copy text"), QDialogButtonBox::ActionRole);
+    m_copy = buttons->addButton(tr("Copy Text"), QDialogButtonBox::ActionRole);
     m_save = buttons->addButton(tr("Save\u2026"), QDialogButtonBox::AcceptRole);
     buttons->addButton(QDialogButtonBox::Cancel);
     m_copy->setEnabled(false);
@@ -71,10 +71,10 @@ ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std
 }
 
 void ExportDialog::present(const ExportPreview& preview) {
-    m_notices->setText(preview.notices.empty() ? tr("Of this configuration, nothing is lost.")
-                                               : tr("Of this configuration:\n") + bullets(preview.notices));
+    m_notices->setText(preview.notices.empty() ? tr("This configuration is exported completely.")
+                                               : tr("Not exported as configured:\n") + bullets(preview.notices));
     m_text->setPlainText(QString::fromStdString(preview.text));
-    m_text->setPlaceholderText(tr("A model: there is no text to show."));
+    m_text->setPlaceholderText(tr("No text preview: this format is a model file."));
     m_copy->setEnabled(!preview.text.empty());
     m_save->setEnabled(true);
     m_save->setDefault(true);

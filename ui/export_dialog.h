@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Before an export for another tool is written: what that tool cannot express, and the text itself.
+// Preview of an export for another tool: what the format cannot express, and the text itself.
 
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -15,7 +15,8 @@ namespace quantloupe::ui {
 class ExportDialog : public QDialog {
     Q_OBJECT
   public:
-    /// `info` is of a dialect. `output` is the file that it would be written to if nothing else is chosen: scripts name it.
+    /// `info` describes an export format. `output` is the default output file, whose name appears in exported
+    /// scripts.
     ExportDialog(Document& document, const ExportInfo& info, const std::filesystem::path& output, QWidget* parent = nullptr);
 
     QString limits() const { return m_limits->text(); }

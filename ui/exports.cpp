@@ -30,7 +30,7 @@ QString exportFamilyName(ExportFamily family) {
         case ExportFamily::Configuration: return Words::tr("Configurations for other tools");
         case ExportFamily::Model: return Words::tr("Models");
         case ExportFamily::Report: return Words::tr("Reports");
-        case ExportFamily::Picture: return Words::tr("Pictures");
+        case ExportFamily::Picture: return Words::tr("Graphs");
     }
     return {};
 }
@@ -49,15 +49,16 @@ const std::vector<ExportInfo>& exportKinds() {
         const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
         const std::vector<ExportInfo> others = {
             {ExportKind::Pdf, ExportFamily::Report, {}, said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")), ".report.pdf", said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
-             said(QT_TRANSLATE_NOOP("Words", "The HTML report on paper: accuracy, where it went, drawing, layers, configuration"))},
+             said(QT_TRANSLATE_NOOP("Words", "The HTML report as PDF: accuracy, accuracy loss by step, graph, layers, configuration"))},
             {ExportKind::QuantizedModel, ExportFamily::Model, {}, said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")), ".quantized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
-             said(QT_TRANSLATE_NOOP("Words", "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and others"))},
+             said(QT_TRANSLATE_NOOP("Words", "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX Runtime and other runtimes"))},
             {ExportKind::EqualizedModel, ExportFamily::Model, {}, said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")), ".equalized.onnx", said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
-             said(QT_TRANSLATE_NOOP("Words", "The float model after its transforms: folded, equalized"))},
-            {ExportKind::Svg, ExportFamily::Picture, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")), ".svg", said(QT_TRANSLATE_NOOP("Words", "SVG picture (*.svg)")),
-             said(QT_TRANSLATE_NOOP("Words", "The coloured graph as a picture"))},
+             said(QT_TRANSLATE_NOOP("Words", "The float model after its transforms, such as batch norm "
+                                             "folding and equalization"))},
+            {ExportKind::Svg, ExportFamily::Picture, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")), ".svg", said(QT_TRANSLATE_NOOP("Words", "SVG image (*.svg)")),
+             said(QT_TRANSLATE_NOOP("Words", "The colored graph as an image"))},
             {ExportKind::Dot, ExportFamily::Picture, {}, said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")), ".dot", said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
-             said(QT_TRANSLATE_NOOP("Words", "The coloured graph for Graphviz"))},
+             said(QT_TRANSLATE_NOOP("Words", "The colored graph for Graphviz"))},
         };
         all.insert(all.end(), others.begin(), others.end());
         std::ranges::stable_sort(all, {}, &ExportInfo::family);
@@ -69,12 +70,12 @@ const std::vector<ExportInfo>& exportKinds() {
 const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect) {
     for (const ExportInfo& info : exportKinds())
         if (info.kind == kind && info.dialect == dialect) return info;
-    fail(ErrorKind::Internal, "there is no such export");
+    fail(ErrorKind::Internal, "unknown export format");
 }
 
 namespace {
 
-/// What an export takes from the document, for the engine's thread.
+/// The data that an export needs from the document, for the engine's thread.
 struct ExportOrder {
     QuantizationConfig config;
     std::optional<DataInfo> data;
@@ -121,11 +122,11 @@ void startPreview(Document& document, const ExportInfo& info, const std::filesys
 
 namespace {
 
-/// Writes one; returns what its format cannot say of the configuration.
+/// Writes one export; returns what its format cannot express of the configuration.
 std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info, const std::filesystem::path& path,
                                   const CancelToken& cancel) {
     order.inputs.checkOutput(path);
-    // The states as the engine sees them, not the window's guess.
+    // The states computed by the engine, not those predicted by the window.
     const auto states = [&] {
         return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers : order.layers;
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What can be written from the window. Each runs on the engine's thread and reports in the message bar.
+// Exports of the window. Each one runs on the engine's thread and reports in the message bar.
 
 #include <atomic>
 #include <filesystem>
@@ -27,20 +27,20 @@ struct ExportInfo {
 /// One family after the other.
 const std::vector<ExportInfo>& exportKinds();
 
-/// What an export of a dialect would be. Written by the engine's thread; read it once it is ready.
+/// The preview of an export. Written by the engine's thread; read it only once it is ready.
 struct ExportPreview {
     std::atomic<bool> ready = false;  ///< set last
-    std::string text;  ///< of the main file, if it is text
+    std::string text;  ///< text of the main file, if it is a text file
     std::vector<std::string> notices;
 };
-/// Fills `result` and has the job report an empty text. `info` is of a dialect.
+/// Fills `result` and has the job report an empty text. `info` describes an export format.
 void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
                   std::shared_ptr<ExportPreview> result);
 
 /// `path` is written through a temporary file and a rename.
 void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path);
 
-/// Several into one folder, each named after the model.
+/// Several exports into one folder, each named after the model.
 struct BatchExport {
     struct Entry {
         std::size_t kind = 0;  ///< index into exportKinds()
@@ -53,11 +53,11 @@ struct BatchExport {
 };
 /// The file of a kind in the folder: MODEL with the kind's ending.
 std::filesystem::path exportPath(const Document& document, const ExportInfo& info, const std::filesystem::path& folder);
-/// Writes all; one that cannot be written does not keep back the others. The job reports an empty text at the end. `batch` is filled by the
-/// engine's thread.
+/// Writes all exports; a failure of one does not stop the others. The job reports an empty text at the end.
+/// `batch` is filled by the engine's thread.
 void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch);
 
-/// The entry of a kind, or of a dialect by its name.
+/// Returns the entry of a kind, or of an export format by its name.
 const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect = {});
 
 }  // namespace quantloupe::ui

@@ -8,7 +8,8 @@ namespace quantloupe::ui {
 FileWatch::FileWatch(QObject* parent) : QObject(parent) {
     m_rest.setSingleShot(true);
     m_rest.setInterval(600);
-    // Not begun anew by every notice: other files of the folder may change all the time, and look() waits for rest itself.
+    // Not restarted by every notification: other files of the folder may change all the time, and look()
+    // itself waits until the files no longer change.
     const auto wait = [this] {
         if (!m_rest.isActive()) m_rest.start();
     };
@@ -43,7 +44,7 @@ void FileWatch::look() {
     for (File& file : m_files) {
         const Stamp now = stampOf(file.path);
         if (now.size < 0) continue;  // the folder tells when it is back
-        // One that was replaced is another file to the system, and no longer watched.
+        // A replaced file is a different file for the system and is no longer watched.
         if (!m_watcher.files().contains(file.path)) m_watcher.addPath(file.path);
         if (now == file.known) continue;
         moving = moving || now != file.seen;  // still being written, perhaps

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Tells when files that were read have other content. A program that writes a model replaces it or writes it in pieces,
-// so the folders are watched too, and a change is told once all files have rested. GUI thread.
+// Reports when the content of files that were read changes. Programs replace a model or write it in pieces,
+// so the folders are watched, too, and a change is reported once no file has changed for a while. GUI thread.
 
 #include <QDateTime>
 #include <QFileSystemWatcher>
@@ -14,13 +14,14 @@ class FileWatch : public QObject {
     Q_OBJECT
   public:
     explicit FileWatch(QObject* parent = nullptr);
-    /// Watches these files instead, as they are now. One that is not there yet is waited for. Empty: none.
+    /// Watches these files instead, starting from their current state. A file that does not exist yet is
+    /// waited for. Empty: none.
     void watch(const QStringList& paths);
     void setRest(int milliseconds) { m_rest.setInterval(milliseconds); }
 
   Q_SIGNALS:
-    /// Size or time are others than when watch() was called or this was told last: the first of the list that is. A file that is
-    /// gone is waited for.
+    /// Reports the first file of the list whose size or time has changed since watch() was called or since
+    /// the last report. A file that was deleted is waited for.
     void changed(QString path);
 
   private:

@@ -81,12 +81,12 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     : QDialog(parent),
       m_document(document),
       m_file(new ElidedLabel({}, Qt::ElideMiddle, this)),
-      m_dialect(new ChoiceBox(tr("Dialect"), this)),
+      m_dialect(new ChoiceBox(tr("Format"), this)),
       m_what(makeLabel({}, "muted")),
       m_status(makeLabel({}, "muted")),
       m_review(new QTreeWidget(this)),
       m_thread(QStringLiteral("import")) {
-    setWindowTitle(tr("Import from another tool"));
+    setWindowTitle(tr("Import from Another Tool"));
     resize(720, 560);
     for (const std::string& name : dialectNames(true)) {
         const Dialect& dialect = dialectNamed(name, true);
@@ -108,14 +108,14 @@ ImportDialog::ImportDialog(Document& document, const std::filesystem::path& path
     m_review->setTextElideMode(Qt::ElideNone);
     m_review->setItemDelegate(new WrappedRows(m_review));
     m_review->setSelectionMode(QAbstractItemView::ExtendedSelection);
-    m_review->setAccessibleName(tr("What was understood"));
+    m_review->setAccessibleName(tr("Settings to import"));
     auto* buttons = new QDialogButtonBox(this);
-    m_import = buttons->addButton(tr("Take over"), QDialogButtonBox::AcceptRole);
+    m_import = buttons->addButton(tr("Import"), QDialogButtonBox::AcceptRole);
     buttons->addButton(QDialogButtonBox::Cancel);
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(makeRow(tr("File"), fileRow));
     layout->addWidget(
-        makeRow(tr("Dialect"), m_dialect, tr("Guessed from the file; another one can be chosen")));
+        makeRow(tr("Format"), m_dialect, tr("Detected from the file; you can choose another one")));
     layout->addWidget(m_what);
     layout->addWidget(m_review, 1);
     layout->addWidget(m_status);
@@ -147,7 +147,7 @@ void ImportDialog::resizeEvent(QResizeEvent* event) {
 
 void ImportDialog::chooseFile() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Import from another tool"), QString::fromStdString(m_path.parent_path().string()),
+        this, tr("Import from Another Tool"), QString::fromStdString(m_path.parent_path().string()),
         tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) openFile(path.toStdString());
 }
@@ -161,14 +161,14 @@ void ImportDialog::openFile(const std::filesystem::path& path) {
     if (guess == kOwn) {
         m_dialect->setCurrentIndex(-1);
         return refuse(
-            tr("This is a configuration of Quantloupe's own: File \u2192 Open configuration opens it."));
+            tr("This is a Quantloupe configuration. Open it with File \u2192 Open Configuration."));
     }
     if (found == m_names.end()) {
         m_dialect->setCurrentIndex(-1);
-        return refuse(tr("Nothing in the file tells which tool it is for: choose its dialect."));
+        return refuse(tr("The format of the file could not be detected: choose it from the list."));
     }
     m_dialect->setCurrentIndex(static_cast<int>(found - m_names.begin()));
-    m_guess = tr(" (guessed from the file)");
+    m_guess = tr(" (detected from the file)");
     read();
 }
 
@@ -206,7 +206,7 @@ void ImportDialog::present(const ImportResult& result) {
     m_result = result;
     m_review->clear();
     const Theme& colours = themeOf(palette());
-    // Names that the model does not have come first: a click can mend them.
+    // Unknown layer names come first, because a click can fix them.
     std::vector<std::string> missing, left;
     for (const std::string& line : result.left)
         (line.find("the model has no layer '") == std::string::npos ? left : missing).push_back(line);
@@ -218,21 +218,21 @@ void ImportDialog::present(const ImportResult& result) {
             offerNames(group->child(static_cast<int>(i)), lines[i]);
     };
     listLeft(tr("Not in the model"), missing);
-    addGroup(m_review, tr("Understood"), listOf(result.taken));
-    listLeft(tr("Not taken over"), left);
+    addGroup(m_review, tr("Recognized"), listOf(result.taken));
+    listLeft(tr("Not imported"), left);
     showRenamed();
     const QStringList changes = configDifference(m_document.config(), result.config);
-    addGroup(m_review, tr("Changes here"), changes);
+    addGroup(m_review, tr("Changes to the configuration"), changes);
     const bool same = result.config == m_document.config();
-    m_import->setText(result.left.empty() ? tr("Take over") : tr("Take over what was understood"));
+    m_import->setText(result.left.empty() ? tr("Import") : tr("Import Recognized Settings"));
     m_import->setEnabled(!same);
     m_import->setDefault(!same);
     m_status->setText(
-        same ? tr("It says what is set here already: nothing would change.")
+        same ? tr("The file matches the current configuration: nothing would change.")
         : result.left.empty()
-            ? tr("All of it can be taken over.")
-            : tr("A part of it has no counterpart here, or does not fit this model: the list says "
-                 "what. The rest can be taken over."));
+            ? tr("Everything in this file can be imported.")
+            : tr("Some settings are not supported or do not fit this model: see the list. The rest can be "
+                 "imported."));
     Q_EMIT reviewed();
 }
 
@@ -249,22 +249,22 @@ void ImportDialog::refuse(const QString& why) {
     Q_EMIT reviewed();
 }
 
-/// Under a line that says that a layer is not there: those that may be meant.
+/// Adds similar layer names below a line that reports an unknown layer.
 void ImportDialog::offerNames(QTreeWidgetItem* line, const std::string& message) {
     const auto meant = nameMeant(message);
     if (!meant) return;
     for (const std::string& name : meant->near)
-        if (m_document.graph()->findNode(name)) addLink(line, tr("It is %1").arg(QString::fromStdString(name)), meant->name, name);
+        if (m_document.graph()->findNode(name)) addLink(line, tr("Use %1").arg(QString::fromStdString(name)), meant->name, name);
     line->setExpanded(true);
 }
 
 void ImportDialog::showRenamed() {
     QStringList lines;
-    for (const auto& [name, meant] : m_renamed) lines << tr("%1 is read as %2").arg(QString::fromStdString(name), QString::fromStdString(meant));
-    auto* group = addGroup(m_review, tr("Other names, as chosen here"), lines);
+    for (const auto& [name, meant] : m_renamed) lines << tr("%1 is imported as %2").arg(QString::fromStdString(name), QString::fromStdString(meant));
+    auto* group = addGroup(m_review, tr("Names that you replaced"), lines);
     int row = 0;
     for (const auto& [name, meant] : m_renamed) {
-        addLink(group->child(row), tr("Take that back"), name, {});
+        addLink(group->child(row), tr("Undo This"), name, {});
         group->child(row++)->setExpanded(true);
     }
 }

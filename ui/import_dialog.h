@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A configuration of another tool, before it becomes the current one: which dialect it is in, what was understood, what was not, and
-// what would change. A name that the model does not have can be read as a near one, by a click. Nothing changes until it is taken
-// over, in one step that can be undone.
+// Preview of importing another tool's configuration: its format, what was recognized, what was not, and what
+// would change. A click replaces an unknown layer name with a similar one. Nothing changes until the import
+// is accepted, as one undo step.
 
 #include <QDialog>
 #include <QLabel>
@@ -50,7 +50,7 @@ class ImportDialog : public QDialog {
     Document& m_document;
     std::filesystem::path m_path;
     std::vector<std::string> m_names;  ///< of the dialects in the box
-    std::map<std::string, std::string> m_renamed;  ///< of layers, from the file's names to the model's, as the person chose
+    std::map<std::string, std::string> m_renamed;  ///< of layers, from the file's names to the model's, as the user chose
     std::optional<ImportResult> m_result;
     QString m_guess;
     ElidedLabel* m_file;

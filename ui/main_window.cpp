@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window's parts and how they hear of each other. main_window_menus.cpp has the menus,
-// main_window_files.cpp opening, saving and exporting.
+// The window's parts and their connections. main_window_menus.cpp contains the menus, main_window_files.cpp
+// opening, saving and exporting.
 #include "main_window.h"
 
 #include <QApplication>
@@ -32,7 +32,7 @@ MainWindow::MainWindow(const std::filesystem::path& resources, QWidget* parent)
     updateTitle();
     const int unit = fontMetrics().height();
     const QSize wish(unit * 92, unit * 57);
-    // The offscreen platform's screen says nothing about what a picture may measure.
+    // The screen size of the offscreen platform does not limit the size of a screenshot.
     const bool real = QGuiApplication::platformName() != QLatin1String("offscreen");
     resize(real && screen() ? wish.boundedTo(screen()->availableSize()) : wish);
     setMinimumSize(unit * 50, unit * 28);
@@ -91,7 +91,7 @@ void MainWindow::buildPanels() {
     m_history = new HistoryPanel(&m_document);
     m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
     m_amct = new AmctPanel(&m_document);
-    m_amctDock = buildDock(tr("AMCT workflow"), QStringLiteral("amctDock"), m_amct);
+    m_amctDock = buildDock(tr("AMCT Workflow"), QStringLiteral("amctDock"), m_amct);
     m_document.setViewCollector([this] { return collectView(); });
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
 }
@@ -108,7 +108,7 @@ QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QW
     return dock;
 }
 
-/// Over one that is there already, as tabs: both want the height.
+/// Tabbed with a dock that is already there, because both need the height.
 void MainWindow::showDock(QDockWidget* dock) {
     QDockWidget* other = dock == m_amctDock ? m_historyDock : m_amctDock;
     if (other->isVisible() && dockWidgetArea(other) == dockWidgetArea(dock) && !tabifiedDockWidgets(other).contains(dock))
@@ -176,7 +176,7 @@ void MainWindow::observe() {
     connect(m_work, &WorkTabs::layerChosen, m_inspector, &Inspector::layerChosen);
     connect(m_inspector, &Inspector::layersChosen, this,
             [this](const std::vector<NodeId>& layers) { m_document.select(layers, m_document.current()); });
-    // A row chosen in the table comes into sight in the graph.
+    // Scrolls the graph to a row selected in the table.
     connect(&m_document, &Document::selectionChanged, this, [this] {
         if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());
     });
@@ -226,8 +226,8 @@ bool MainWindow::openDemo(const OpenRequest& instead) {
     auto demo = findDemo(m_resources);
     if (!demo) {
         m_message->show(MessageKind::Error,
-                        tr("The demo's files are not installed: no folder demo was found in "
-                           "../share/quantloupe beside the program."));
+                        tr("The demo files are not installed: there is no folder ../share/quantloupe/demo "
+                           "relative to the program."));
         return false;
     }
     if (!instead.data.empty()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The window: panels around the graph, menus, drag and drop. It wires; the document decides.
+// The window: panels around the graph, menus, drag and drop. It connects the parts; the document makes the
+// decisions.
 
 #include <QDockWidget>
 #include <QMainWindow>
@@ -58,23 +59,24 @@ class MainWindow : public QMainWindow {
     QList<QAction*> allActions() const;  ///< of the menus, in their order
 
     void open(const OpenRequest& request);
-    /// False if the demo's files are not there. What `instead` names is opened in place of the demo's own.
+    /// Returns false if the demo files do not exist. Files named in `instead` replace those of the demo.
     bool openDemo(const OpenRequest& instead = {});
-    /// Puts what a screenshot should show into place: the layer that suffers most is selected and in sight.
+    /// Prepares the window for a screenshot: selects the most sensitive layer and makes it visible.
     void arrangeForScreenshot();
-    /// Keeps recovery copies in the folder from now on, and offers what a crash left there.
+    /// Starts saving recovery copies in the folder, and offers those left by a crash.
     void enableRecovery(const std::filesystem::path& folder);
-    /// Opens a model, a project, data or a configuration, whichever the file is; as dropping it does.
+    /// Opens a model, a project, data or a configuration, depending on the file, as dropping it does.
     void openDropped(const QString& path);
     void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
-    /// Stands where the last window stood when it was closed, from now on and at the next start.
+    /// Restores the layout of the last closed window, and saves this window's layout when it is closed.
     void keepLayout();
-    /// What was open when the last window was closed: offered, or opened at once where the person wants that. Without recovery
-    /// copies to offer first, and into an empty window only.
+    /// Offers to reopen the last session, or reopens it at once if the user has chosen so. Only if there are
+    /// no recovery copies to offer first, and only in an empty window.
     void reopenLast();
-    /// Another window like this one, empty, beside it. It deletes itself when it is closed.
+    /// Opens another, empty window. It deletes itself when it is closed.
     MainWindow* openAnother();
-    /// Evaluations that took longer are told on the desktop while no window of ours has the focus.
+    /// Longer evaluations show a desktop notification when they finish while no window of the application has
+    /// the focus.
     void setLongSeconds(double seconds) { m_longSeconds = seconds; }
 
   Q_SIGNALS:

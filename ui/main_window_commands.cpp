@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is about the commands themselves: all of them in a palette, their shortcuts on a sheet; and those that gather edits.
+// The command palette, the shortcut sheet, and the commands for manual evaluation and for copying settings.
 #include <QApplication>
 #include <QMenuBar>
 
@@ -29,23 +29,23 @@ void collect(const QMenu* menu, const QString& path, QList<QAction*>& actions) {
 
 void MainWindow::buildCommands(QMenu* help) {
     m_layersMenu->addSeparator();
-    QAction* hold = m_layersMenu->addAction(tr("&Hold evaluation"));
+    QAction* hold = m_layersMenu->addAction(tr("&Manual Evaluation"));
     hold->setCheckable(true);
     hold->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+H")));
-    hold->setToolTip(tr("Gathers edits; F5 or letting go measures them"));
+    hold->setToolTip(tr("Edits are not evaluated until you press F5 or turn this off"));
     connect(hold, &QAction::toggled, &m_document, &Document::setHeld);
     connect(&m_document, &Document::heldChanged, hold, [this, hold] { hold->setChecked(m_document.held()); });
     m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, tr("Copy the layer's &settings"),
+    m_needModel << addAction(m_layersMenu, tr("Copy Layer &Settings"),
                              QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
                              [this] { m_inspector->overrides()->copySettings(); });
-    m_needModel << addAction(m_layersMenu, tr("&Paste settings to the selected layers"),
+    m_needModel << addAction(m_layersMenu, tr("&Paste Settings to Selected Layers"),
                              QKeySequence(QStringLiteral("Ctrl+Alt+V")), {},
                              [this] { m_inspector->overrides()->pasteSettings(); });
-    addAction(help, tr("Co&mmand palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
-              tr("Every command by a few letters of its name"), [this] { showPalette(); });
+    addAction(help, tr("Co&mmand Palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
+              tr("Finds any command by a few letters of its name"), [this] { showPalette(); });
     addAction(help, tr("&Shortcuts"), QKeySequence(QKeySequence::HelpContents),
-              tr("All keys on one sheet, to look up and to change"), [this] { showShortcuts(); });
+              tr("Lists all keyboard shortcuts and lets you change them"), [this] { showShortcuts(); });
 }
 
 QList<QAction*> MainWindow::allActions() const {

@@ -16,12 +16,12 @@ namespace quantloupe::ui {
 
 void MainWindow::chooseModel() {
     const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open a model"), {}, tr("ONNX models (*.onnx);;All files (*)"));
+        QFileDialog::getOpenFileName(this, tr("Open Model"), {}, tr("ONNX models (*.onnx);;All files (*)"));
     if (!path.isEmpty() && mayDiscard()) open({path.toStdString(), {}, {}, {}});
 }
 
 void MainWindow::chooseData() {
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of images or tensors"));
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Evaluation Data"));
     if (path.isEmpty()) return;
     m_document.openData(path.toStdString(),
                         m_document.data() ? m_document.data()->calibrationPath : std::filesystem::path());
@@ -29,10 +29,10 @@ void MainWindow::chooseData() {
 
 void MainWindow::chooseCalibration() {
     if (!m_document.data()) {
-        m_message->show(MessageKind::Note, tr("Choose the data to evaluate first."));
+        m_message->show(MessageKind::Note, tr("Open evaluation data first."));
         return;
     }
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Folder of images that calibrate"));
+    const QString path = QFileDialog::getExistingDirectory(this, tr("Calibration Images"));
     if (!path.isEmpty()) m_document.openData(m_document.data()->evaluationPath, path.toStdString());
 }
 
@@ -47,7 +47,7 @@ void MainWindow::showPreprocess() {
 }
 
 void MainWindow::chooseConfig() {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a configuration"), {},
+    const QString path = QFileDialog::getOpenFileName(this, tr("Open Configuration"), {},
                                                       tr("Configurations (*.json);;All files (*)"));
     if (!path.isEmpty()) m_document.openConfig(path.toStdString());
 }
@@ -57,7 +57,7 @@ bool MainWindow::saveConfig(bool askName) {
     if (askName || path.empty()) {
         std::filesystem::path proposal = m_document.model()->path;
         proposal.replace_extension(".config.json");
-        const QString chosen = QFileDialog::getSaveFileName(this, tr("Save the configuration"),
+        const QString chosen = QFileDialog::getSaveFileName(this, tr("Save Configuration"),
                                                             QString::fromStdString(proposal.string()),
                                                             tr("Configurations (*.json)"));
         if (chosen.isEmpty()) return false;
@@ -84,16 +84,16 @@ void MainWindow::chooseExport(int index) {
     if (!chosen.isEmpty()) startExport(m_document, info, chosen.toStdString());
 }
 
-/// Only what cannot be had back is asked about: a tuned configuration that was not saved.
+/// Asks only about what would be lost: a tuned configuration with unsaved changes.
 bool MainWindow::mayDiscard() {
     if (!m_askBeforeClosing || m_document.undoStack()->isClean()) return true;
-    QMessageBox box(QMessageBox::Question, tr("Unsaved configuration"),
-                    tr("The configuration of %1 was changed and not saved.").arg(m_document.title()),
+    QMessageBox box(QMessageBox::Question, tr("Unsaved Configuration"),
+                    tr("The configuration of %1 has unsaved changes.").arg(m_document.title()),
                     QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, this);
     box.setDefaultButton(QMessageBox::Save);
     switch (box.exec()) {
         case QMessageBox::Save:
-            // Where it was saved before; a project where that was nowhere.
+            // Saves to the previous file; as a project if there is none.
             return m_document.projectPath().empty() && !m_document.configPath().empty() ? saveConfig(false)
                                                                                         : saveProject(false);
         case QMessageBox::Discard:
@@ -130,7 +130,7 @@ void MainWindow::openDropped(const QString& path) {
         m_message->show(
             MessageKind::Error,
             kConfigurations.contains(suffix)
-                ? tr("Open a model first: a configuration names its layers.")
+                ? tr("Open a model first: a configuration refers to the layers of a model.")
                 : tr("%1 is neither a model (.onnx), nor a project (.quantloupe), nor data (a folder, .npy, "
                      ".npz), nor a configuration (.json).")
                       .arg(info.fileName()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gestures on the graph: what the entries of the layers menu would cover is shown while they are pointed at.
+// Gestures on the graph: hovering an entry of the Layers menu previews the layers that it would cover.
 #include "main_window.h"
 
 namespace quantloupe::ui {
@@ -34,11 +34,11 @@ void MainWindow::buildGestures() {
 void MainWindow::buildNavigation(QMenu* view) {
     const auto keys = [](const char* text) { return QKeySequence(QString::fromLatin1(text)); };
     m_selections = new SelectionHistory(&m_document, this);
-    QAction* back = addAction(view, tr("Selection &back"), keys("Alt+Left"), {}, [this] {
+    QAction* back = addAction(view, tr("Selection &Back"), keys("Alt+Left"), {}, [this] {
         m_selections->back();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
-    QAction* forward = addAction(view, tr("Selection for&ward"), keys("Alt+Right"), {}, [this] {
+    QAction* forward = addAction(view, tr("Selection For&ward"), keys("Alt+Right"), {}, [this] {
         m_selections->forward();
         m_graph->canvas()->ensureVisible(m_document.current());
     });
@@ -48,13 +48,13 @@ void MainWindow::buildNavigation(QMenu* view) {
     };
     connect(m_selections, &SelectionHistory::changed, this, refresh);
     refresh();
-    m_needModel << addAction(view, tr("Next &match"), keys("F3"),
-                             tr("The next row of the layer table as it is filtered and sorted"),
+    m_needModel << addAction(view, tr("Next &Match"), keys("F3"),
+                             tr("Selects the next row of the layer table as filtered and sorted"),
                              [this] { nextMatch(1); });
-    m_needModel << addAction(view, tr("Previous m&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
+    m_needModel << addAction(view, tr("Previous M&atch"), keys("Shift+F3"), {}, [this] { nextMatch(-1); });
 }
 
-/// Of the selected layers; the current one stays.
+/// Starts from the selected layers and keeps the current one.
 void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const NodeId>)) {
     if (m_document.selection().empty()) return;
     const NodeSet reached = reach(*m_document.graph(), m_document.selection());
@@ -64,7 +64,7 @@ void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const 
     m_document.select(std::move(nodes), m_document.current());
 }
 
-/// In the order of the table, round and round.
+/// In the order of the table, wrapping around.
 void MainWindow::nextMatch(int step) {
     if (m_table->filter()->rowCount() == 0) return;
     NodeId next = m_table->neighbour(step);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other tools' configurations in, several exports out, and what runs there beside the preview.
+// Importing configurations of other tools, batch export, and verification in ONNX Runtime.
 #include <QFileDialog>
 
 #include "batch_export_dialog.h"
@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 void MainWindow::chooseImport() {
     const QString path = QFileDialog::getOpenFileName(
-        this, tr("Import from another tool"), {},
+        this, tr("Import from Another Tool"), {},
         tr("Configurations (*.json *.cfg *.py *.yaml *.yml *.encodings *.onnx);;All files (*)"));
     if (!path.isEmpty()) importFrom(path.toStdString());
 }

@@ -37,58 +37,58 @@ void MainWindow::buildMenus() {
 
 void MainWindow::buildFileMenu() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
-    addAction(file, tr("New &window"), QKeySequence::New, tr("For another model, or the same one beside"),
+    addAction(file, tr("New &Window"), QKeySequence::New, tr("Opens another window, for another model or for the same one"),
               [this] { openAnother(); });
-    addAction(file, tr("&Open model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
-    addAction(file, tr("Open &project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
+    addAction(file, tr("&Open Model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
+    addAction(file, tr("Open &Project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
               [this] { chooseProject(); });
-    m_needModel << addAction(file, tr("Open &data folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")), {},
+    m_needModel << addAction(file, tr("Open &Data Folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")), {},
                              [this] { chooseData(); });
-    m_needModel << addAction(file, tr("Open &calibration folder\u2026"), {}, {},
+    m_needModel << addAction(file, tr("Open &Calibration Folder\u2026"), {}, {},
                              [this] { chooseCalibration(); });
-    m_needModel << addAction(file, tr("&Preprocessing\u2026"), {}, tr("How images become the network's inputs"),
+    m_needModel << addAction(file, tr("&Preprocessing\u2026"), {}, tr("How images are converted to network inputs"),
                              [this] { showPreprocess(); });
-    m_recentMenu = file->addMenu(tr("&Recent"));
+    m_recentMenu = file->addMenu(tr("&Recent Files"));
     updateRecent();
-    QAction* demo = addAction(file, tr("Open de&mo"), {}, {}, [this] {
+    QAction* demo = addAction(file, tr("Open De&mo"), {}, {}, [this] {
         if (mayDiscard()) openDemo();
     });
     demo->setEnabled(m_hasDemo);
     file->addSeparator();
-    m_needModel << addAction(file, tr("&Save project"), QKeySequence::Save,
-                             tr("Model, data, configuration and all that was measured"),
+    m_needModel << addAction(file, tr("&Save Project"), QKeySequence::Save,
+                             tr("Saves the model and data paths, the configuration and all results"),
                              [this] { saveProject(false); });
-    m_needModel << addAction(file, tr("Save project &as\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+S")),
+    m_needModel << addAction(file, tr("Save Project &As\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+S")),
                              {}, [this] { saveProject(true); });
     file->addSeparator();
-    m_needModel << addAction(file, tr("Open con&figuration\u2026"),
+    m_needModel << addAction(file, tr("Open Con&figuration\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+Shift+O")), {}, [this] { chooseConfig(); });
     m_needModel << addAction(
-        file, tr("&Import from another tool\u2026"), QKeySequence(QStringLiteral("Ctrl+I")),
-        tr("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a model quantized here"),
+        file, tr("&Import from Another Tool\u2026"), QKeySequence(QStringLiteral("Ctrl+I")),
+        tr("A configuration of AMCT, Quark, CLIKA ACE, AIMET or ONNX Runtime, or of a model quantized by Quantloupe"),
         [this] { chooseImport(); });
-    m_needModel << addAction(file, tr("Save co&nfiguration"), {},
-                             tr("The configuration alone, as the command line reads it"),
+    m_needModel << addAction(file, tr("Save Co&nfiguration"), {},
+                             tr("Saves the configuration alone, as the command line reads it"),
                              [this] { saveConfig(false); });
-    m_needModel << addAction(file, tr("Save configura&tion as\u2026"), {}, {}, [this] { saveConfig(true); });
+    m_needModel << addAction(file, tr("Save Configura&tion As\u2026"), {}, {}, [this] { saveConfig(true); });
     file->addSeparator();
-    m_needModel << addAction(file, tr("Re&load the model"), QKeySequence(QStringLiteral("Ctrl+Shift+R")),
-                             tr("Reads the file again and carries the tuning over"),
+    m_needModel << addAction(file, tr("Re&load Model"), QKeySequence(QStringLiteral("Ctrl+Shift+R")),
+                             tr("Reads the file again and keeps your tuning"),
                              [this] { m_document.reload(); });
     file->addSeparator();
-    addAction(file, tr("C&lose window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });
+    addAction(file, tr("C&lose Window"), QKeySequence(QStringLiteral("Ctrl+W")), {}, [this] { close(); });
     addAction(file, tr("&Quit"), QKeySequence::Quit, {}, [] { QApplication::closeAllWindows(); });
 }
 
 void MainWindow::buildExportMenu() {
     m_exportMenu = menuBar()->addMenu(tr("E&xport"));
-    m_needModel << addAction(m_exportMenu, tr("&Will it hold?"), QKeySequence(QStringLiteral("Ctrl+R")),
-                             tr("Runs the quantized model in ONNX Runtime on the same samples, and puts its "
-                                "accuracy beside the preview's"),
+    m_needModel << addAction(m_exportMenu, tr("&Verify in ONNX Runtime\u2026"), QKeySequence(QStringLiteral("Ctrl+R")),
+                             tr("Runs the quantized model in ONNX Runtime on the same samples and compares "
+                                "its accuracy with the preview"),
                              [this] { verifyExport(); });
-    m_needModel << addAction(m_exportMenu, tr("Export &several\u2026"),
+    m_needModel << addAction(m_exportMenu, tr("Export &Several Formats\u2026"),
                              QKeySequence(QStringLiteral("Ctrl+Shift+E")),
-                             tr("Several exports into one folder"), [this] { exportSeveral(); });
+                             tr("Exports several formats into one folder"), [this] { exportSeveral(); });
     m_exportMenu->addSeparator();
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
@@ -113,30 +113,30 @@ void MainWindow::buildEditMenu() {
     edit->addAction(undo);
     edit->addAction(redo);
     edit->addSeparator();
-    m_needModel << addAction(edit, tr("&Find layers"), QKeySequence::Find, {}, [this] {
+    m_needModel << addAction(edit, tr("&Find Layers"), QKeySequence::Find, {}, [this] {
         m_work->show();
         m_work->showTab(WorkTabs::Layers);
         m_table->filterLine()->setFocus();
         m_table->filterLine()->selectAll();
     });
-    m_needModel << addAction(edit, tr("Select &all layers"), QKeySequence::SelectAll, {}, [this] {
+    m_needModel << addAction(edit, tr("Select &All Layers"), QKeySequence::SelectAll, {}, [this] {
         std::vector<NodeId> all;
         for (std::size_t i = 0; i < m_document.graph()->nodeCount(); ++i) all.push_back(NodeId(i));
         const NodeId current = all.empty() ? NodeId() : all.front();
         m_document.select(std::move(all), current);
     });
-    m_needModel << addAction(edit, tr("Select everything &upstream"), QKeySequence(QStringLiteral("Alt+Up")),
-                             tr("The selected layers and all whose data flows into them"), [this] { selectReachable(upstreamOf); })
-                << addAction(edit, tr("Select everything &downstream"), QKeySequence(QStringLiteral("Alt+Down")),
-                             tr("The selected layers and all that their data flows to"), [this] { selectReachable(downstreamOf); });
+    m_needModel << addAction(edit, tr("Select Everything &Upstream"), QKeySequence(QStringLiteral("Alt+Up")),
+                             tr("The selected layers and all layers upstream of them"), [this] { selectReachable(upstreamOf); })
+                << addAction(edit, tr("Select Everything &Downstream"), QKeySequence(QStringLiteral("Alt+Down")),
+                             tr("The selected layers and all layers downstream of them"), [this] { selectReachable(downstreamOf); });
     m_needModel << addAction(
-        edit, tr("Copy layer &names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
+        edit, tr("Copy Layer &Names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
             QStringList names;
             for (const NodeId node : m_document.selection())
                 names.append(QString::fromStdString(m_document.graph()->node(node).name));
             QApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
         });
-    m_needModel << addAction(edit, tr("Copy &table as CSV"), {}, tr("The rows that are seen"),
+    m_needModel << addAction(edit, tr("Copy &Table as CSV"), {}, tr("Copies the visible rows"),
                              [this] { QApplication::clipboard()->setText(m_table->asCsv()); });
 
     const auto mirror = [](QPushButton* button, QAction* action) {
@@ -156,32 +156,33 @@ void MainWindow::buildEditMenu() {
 
 void MainWindow::buildLayersMenu() {
     m_layersMenu = menuBar()->addMenu(tr("&Layers"));
-    // Space belongs to the graph and the table (in a text field it is a blank); the entry only tells of it.
+    // The graph and the table handle Space themselves (in a text field it is a blank); the entry only shows
+    // it.
     m_toggleAction =
-        addAction(m_layersMenu, tr("Skip &quantization\tSpace"), {}, {}, [this] { toggleSkip(); });
-    m_untilAction = addAction(m_layersMenu, tr("Skip &until\u2026"), QKeySequence(QStringLiteral("U")), {},
+        addAction(m_layersMenu, tr("Skip &Quantization\tSpace"), {}, {}, [this] { toggleSkip(); });
+    m_untilAction = addAction(m_layersMenu, tr("Skip &Until\u2026"), QKeySequence(QStringLiteral("U")), {},
                               [this] { skipUntil(); });
     m_downstreamAction =
-        addAction(m_layersMenu, tr("Skip all &downstream"), QKeySequence(QStringLiteral("D")),
-                  tr("The layer and all that its data flows to"), [this] { skipDownstream(); });
-    m_typeAction = addAction(m_layersMenu, tr("Skip all of this &type"), QKeySequence(QStringLiteral("T")),
+        addAction(m_layersMenu, tr("Skip All &Downstream"), QKeySequence(QStringLiteral("D")),
+                  tr("The layer and all layers downstream of it"), [this] { skipDownstream(); });
+    m_typeAction = addAction(m_layersMenu, tr("Skip All of This &Type"), QKeySequence(QStringLiteral("T")),
                              {}, [this] { skipType(); });
     buildGestures();
     m_layersMenu->addSeparator();
-    m_tailAction = m_layersMenu->addAction(tr("Skip the tai&l"));
+    m_tailAction = m_layersMenu->addAction(tr("Skip the Tai&l"));
     m_tailAction->setCheckable(true);
     connect(m_tailAction, &QAction::triggered, this,
             [this](bool on) { runEdit([&] { return setTail(m_document.config(), on); }); });
     m_needModel << m_tailAction;
-    m_needModel << addAction(m_layersMenu, tr("&Find what to keep in float"), {},
-                             tr("The cheapest layers with which the network is within so many points of float"),
+    m_needModel << addAction(m_layersMenu, tr("Search &for Layers to Keep in Float"), {},
+                             tr("Finds the cheapest set of float layers that keeps the accuracy drop within the target"),
                              [this] { m_tuning->findWhatToKeep(); });
     m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, tr("&Evaluate again"), QKeySequence(Qt::Key_F5), {},
+    m_needModel << addAction(m_layersMenu, tr("&Evaluate Again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });
     QAction* pause = m_layersMenu->addAction(tr("P&ause"));
     pause->setShortcut(QKeySequence(QStringLiteral("P")));
-    pause->setToolTip(tr("Holds what is measured, that of idle time, too, and lets it go on from there"));
+    pause->setToolTip(tr("Pauses all evaluations, also those in the background. No results are lost."));
     pause->setCheckable(true);
     connect(pause, &QAction::triggered, m_document.job(), &EvaluationJob::setPaused);
     connect(m_document.job(), &EvaluationJob::pausedChanged, pause, &QAction::setChecked);
@@ -221,7 +222,7 @@ void MainWindow::updateRecent() {
     m_recentMenu->setEnabled(!paths.isEmpty());
     if (paths.isEmpty()) return;
     m_recentMenu->addSeparator();
-    QAction* clear = m_recentMenu->addAction(tr("Clear the list"));
+    QAction* clear = m_recentMenu->addAction(tr("Clear List"));
     clear->setProperty("comesAndGoes", true);
     connect(clear, &QAction::triggered, this, [this] {
         forgetModels();
@@ -243,19 +244,19 @@ void MainWindow::updateActions() {
         anyQuantized = anyQuantized || (layer && layer->state == LayerState::Quantized);
         anySkipped = anySkipped || (layer && layer->state == LayerState::Skipped);
     }
-    m_toggleAction->setText((anySkipped && !anyQuantized ? tr("&Quantize") : tr("Skip &quantization")) +
+    m_toggleAction->setText((anySkipped && !anyQuantized ? tr("&Quantize") : tr("Skip &Quantization")) +
                             QStringLiteral("\tSpace"));
     m_toggleAction->setEnabled(model && (anyQuantized || anySkipped || m_document.layers().empty()) &&
                                !nodes.empty());
     m_untilAction->setEnabled(model && (nodes.size() == 1 || nodes.size() == 2));
-    m_untilAction->setText(nodes.size() == 2 ? tr("Skip &until here (all between the two)")
-                                             : tr("Skip &until\u2026"));
+    m_untilAction->setText(nodes.size() == 2 ? tr("Skip &Until Here (All Between the Two)")
+                                             : tr("Skip &Until\u2026"));
     m_downstreamAction->setEnabled(model && nodes.size() == 1);
     m_typeAction->setEnabled(model && nodes.size() == 1);
     m_typeAction->setText(nodes.size() == 1 && model
-                              ? tr("Skip all %1 layers (&type)")
+                              ? tr("Skip All %1 Layers (&Type)")
                                     .arg(QString::fromStdString(m_document.graph()->node(nodes[0]).op))
-                              : tr("Skip all of this &type"));
+                              : tr("Skip All of This &Type"));
     m_tailAction->setChecked(model && m_document.config().skipTail &&
                              tailToSkip(*m_document.graph(), m_document.config().wholeTail).whyNot.empty());
     m_gestures->updateActions();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Projects: opening and saving them, what the window keeps in them, and what a crash left behind.
+// Projects: opening and saving them, the window's view state in them, and recovery after a crash.
 #include <QFileDialog>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -18,10 +18,10 @@ QString projectFilter() { return Words::tr("Quantloupe projects (*.quantloupe)")
 
 void MainWindow::chooseProject() {
     const QString path =
-        QFileDialog::getOpenFileName(this, tr("Open a project"), {}, projectFilter() + tr(";;All files (*)"));
+        QFileDialog::getOpenFileName(this, tr("Open Project"), {}, projectFilter() + tr(";;All files (*)"));
     if (path.isEmpty() || !mayDiscard()) return;
     if (!isProjectFile(path.toStdString())) {
-        m_message->show(MessageKind::Error, tr("A project's name ends with .quantloupe."));
+        m_message->show(MessageKind::Error, tr("The name of a project file ends with .quantloupe."));
         return;
     }
     open({path.toStdString(), {}, {}, {}});
@@ -32,7 +32,7 @@ bool MainWindow::saveProject(bool askName) {
     if (askName || path.empty()) {
         std::filesystem::path proposal = path.empty() ? m_document.model()->path : path;
         proposal.replace_extension(kProjectSuffix);
-        QFileDialog dialog(this, tr("Save the project"),
+        QFileDialog dialog(this, tr("Save Project"),
                            QString::fromStdString(proposal.parent_path().string()), projectFilter());
         dialog.setAcceptMode(QFileDialog::AcceptSave);
         dialog.setDefaultSuffix(QLatin1String(kProjectSuffix + 1));  // before it asks about overwriting
@@ -40,7 +40,7 @@ bool MainWindow::saveProject(bool askName) {
         if (dialog.exec() != QDialog::Accepted || dialog.selectedFiles().isEmpty()) return false;
         path = dialog.selectedFiles().front().toStdString();
         if (!isProjectFile(path)) {
-            m_message->show(MessageKind::Error, tr("A project's name must end with .quantloupe."));
+            m_message->show(MessageKind::Error, tr("The name of a project file must end with .quantloupe."));
             return false;
         }
     }
@@ -66,7 +66,7 @@ std::string MainWindow::collectView() const {
     return QJsonDocument(view).toJson(QJsonDocument::Compact).toStdString();
 }
 
-/// What is not there any more is passed over.
+/// Ignores what no longer exists.
 void MainWindow::restoreView(const std::string& json) {
     const QJsonObject view = QJsonDocument::fromJson(QByteArray::fromStdString(json)).object();
     for (const Metric metric : kMetrics)
@@ -98,9 +98,9 @@ void MainWindow::enableRecovery(const std::filesystem::path& folder) {
 void MainWindow::offerRecovery() {
     if (!m_recovery) return;
     m_message->offer(
-        tr("Quantloupe ended unexpectedly. There is unsaved work on %1, from %2.")
+        tr("Quantloupe ended unexpectedly. There are unsaved changes to %1 from %2.")
             .arg(m_recovery->title, m_recovery->when),
-        tr("Recover"), [this] { recover(); }, tr("Discard it"),
+        tr("Recover"), [this] { recover(); }, tr("Discard"),
         [this] {
             discardRecovery(*m_recovery);
             m_recovery.reset();

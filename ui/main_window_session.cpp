@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes beyond the work on one model: other windows, the layout from one start to the next, files that change behind
-// our back, and a word on the desktop when something long has ended.
+// Session features: further windows, the window layout between sessions, files changed by other programs, and
+// desktop notifications after long evaluations.
 #include <QApplication>
 #include <QFileInfo>
 #include <QSettings>
@@ -27,7 +27,7 @@ void MainWindow::keepLayout() {
     m_layout->restore();
 }
 
-/// What reopenLast() finds at the next start. A project knows all the rest itself.
+/// Stores what reopenLast() opens at the next start. A project contains everything else itself.
 void MainWindow::rememberSession() const {
     if (!m_document.hasModel()) return;
     QStringList last{absoluteText(m_document.projectPath())};
@@ -53,7 +53,7 @@ void MainWindow::reopenLast() {
     request.config = there(3);
     request.ownConfig = !request.config.empty();
     if (QSettings().value(QStringLiteral("session/reopen"), false).toBool()) return open(request);
-    m_message->offer(tr("Go on with %1, where you left it?").arg(QFileInfo(last.front()).fileName()), tr("Go on"),
+    m_message->offer(tr("Resume %1?").arg(QFileInfo(last.front()).fileName()), tr("Resume"),
                      [this, request] { open(request); }, tr("Not now"), [] {});
 }
 
@@ -85,13 +85,14 @@ void MainWindow::offerReload(const QString& changed) {
     const QString reload = tr("Reload"), later = tr("Not now");
     if (changed == QString::fromStdString(m_document.preprocessFile().string())) {
         if (m_document.hasOwnPreprocess()) return;  // what was set in the window counts
-        m_message->offer(tr("The preprocessing %1 has changed on disk: images become inputs in another way.").arg(name), reload,
+        m_message->offer(tr("The preprocessing file %1 has changed on disk. Reload it to convert images "
+                            "with the new settings.").arg(name), reload,
                          [this] { m_document.setPreprocess(std::nullopt); }, later, [] {});
         return;
     }
     m_message->offer(changed == QString::fromStdString(m_document.model()->path.string())
-                         ? tr("The model %1 has changed on disk. Reloading it carries the tuning over.").arg(name)
-                         : tr("The weights in %1 have changed on disk. Reloading the model carries the tuning over.").arg(name),
+                         ? tr("The model %1 has changed on disk. Reloading it keeps your tuning.").arg(name)
+                         : tr("The weights in %1 have changed on disk. Reloading the model keeps your tuning.").arg(name),
                      reload, [this] { m_document.reload(); }, later, [] {});
 }
 
@@ -100,7 +101,7 @@ void MainWindow::tellWhenAway(double seconds) {
         !QSettings().value(QStringLiteral("notify"), true).toBool())
         return;
     const Headline headline = headlineOf(m_document.evaluation().get(), m_document.data().has_value());
-    const QString text = tr("%1 is evaluated after %2 s: %3")
+    const QString text = tr("Evaluated %1 in %2 s: %3")
                              .arg(m_document.title())
                              .arg(seconds, 0, 'f', 0)
                              .arg(headline.value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The configurations that were measured, oldest first, each once; one of them may be pinned as the baseline.
+// The evaluated configurations, oldest first, each once; one of them may be pinned as the baseline.
 
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ class MeasuredHistory {
         : m_entries(std::move(entries)), m_baseline(std::move(baseline)) {}
 
     const std::vector<MeasuredConfig>& entries() const { return m_entries; }
-    /// False if this version is there already.
+    /// Returns false if this version already exists.
     bool add(MeasuredConfig measured);
     std::optional<std::size_t> find(const std::string& version) const;
     /// The newest entry with this configuration.
@@ -27,7 +27,7 @@ class MeasuredHistory {
 
     const std::string& baseline() const { return m_baseline; }
     const MeasuredConfig* baselineEntry() const;
-    /// What the person calls the entry, and says of it.
+    /// Sets the user's name and note of the entry.
     void describe(std::size_t index, std::string name, std::string note);
     /// An empty version unpins.
     void pin(const std::string& version) { m_baseline = version; }

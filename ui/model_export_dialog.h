@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Before the quantized model is written: how its numbers are to be stored.
+// Options for exporting the quantized model: how its numbers are stored.
 
 #include <QDialog>
 

@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Asking for a bus that is not there starts one, which takes seconds and is not ours to do.
+/// Connecting to a missing bus would start one, which takes seconds and is not this program's job.
 bool hasSessionBus() {
     if (qEnvironmentVariableIsSet("DBUS_SESSION_BUS_ADDRESS")) return true;
     const QString folder = qEnvironmentVariable("XDG_RUNTIME_DIR");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A word on the desktop for somebody who went on with something else.
+// Desktop notifications for a user who is working in another window.
 
 #include <QString>
 #include <QWidget>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Drawings in a text document that is printed. What is higher than a page goes on in the next column, and then on the next page;
-// it is cut between boxes. As pixels: Qt's PDF writer makes each letter of an SVG a path, hundreds of megabytes of them.
+// Drawings in a printed text document. A drawing higher than a page continues in the next column and then on
+// the next page, and is split between boxes. Rendered as pixels, because Qt's PDF writer turns each letter of
+// an SVG into a path, which takes hundreds of megabytes.
 
 #include <QByteArray>
 #include <QObject>

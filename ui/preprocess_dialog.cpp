@@ -32,8 +32,8 @@ const std::vector<UsualValues>& usualValues() {
     static const std::vector<UsualValues> kUsual = {
         {Words::tr("0 to 1"), Words::tr("pixel / 255"), 1.0f / 255, {0, 0, 0}, {1, 1, 1}},
         {Words::tr("0 to 255"), Words::tr("Pixels as they are"), 1, {0, 0, 0}, {1, 1, 1}},
-        {Words::tr("\u22121 to 1"), Words::tr("pixel / 127.5 \u2212 1, as TensorFlow's networks take it"), 1.0f / 255, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
-        {Words::tr("ImageNet's mean and deviation"), Words::tr("As torchvision's networks take it"), 1.0f / 255, {0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}},
+        {Words::tr("\u22121 to 1"), Words::tr("pixel / 127.5 \u2212 1, as for TensorFlow models"), 1.0f / 255, {0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f}},
+        {Words::tr("ImageNet mean and std"), Words::tr("As for torchvision models"), 1.0f / 255, {0.485f, 0.456f, 0.406f}, {0.229f, 0.224f, 0.225f}},
     };
     return kUsual;
 }
@@ -75,7 +75,7 @@ QString preprocessInWords(const Preprocess& preprocess) {
     if (preprocess.centerCrop) parts << Words::tr("cropped to %1").arg(sidesText(preprocess.centerCrop).remove(QLatin1Char(' ')));
     parts << QLatin1String(kOrders[static_cast<std::size_t>(preprocess.layout)]);
     const int usual = usualIndex(preprocess);
-    parts << (usual < 0 ? Words::tr("own values") : usualValues()[static_cast<std::size_t>(usual)].name);
+    parts << (usual < 0 ? Words::tr("custom values") : usualValues()[static_cast<std::size_t>(usual)].name);
     return parts.join(QStringLiteral(", "));
 }
 
@@ -94,23 +94,23 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent) : QDialo
         connect(field, &QLineEdit::textEdited, this, [this] { complain({}); });
         return field;
     };
-    m_color = new SegmentedControl({tr("RGB"), tr("BGR"), tr("grey")});
-    column->addWidget(makeRow(tr("Colours"), m_color, tr("The order of the channels that the network was trained with")));
+    m_color = new SegmentedControl({tr("RGB"), tr("BGR"), tr("gray")});
+    column->addWidget(makeRow(tr("Colors"), m_color, tr("The order of the channels that the network was trained with")));
     m_layout = new SegmentedControl({tr("channels first"), tr("channels last")});
-    column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW, as PyTorch has it, or NHWC, as TensorFlow has it")));
-    m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: the images fit"), tr("Before the crop, with antialiasing"));
+    column->addWidget(makeRow(tr("Layout"), m_layout, tr("NCHW as in PyTorch, or NHWC as in TensorFlow")));
+    m_resize = line(tr("Resize"), tr("height \u00d7 width; empty: no resize"), tr("Before the crop, with antialiasing"));
     m_interpolation = new SegmentedControl({tr("bilinear"), tr("bicubic")});
     column->addWidget(makeRow(
         tr("Interpolation"), m_interpolation,
-        tr("Of the resize, as Pillow does it; torchvision's default is bilinear, timm's mostly bicubic")));
-    m_crop = line(tr("Centre crop"), tr("height \u00d7 width; empty: none"), tr("After the resize"));
+        tr("Used for the resize, as in Pillow; the default of torchvision is bilinear, that of timm mostly bicubic")));
+    m_crop = line(tr("Center crop"), tr("height \u00d7 width; empty: none"), tr("After the resize"));
     m_values = new ChoiceBox(tr("Values"));
     for (const UsualValues& usual : usualValues()) m_values->addChoice(usual.name, usual.meaning);
-    m_values->addChoice(tr("own"), tr("Scale, mean and std as they stand below"));
-    column->addWidget(makeRow(tr("Values"), m_values, tr("Usual scales, means and deviations")));
-    m_scale = line(tr("Scale"), {}, tr("Each pixel, 0 to 255, is multiplied by it; 1/255 can be written so"));
-    m_mean = line(tr("Mean"), tr("one number a channel"), tr("Taken away from the scaled pixels"));
-    m_std = line(tr("Std"), tr("one number a channel"), tr("The result is divided by it"));
+    m_values->addChoice(tr("custom"), tr("Scale, mean and std as entered below"));
+    column->addWidget(makeRow(tr("Values"), m_values, tr("Common values of scale, mean and std")));
+    m_scale = line(tr("Scale"), {}, tr("Multiplied with each pixel, 0 to 255; you can enter 1/255"));
+    m_mean = line(tr("Mean"), tr("one value per channel"), tr("Subtracted from the scaled pixels"));
+    m_std = line(tr("Std"), tr("one value per channel"), tr("The result is divided by this"));
     int widest = 0;  // the fields stand under each other
     QList<QLabel*> names;
     for (int i = 1; i < column->count(); ++i) names << column->itemAt(i)->widget()->findChild<QLabel*>();
@@ -125,7 +125,7 @@ PreprocessDialog::PreprocessDialog(Document& document, QWidget* parent) : QDialo
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     m_apply = buttons->addButton(tr("Apply"), QDialogButtonBox::ApplyRole);
     m_apply->setDefault(true);
-    m_save = buttons->addButton(tr("Save beside the model"), QDialogButtonBox::ActionRole);
+    m_save = buttons->addButton(tr("Save Next to Model"), QDialogButtonBox::ActionRole);
     m_save->setAutoDefault(false);
     column->addWidget(buttons);
     setMinimumWidth(unit * 32);
@@ -179,7 +179,7 @@ void PreprocessDialog::load() {
         fill(Preprocess{});
         complain(sentence(QString::fromUtf8(error.what())));
     }
-    m_save->setToolTip(tr("Writes %1, which the command line finds, too").arg(QString::fromStdString(m_document.preprocessFile().filename().string())));
+    m_save->setToolTip(tr("Writes %1, which the command line finds as well").arg(QString::fromStdString(m_document.preprocessFile().filename().string())));
     showViews();
 }
 
@@ -214,11 +214,11 @@ void PreprocessDialog::showViews() {
     }
     if (m_status->property("role").toString() == QLatin1String("bad")) return;
     QString text;
-    if (!opened) text = tr("No data yet: it is used for the images that are opened next.");
-    else if (!images.isEmpty()) text = tr("As the network gets them; its values go from %1.").arg(opened->networkSpan);
+    if (!opened) text = tr("No data yet: these settings apply to the images that you open next.");
+    else if (!images.isEmpty()) text = tr("As the network receives them; values from %1.").arg(opened->networkSpan);
     const EvaluationPtr evaluation = m_document.evaluation();
     if (opened && evaluation && !m_document.accuracyStale() && evaluation->floating && evaluation->floating->top1)
-        text += QLatin1Char(' ') + tr("The float network gets %1 right.").arg(formatRate(*evaluation->floating->top1));
+        text += QLatin1Char(' ') + tr("Accuracy of the float network: %1.").arg(formatRate(*evaluation->floating->top1));
     m_status->setText(text);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How images become the network's inputs, to be tried until they look right: the first images are shown as the network gets them,
-// and the float accuracy is measured anew. What is applied goes into the project; it can be written beside the model, where the
-// command line finds it.
+// Editor for how images are converted to network inputs: shows the first images as the network receives them,
+// and measures the float accuracy again. Applied settings are saved in the project; they can be written next
+// to the model, where the command line finds them.
 
 #include <QDialog>
 #include <QLabel>

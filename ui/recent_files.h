@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The models opened last, newest first, kept in the settings of the person.
+// The models opened last, newest first, kept in the settings of the user.
 
 #include <QString>
 #include <QStringList>

@@ -31,12 +31,13 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
       m_python(new QLineEdit(this)),
       m_run(new QPushButton(tr("Run"), this)),
       m_progress(new QProgressBar(this)) {
-    setWindowTitle(tr("Will it hold?"));
+    setWindowTitle(tr("Verify in ONNX Runtime"));
     setObjectName(QStringLiteral("verify"));
     resize(560, 320);
     auto* what = makeLabel(
-        tr("The quantized model as it would be exported, run by ONNX Runtime on the same samples, beside the "
-           "preview. Its graph optimizations are off: they round in other places."),
+        tr("Runs the quantized model, as exported, in ONNX Runtime on the same samples and compares it with "
+           "the preview. ONNX Runtime's graph optimizations are off, because they change where values are "
+           "rounded."),
         "muted");
     for (QLabel* label : {what, m_verdict, m_details, m_stage}) label->setWordWrap(true);
     for (QLabel* label : {m_verdict, m_details}) label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -53,7 +54,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     pythonLayout->addWidget(choose);
     m_python->setText(QSettings().value(kPythonKey).toString());
     const QString found = QString::fromStdString(findPython().string());
-    m_python->setPlaceholderText(found.isEmpty() ? tr("none on the PATH") : found);
+    m_python->setPlaceholderText(found.isEmpty() ? tr("none found on PATH") : found);
     m_python->setAccessibleName(tr("Python"));
     m_progress->setRange(0, 0);
     m_progress->setTextVisible(false);
@@ -72,7 +73,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     layout->addStretch(1);
     layout->addWidget(
         makeRow(tr("Python"), pythonRow,
-                tr("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on the PATH")));
+                tr("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on PATH")));
     layout->addWidget(m_progress);
     layout->addLayout(bottom);
     m_run->setDefault(true);
@@ -82,7 +83,7 @@ VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
     });
     connect(close, &QPushButton::clicked, this, &QDialog::close);
     connect(choose, &QPushButton::clicked, this, [this] {
-        const QString path = QFileDialog::getOpenFileName(this, tr("The Python to use"), m_python->text());
+        const QString path = QFileDialog::getOpenFileName(this, tr("Python Interpreter"), m_python->text());
         if (!path.isEmpty()) m_python->setText(path);
     });
     connect(m_python, &QLineEdit::textChanged, this, [](const QString& path) { QSettings().setValue(kPythonKey, path.trimmed()); });
@@ -115,7 +116,7 @@ void VerifyDialog::start() {
 void VerifyDialog::idle() {
     m_progress->hide();
     m_stage->clear();
-    m_run->setText(tr("Run again"));
+    m_run->setText(tr("Run Again"));
 }
 
 void VerifyDialog::showVerdict(const QString& text, const char* role) {
@@ -131,9 +132,9 @@ void VerifyDialog::present(const Verification& r) {
     m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
     m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
     const std::string why = whyVerificationFailed(r);
-    showVerdict(why.empty() ? tr("It holds.") : tr("It does not hold: %1.").arg(QString::fromStdString(why)),
+    showVerdict(why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
                 why.empty() ? "good" : "bad");
-    m_details->setText(tr("The same class for %1 of %2 samples; the largest difference of an output is %3.")
+    m_details->setText(tr("The predicted class agrees for %1 of %2 samples; the largest output difference is %3.")
                            .arg(percent(r.agreement))
                            .arg(r.samples)
                            .arg(r.maxAbsDiff, 0, 'g', 3));
@@ -142,13 +143,13 @@ void VerifyDialog::present(const Verification& r) {
 
 void VerifyDialog::presentFailure(const QString& text) {
     idle();
-    showVerdict(tr("It could not be run."), "bad");
+    showVerdict(tr("The model could not be run."), "bad");
     m_details->setText(sentence(text));
 }
 
 void VerifyDialog::markStale() {
     if (m_answered && m_document.config() != m_config)
-        m_stage->setText(tr("The configuration has changed since: run again."));
+        m_stage->setText(tr("The configuration has changed since this run. Run again."));
 }
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Will it hold? The exported model's accuracy in ONNX Runtime beside the preview's, on the same samples. Does not block the window.
+// Verifies the exported model in ONNX Runtime: compares its accuracy with the preview's on the same samples.
+// Does not block the window.
 
 #include <QDialog>
 #include <QLabel>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where a window stands and how its panels divide it, kept in the person's settings from one start to the next.
+// Position and size of a window and its panels, stored in the user's settings.
 
 #include <QMainWindow>
 #include <QSplitter>
@@ -10,7 +10,7 @@ namespace quantloupe::ui {
 
 class WindowLayout {
   public:
-    /// What they are now is what reset() goes back to.
+    /// Takes the current layout as the one that reset() restores.
     WindowLayout(QMainWindow* window, std::vector<QSplitter*> splitters);
     void save() const;
     /// As it was saved last; nothing where nothing was.

@@ -132,7 +132,7 @@ void OptionReader::choice(const std::string& name, const std::vector<std::string
         const auto found = std::find(values.begin(), values.end(), value);
         if (found == values.end()) {
             throw UsageError(
-                fmt::format("{} does not know '{}'; it takes: {}", name, value, fmt::join(values, ", ")));
+                fmt::format("{}: unknown value '{}'; available: {}", name, value, fmt::join(values, ", ")));
         }
         const auto index = static_cast<std::size_t>(found - values.begin());
         m_edits.push_back([apply, index](QuantizationConfig& config) { apply(config, index); });
@@ -187,7 +187,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         flag("--progress", "Show progress on stderr", [this] { m_options.progress = true; });
     }
     if (has.layerTable) {
-        flag("--path", "Print where the accuracy went, step by step", [this] { m_options.path = true; });
+        flag("--path", "Print the accuracy loss by step", [this] { m_options.path = true; });
         flag("--all-layers", "Print all layers, not only the worst", [this] { m_options.allLayers = true; });
         count("--worst", m_options.worst, "Print so many of the worst layers (10)");
         addAnalysis();
@@ -306,7 +306,7 @@ void OptionReader::addSkips() {
 }
 
 void OptionReader::addTo(bool dialect) {
-    const std::string what = dialect ? fmt::format("The dialect to write: {}; right after --skip-until, a destination",
+    const std::string what = dialect ? fmt::format("The format to write: {}; right after --skip-until, a destination",
                                                    fmt::join(dialectNames(false), ", "))
                                      : "A destination of the --skip-until before it";
     text("--to", what, [this, dialect](const std::string& value) {
@@ -316,12 +316,12 @@ void OptionReader::addTo(bool dialect) {
         }
         if (!dialect) throw UsageError("--to must follow the --skip-until that it belongs to");
         m_options.dialect = knownDialect("--to", value, false);
-    })->type_name(dialect ? "DIALECT|NAME" : "NAME");
+    })->type_name(dialect ? "FORMAT|NAME" : "NAME");
     if (!m_has.foreign) return;
-    text("--from", fmt::format("The dialect of FILE: {}", fmt::join(dialectNames(true), ", ")),
+    text("--from", fmt::format("The format of FILE: {}", fmt::join(dialectNames(true), ", ")),
          [this](const std::string& value) { m_options.dialect = knownDialect("--from", value, true); })
         ->required()
-        ->type_name("DIALECT");
+        ->type_name("FORMAT");
 }
 
 void OptionReader::closeUntil() {
@@ -361,7 +361,7 @@ Options OptionReader::finish() {
     closeUntil();
     if (m_has.dialect && m_options.dialect.empty()) {
         throw UsageError(
-            "--to DIALECT is missing (a --to right after --skip-until is one of its destinations)");
+            "--to FORMAT is missing (a --to right after --skip-until is one of its destinations)");
     }
     m_options.config = startingPoint();
     for (const Edit& edit : m_edits) edit(m_options.config);

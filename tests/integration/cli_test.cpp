@@ -134,8 +134,8 @@ class CliTest : public QObject {
         row("until without end", "inspect MODEL --skip-until a", "--to");
         row("until, then another option", "inspect MODEL --skip-until a --json --to b", "--to");
         row("end without until", "inspect MODEL --to b", "--skip-until");
-        row("export without dialect", "export MODEL -o x.json", "--to DIALECT");
-        row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to DIALECT");
+        row("export without dialect", "export MODEL -o x.json", "--to FORMAT");
+        row("the dialect went to until", "export MODEL --skip-until a --to amct -o x.json", "--to FORMAT");
         row("unknown dialect", "export MODEL --to nope -o x.json", "amct");
         row("import without model", "import x.json --from amct -o y.json", "--model");
         row("import without dialect", "import x.json --model MODEL -o y.json", "--from");

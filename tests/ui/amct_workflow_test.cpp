@@ -282,7 +282,7 @@ class AmctWorkflowTest : public QObject {
         click("Skip: Input layers");  // which does not
         QVERIFY(settled(AmctStep::Parameters));
         QVERIFY(panel->head(AmctStep::Skip)->done());
-        click("Try them");
+        click("Try Variants");
         QVERIFY(panel->guide()->trying());
         QVERIFY(settled(AmctStep::Verdict));
         QVERIFY(!panel->guide()->trying());
@@ -290,7 +290,7 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->isOpen(AmctStep::Verdict));
         const QuantizationConfig before = document().config();
         QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials do not appear in the history
-        click("Keep every layer in float");
+        click("Keep Every Layer in Float");
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
         QCOMPARE(document().evaluation()->counts.quantized, std::size_t(0));
@@ -310,7 +310,7 @@ class AmctWorkflowTest : public QObject {
     void amctsPresetIsOfferedAndOffersTheWorkflow() {
         openWindow();
         AmctPanel* panel = m_window->amctPanel();
-        QVERIFY(!visibleButton("AMCT's tuning workflow\u2026"));
+        QVERIFY(!visibleButton("AMCT Tuning Workflow\u2026"));
         QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(settled(AmctStep::Skip));
         QVERIFY(!panel->guide()->differences().isEmpty());
@@ -320,13 +320,13 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->isOpen(AmctStep::Skip));
         panel->head(AmctStep::Initial)->setFocus();
         QTest::keyClick(panel->head(AmctStep::Initial), Qt::Key_Return);
-        click("Use AMCT's preset");
+        click("Use AMCT Preset");
         QCOMPARE(document().config().preset, std::string(kAmctPreset));
         QVERIFY(settled(AmctStep::Initial));  // 8 bits are enough
         QVERIFY(panel->guide()->differences().isEmpty());
         QTest::keyClick(m_window.get(), Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY(!panel->isVisible());
-        click("AMCT's tuning workflow\u2026");
+        click("AMCT Tuning Workflow\u2026");
         QVERIFY(panel->isVisible());
     }
 
@@ -358,10 +358,10 @@ class AmctWorkflowTest : public QObject {
             return QApplication::focusWidget() &&
                    QApplication::focusWidget()->accessibleName() == QStringLiteral("Calibration method");
         }));
-        click("Weight scales\u2026");
+        click("Weight Scales\u2026");
         QVERIFY(waitFor([&] {
             return QApplication::focusWidget() &&
-                   QApplication::focusWidget()->accessibleName() == QStringLiteral("How scales of weights are chosen");
+                   QApplication::focusWidget()->accessibleName() == QStringLiteral("Weight scale method");
         }));
         QVERIFY(QApplication::focusWidget()->isVisible());
     }

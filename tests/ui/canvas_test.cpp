@@ -229,7 +229,7 @@ class CanvasTest : public QObject {
             if (!document.layers().empty()) told << legend.nothing();
         });
         QVERIFY(test::openAndWait(document, test::writeModel(m_folder)));
-        QCOMPARE(told.value(0), QStringLiteral("being measured\u2026"));
+        QCOMPARE(told.value(0), QStringLiteral("evaluating\u2026"));
         QCOMPARE(told.back(), QString());
         QVERIFY(canvas.scale().any);
     }

@@ -38,8 +38,8 @@ class CommandsTest : public QObject {
         QVERIFY(palette);
         QVERIFY(palette->list()->count() > 30);
         m_window->document()->select(NodeId(0));
-        QTest::keyClicks(palette->line(), QStringLiteral("hold ev"));
-        QVERIFY2(palette->list()->currentItem()->text().contains(QStringLiteral("Hold evaluation")),
+        QTest::keyClicks(palette->line(), QStringLiteral("manual ev"));
+        QVERIFY2(palette->list()->currentItem()->text().contains(QStringLiteral("Manual Evaluation")),
                  qPrintable(palette->list()->currentItem()->text()));
         QTest::keyClick(palette->line(), Qt::Key_Return);
         QVERIFY(QTest::qWaitFor([&] { return m_window->document()->held(); }, 5000));

@@ -153,7 +153,7 @@ class GesturesTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = nullptr;
         for (QAction* action : menu->actions())
-            if (action->text().contains("/blocks/1 and 3 alike")) block = action;
+            if (action->text().contains("/blocks/1 and 3 more like it")) block = action;
         QVERIFY2(block, "the block of three layers is not offered");
         QTest::mouseMove(menu, menu->actionGeometry(block).center());
         menu->setActiveAction(block);
@@ -181,7 +181,7 @@ class GesturesTest : public QObject {
         m_window->gestures()->popUpBlocks();
         QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
         QAction* block = menu->actions().back();
-        QVERIFY2(block->text().contains("and 1 alike (6 nodes)"), qPrintable(block->text()));
+        QVERIFY2(block->text().contains("and 1 more like it (6 nodes)"), qPrintable(block->text()));
         menu->setActiveAction(block);
         QCOMPARE(previewed(), (QStringList{"Add_3", "Add_6", "Mul_2", "Mul_5", "Sigmoid_1", "Sigmoid_4"}));
         QTest::keyClick(menu, Qt::Key_Escape);

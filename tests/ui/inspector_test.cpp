@@ -148,7 +148,7 @@ class InspectorTest : public QObject {
             QCOMPARE(settings(name).activationBits, std::optional<int>(16));
         }
         QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
-        click("As the network");
+        click("Reset");
         QCOMPARE(settings("Conv_2").comment, std::string("mind the gap"));
         QVERIFY(!m_document->config().layers.contains("Conv_4"));
         QApplication::clipboard()->setText(QStringLiteral("something else"));

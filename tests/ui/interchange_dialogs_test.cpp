@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import, batch export and verification in ONNX Runtime in the window, on the demo.
+// Import, batch export and "Verify in ONNX Runtime" as the user meets them in the window, on the demo.
 #include <QDialogButtonBox>
 #include <QMessageBox>
 #include <QPainter>
@@ -94,9 +94,9 @@ class InterchangeDialogsTest : public QObject {
             QStringLiteral("Not in the model")));  // comes first
         const QString left = linesUnder(dialog.review(), QStringLiteral("Not in the model")).join('\n');
         QVERIFY2(left.contains(QStringLiteral("conv.0.0/Cov")) && left.contains(QStringLiteral("did you mean")), qPrintable(left));
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Understood")).isEmpty());
-        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes here")).isEmpty());
-        QCOMPARE(dialog.importButton()->text(), QStringLiteral("Take over what was understood"));
+        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Recognized")).isEmpty());
+        QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes to the configuration")).isEmpty());
+        QCOMPARE(dialog.importButton()->text(), QStringLiteral("Import Recognized Settings"));
         QVERIFY(document().config() == before);  // a review changes nothing
 
         const int steps = document().undoStack()->count();
@@ -123,7 +123,7 @@ class InterchangeDialogsTest : public QObject {
             const auto found = dialog.review()->findItems(text, Qt::MatchExactly | Qt::MatchRecursive);
             return found.isEmpty() ? nullptr : found.front();
         };
-        const QString is = QStringLiteral("It is ") + QLatin1String(kFirst);
+        const QString is = QStringLiteral("Use ") + QLatin1String(kFirst);
         QVERIFY(link(is));
         const auto clickOn = [&](QTreeWidgetItem* item) {
             dialog.review()->scrollToItem(item);
@@ -136,11 +136,11 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Not in the model"))
                      .join('\n')
                      .contains(QString::fromStdString(wrong)));
-        QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Other names")).size(), 1);
+        QCOMPARE(linesUnder(dialog.review(), QStringLiteral("Names that you replaced")).size(), 1);
         QVERIFY(document().config() == before);
         // It can be taken back, by the keyboard too.
         dialog.review()->setFocus();
-        dialog.review()->setCurrentItem(link(QStringLiteral("Take that back")));
+        dialog.review()->setCurrentItem(link(QStringLiteral("Undo This")));
         QTest::keyClick(dialog.review(), Qt::Key_Return);
         QVERIFY(waitForReview(dialog));
         QVERIFY(dialog.isVisible());
@@ -162,17 +162,17 @@ class InterchangeDialogsTest : public QObject {
         ImportDialog dialog(document(), path, m_window.get());
         dialog.show();
         QVERIFY(waitForReview(dialog));
-        const auto links = dialog.review()->findItems(QStringLiteral("It is ") + QLatin1String(kFirst), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto links = dialog.review()->findItems(QStringLiteral("Use ") + QLatin1String(kFirst), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(links.size(), 1);
         Q_EMIT dialog.review()->itemClicked(links.front(), 0);
         QVERIFY(waitForReview(dialog));
         QVERIFY(!dialog.importButton()->isEnabled());
         QVERIFY2(dialog.status().contains(QLatin1String(kFirst)), qPrintable(dialog.status()));
-        const auto back = dialog.review()->findItems(QStringLiteral("Take that back"), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto back = dialog.review()->findItems(QStringLiteral("Undo This"), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(back.size(), 1);
         Q_EMIT dialog.review()->itemClicked(back.front(), 0);
         QVERIFY(waitForReview(dialog));
-        QVERIFY2(!dialog.review()->findItems(QStringLiteral("It is"), Qt::MatchStartsWith | Qt::MatchRecursive).isEmpty(), qPrintable(dialog.status()));
+        QVERIFY2(!dialog.review()->findItems(QStringLiteral("Use "), Qt::MatchStartsWith | Qt::MatchRecursive).isEmpty(), qPrintable(dialog.status()));
     }
 
     void namesAreReplacedWhole() {
@@ -221,7 +221,7 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(waitForReview(dialog));
         QVERIFY(!dialog.importButton()->isEnabled());
         ImportDialog own(document(), written("own.json", R"({"quantloupe": 1})"));
-        QVERIFY2(own.status().contains(QStringLiteral("Open configuration")), qPrintable(own.status()));
+        QVERIFY2(own.status().contains(QStringLiteral("Open Configuration")), qPrintable(own.status()));
         ImportDialog missing(document(), file("not_there.cfg"));
         QVERIFY(waitForReview(missing));
         QVERIFY2(missing.status().contains(QStringLiteral("not_there.cfg")), qPrintable(missing.status()));
@@ -319,7 +319,7 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(dialog.job()->running());
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify_without");
-        QCOMPARE(dialog.verdict(), QStringLiteral("It could not be run."));
+        QCOMPARE(dialog.verdict(), QStringLiteral("The model could not be run."));
         QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")), qPrintable(dialog.details()));
 
         dialog.pythonLine()->clear();
@@ -329,7 +329,7 @@ class InterchangeDialogsTest : public QObject {
         dialog.start();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify");
-        QVERIFY2(dialog.verdict() == QStringLiteral("It holds."), qPrintable(dialog.verdict() + dialog.details()));
+        QVERIFY2(dialog.verdict() == QStringLiteral("Verified."), qPrintable(dialog.verdict() + dialog.details()));
         const double here = dialog.here().split(' ').at(0).toDouble(), there = dialog.there().split(' ').at(0).toDouble();
         QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
         QVERIFY(std::abs(here - there) <= 0.5);

@@ -204,7 +204,7 @@ class OverlayTest : public QObject {
             ++compared;
         }
         QVERIFY(compared > 0);
-        QCOMPARE(canvas()->reference().name(), QStringLiteral("the configuration before"));
+        QCOMPARE(canvas()->reference().name(), QStringLiteral("the previous configuration"));
         QVERIFY(m_window->graphView()->legend()->nothing().isEmpty());
     }
 

@@ -85,7 +85,7 @@ class ProjectTest : public QObject {
         m_window->open({file("a.quantloupe"), {}, {}, {}});
         QVERIFY(waitUntilMeasured());
         QVERIFY(!document().reference().layers());
-        QVERIFY(document().reference().whyNone().contains(QStringLiteral("being measured")));
+        QVERIFY(document().reference().whyNone().contains(QStringLiteral("being evaluated")));
         QVERIFY(QTest::qWaitFor([&] { return document().reference().layers() != nullptr; }, 20000));
         QVERIFY(values(*document().reference().layers()) == first);
         QVERIFY(values(document().layers()) != first);
@@ -115,7 +115,7 @@ class ProjectTest : public QObject {
     void theHistoryShowsTheDifferenceToTheBaseline() {
         toggle("Conv_0");
         const QAbstractItemModel* model = m_window->historyPanel()->view()->model();
-        QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(), QStringLiteral("to float"));
+        QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(), QStringLiteral("vs. float"));
         document().pinBaseline(0);
         QVERIFY(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString().contains(QChar(0x2691)));
         QCOMPARE(model->index(1, HistoryModel::Difference).data().toString(), QStringLiteral("+") + formatDecibel(0));
@@ -155,7 +155,7 @@ class ProjectTest : public QObject {
         QVERIFY(document().saveProject(file("a.quantloupe")));
         fs::remove(file("chain.onnx"));
         m_window->openDropped(qpath("a.quantloupe"));
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("is not there")), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("does not exist")), qPrintable(m_window->messageBar()->text()));
     }
 
     void dataThatIsGoneStaysInTheProject() {

@@ -42,14 +42,14 @@ class QueueTest : public QObject {
         queue.add(QueuedWork::Kind::Question, QStringLiteral("layer"), CancelToken());
         queue.start(a);
         QVERIFY(queue.works()[0].running && !queue.works()[1].running);
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, a question"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("2 exports, a query"));
         first.cancel();
         QCOMPARE(queue.works().size(), std::size_t(3));
         queue.finish(b);
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("an export, a question"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("an export, a query"));
         queue.cancel(QueuedWork::Kind::Export);
         QVERIFY(!second.cancelled());  // that one was done
-        QCOMPARE(waitingWords(queue.works()), QStringLiteral("a question"));
+        QCOMPARE(waitingWords(queue.works()), QStringLiteral("a query"));
         QVERIFY(waitingWords({}).isEmpty());
     }
 
@@ -159,7 +159,7 @@ class QueueTest : public QObject {
             job()->runExport(QStringLiteral("a file"), [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
         job()->ask(QStringLiteral("anything"), [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
-        QVERIFY2(QTest::qWaitFor([&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a question")); }, 5000),
+        QVERIFY2(QTest::qWaitFor([&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
                  qPrintable(m_status->text()));
         QCOMPARE(exported.size(), 0);
         job()->setPaused(false);

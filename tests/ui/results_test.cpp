@@ -146,7 +146,7 @@ class ResultsTest : public QObject {
         const QStringList lines = configDifference(a, b);
         QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")), qPrintable(lines.join(QLatin1Char('|'))));
         QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
-        QVERIFY(lines.contains(QStringLiteral("Gemm_4: as the network \u2192 8-bit weights")));
+        QVERIFY(lines.contains(QStringLiteral("Gemm_4: network settings \u2192 8-bit weights")));
         QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
         QCOMPARE(lines.size(), 4);
         QCOMPARE(configDifference(b, a).size(), 4);
@@ -173,7 +173,7 @@ class ResultsTest : public QObject {
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
         bool told = false;
-        for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 to \u2691");
+        for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 vs. \u2691");
         QVERIFY(told);
         QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
@@ -203,7 +203,7 @@ class ResultsTest : public QObject {
         evaluation.quantized->agreement.reset();
         evaluation.unevaluated = "2 of 5 nodes are not evaluated";
         line = headlineOf(&evaluation, true);
-        QVERIFY2(line.note.startsWith(QStringLiteral("Evaluated in part \u00b7 SQNR")), qPrintable(line.note));
+        QVERIFY2(line.note.startsWith(QStringLiteral("Partly evaluated \u00b7 SQNR")), qPrintable(line.note));
         QVERIFY(line.toolTip.contains(QStringLiteral("2 of 5 nodes")));
     }
 
@@ -259,7 +259,7 @@ class ResultsTest : public QObject {
         section.show();
         QPushButton* look = nullptr;
         for (auto* button : section.findChildren<QPushButton*>())
-            if (button->text().startsWith(QStringLiteral("Look"))) look = button;
+            if (button->text().startsWith(QStringLiteral("Search for Improvements"))) look = button;
         QTest::mouseClick(look, Qt::LeftButton);
         QVERIFY(section.looking());
         QVERIFY(waitFor([&] { return !section.looking(); }));

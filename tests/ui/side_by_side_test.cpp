@@ -44,7 +44,7 @@ class SideBySideTest : public QObject {
         QVERIFY(look(canvas(), "/blocks/1/conv/Conv").hatched);
         QVERIFY(!look(other(), "/blocks/1/conv/Conv").hatched);
         QCOMPARE(sides()->names().size(), 2);
-        QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("The configuration before: ")), qPrintable(sides()->names()[0]));
+        QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("Previous configuration: ")), qPrintable(sides()->names()[0]));
         QVERIFY2(sides()->names()[1].startsWith(QStringLiteral("Now: ")), qPrintable(sides()->names()[1]));
         QVERIFY2(sides()->names()[0].mid(26) != sides()->names()[1].mid(5), qPrintable(sides()->names().join('|')));  // the results differ
 
@@ -115,7 +115,7 @@ class SideBySideTest : public QObject {
         // An edit there changes the current configuration.
         QTest::keyClick(other(), Qt::Key_Space);
         QVERIFY(document()->layer(node("/blocks/3/Add"))->state == LayerState::Skipped);
-        // "Skip until" may end on either side.
+        // "Skip Until" may end on either side.
         QVERIFY(evaluated());
         document()->select(node("/blocks/4/conv/Conv"));
         QTest::keyClick(m_window.get(), Qt::Key_U);

@@ -55,7 +55,7 @@ class TuneFinderTest : public QObject {
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Tune: 1 layer in float"));
         QVERIFY(measured());
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
-        QVERIFY(!button(QStringLiteral("Take it"))->isEnabled());  // it is already the current configuration
+        QVERIFY(!button(QStringLiteral("Apply"))->isEnabled());  // it is already the current configuration
 
         // Another point of the same search, by its place in the plot: the first, which is where it began.
         auto* plot = finder()->findChild<TradeOffPlot*>();
@@ -70,7 +70,7 @@ class TuneFinderTest : public QObject {
 
     void withTheButtonToo() {
         find();
-        QTest::mouseClick(button(QStringLiteral("Take it")), Qt::LeftButton);
+        QTest::mouseClick(button(QStringLiteral("Apply")), Qt::LeftButton);
         QVERIFY(m_document->config() == finder()->found()->curve[1].config);
     }
 
@@ -103,14 +103,14 @@ class TuneFinderTest : public QObject {
         QVERIFY(!finder()->finding());
         QVERIFY(measured());
         QVERIFY(!finder()->finding());
-        QCOMPARE(button(QStringLiteral("Find what to keep in float"))->isEnabled(), true);
+        QCOMPARE(button(QStringLiteral("Search for Layers to Keep in Float"))->isEnabled(), true);
     }
 
     void cancelEndsItToo() {
         start();
         m_document->cancel();
         QVERIFY(!finder()->finding());
-        QVERIFY(button(QStringLiteral("Find what to keep in float"))->isEnabled());
+        QVERIFY(button(QStringLiteral("Search for Layers to Keep in Float"))->isEnabled());
     }
 
     void whereEditsAreHeldToo() {
@@ -134,7 +134,7 @@ class TuneFinderTest : public QObject {
         find();
         QVERIFY(m_document->edit(skipLayers(m_document->config(), {"Conv_0"})));
         QVERIFY(measured());
-        QVERIFY(says(QStringLiteral("of the configuration before")));
+        QVERIFY(says(QStringLiteral("for the previous configuration")));
         QVERIFY(!table()->isEnabled());
         finder()->take(1);
         QVERIFY(m_document->config() != finder()->found()->curve[1].config);
@@ -149,7 +149,7 @@ class TuneFinderTest : public QObject {
         SuggestionSection section(&bare);
         section.show();
         for (auto* one : section.finder()->findChildren<QPushButton*>())
-            if (one->text() == QStringLiteral("Find what to keep in float")) {
+            if (one->text() == QStringLiteral("Search for Layers to Keep in Float")) {
                 QVERIFY(!one->isEnabled());
                 QVERIFY(one->toolTip().contains(QStringLiteral("Needs data")));
             }
@@ -169,7 +169,7 @@ class TuneFinderTest : public QObject {
         return false;
     }
     void start() {
-        auto* begin = button(QStringLiteral("Find what to keep in float"));
+        auto* begin = button(QStringLiteral("Search for Layers to Keep in Float"));
         begin->setFocus();
         QTest::keyClick(begin, Qt::Key_Space);
     }

@@ -42,7 +42,7 @@ class TuningPanelTest : public QObject {
     void aQuantizedModelIsReported() {
         const auto banner = [&] {
             for (auto* label : m_panel->findChildren<QLabel*>())
-                if (label->isVisible() && label->text().contains(QStringLiteral("quantized already"))) return true;
+                if (label->isVisible() && label->text().contains(QStringLiteral("already quantized"))) return true;
             return false;
         };
         auto* preset = named<QComboBox>("Preset");
@@ -99,7 +99,7 @@ class TuningPanelTest : public QObject {
             while (box->currentIndex() != target) QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
             QVERIFY(config().transforms.equalization.profile == profile);
             QCOMPARE(named<NumberField>("Weight threshold")->isVisible(), profile == EqualizationProfile::Quark);
-            QCOMPARE(named<QAbstractButton>("Biases count in the ranges", true)->isVisible(),
+            QCOMPARE(named<QAbstractButton>("Include biases in the ranges", true)->isVisible(),
                      profile == EqualizationProfile::Quark || profile == EqualizationProfile::Quantloupe);
         }
         QVERIFY(!named<NumberField>("Passes")->isVisible());
@@ -120,14 +120,14 @@ class TuningPanelTest : public QObject {
         QTest::keyClick(field, Qt::Key_Escape);
         QCOMPARE(field->text(), QStringLiteral("7"));
         QVERIFY(field->complaint().isEmpty());
-        QTest::mouseClick(named<QAbstractButton>("Until the weights rest", true), Qt::LeftButton);
+        QTest::mouseClick(named<QAbstractButton>("Until converged", true), Qt::LeftButton);
         QCOMPARE(config().transforms.equalization.steps, -1);
         QVERIFY(!field->isVisible());
-        QVERIFY(named<NumberField>("Rest below")->isVisible());
+        QVERIFY(named<NumberField>("Convergence threshold")->isVisible());
     }
 
     void aimetsEqualizeModelIsOneClick() {
-        auto* button = named<QAbstractButton>("As AIMET's equalize_model", true);
+        auto* button = named<QAbstractButton>("Use AIMET's equalize_model", true);
         QVERIFY(button);
         QTest::mouseClick(button, Qt::LeftButton);
         const TransformOptions& transforms = config().transforms;
@@ -157,7 +157,7 @@ class TuningPanelTest : public QObject {
     }
 
     void migrationIsTypedAndRefusedInPlace() {
-        auto* field = named<NumberField>("Migration of outliers");
+        auto* field = named<NumberField>("Outlier migration");
         QVERIFY(field);
         QCOMPARE(field->text(), QStringLiteral("0"));
         type(field, "0.5");
@@ -230,7 +230,7 @@ class TuningPanelTest : public QObject {
     }
 
     void finerPointsFoldAwayAndRemember() {
-        auto* heading = named<SectionHeading>("Finer points");
+        auto* heading = named<SectionHeading>("Advanced");
         auto* scales = named<QAbstractButton>("Power-of-two weight scales", true);
         QVERIFY(!scales->isVisible());
         QTest::mouseClick(heading, Qt::LeftButton);
@@ -239,7 +239,7 @@ class TuningPanelTest : public QObject {
         QVERIFY(config().quantization.weight.powerOfTwo);
         QTest::mouseClick(named<QAbstractButton>("Restricted range", true), Qt::LeftButton);
         QVERIFY(!config().quantization.weight.restricted);
-        auto* method = named<QComboBox>("How scales of weights are chosen");
+        auto* method = named<QComboBox>("Weight scale method");
         method->setFocus();
         QTest::keyClick(method, Qt::Key_End);
         QVERIFY(config().quantization.weight.method == WeightMethod::FullSpan);
@@ -254,7 +254,7 @@ class TuningPanelTest : public QObject {
     }
 
     void operatorsAreChosen() {
-        QTest::mouseClick(named<SectionHeading>("Finer points"), Qt::LeftButton);
+        QTest::mouseClick(named<SectionHeading>("Advanced"), Qt::LeftButton);
         auto* box = named<QComboBox>("Which operators are quantized");
         QVERIFY(box && box->isVisible());
         box->setFocus();
@@ -268,19 +268,19 @@ class TuningPanelTest : public QObject {
     /// Each switch sets the key that it says it sets, no other, and undo takes it back.
     void everySwitchOfTheNpuSetsItsKey() {
         const std::pair<const char*, const char*> switches[] = {
-            {"Means divide by k / 2\u207f", "transforms.npu_operators.average_pool"},
+            {"Averages with factor k / 2\u207f", "transforms.npu_operators.average_pool"},
             {"LeakyRelu slopes in 1/256", "transforms.npu_operators.leaky_relu"},
             {"Sigmoid as HardSigmoid", "transforms.npu_operators.sigmoid"},
             {"Align Concat", "quantization.npu_positions.align_concat"},
             {"Align pools", "quantization.npu_positions.align_pool"},
             {"Align Pad", "quantization.npu_positions.align_pad"},
             {"Align Slice", "quantization.npu_positions.align_slice"},
-            {"Shift of reading", "quantization.npu_positions.adjust_shift_read"},
-            {"Shift of writing", "quantization.npu_positions.adjust_shift_write"},
-            {"Shift of cutting", "quantization.npu_positions.adjust_shift_cut"},
-            {"Shift of biases", "quantization.npu_positions.adjust_shift_bias"},
+            {"Read shift", "quantization.npu_positions.adjust_shift_read"},
+            {"Write shift", "quantization.npu_positions.adjust_shift_write"},
+            {"Cut shift", "quantization.npu_positions.adjust_shift_cut"},
+            {"Bias shift", "quantization.npu_positions.adjust_shift_bias"},
             {"HardSigmoid", "quantization.npu_positions.adjust_hard_sigmoid"},
-            {"Shift of swish", "quantization.npu_positions.adjust_shift_swish"}};
+            {"Swish shift", "quantization.npu_positions.adjust_shift_swish"}};
         auto* heading = named<SectionHeading>("AMD NPU");
         QVERIFY(!named<QAbstractButton>("Align pools", true)->isVisible());
         QTest::mouseClick(heading, Qt::LeftButton);

@@ -41,7 +41,7 @@ class UserStoryTest : public QObject {
     void opensTheDemoFromTheEmptyWindow() {
         QPushButton* open = nullptr;
         for (QPushButton* button : m_window->findChildren<QPushButton*>())
-            if (button->isVisible() && button->text() == QLatin1String("Open the demo")) open = button;
+            if (button->isVisible() && button->text() == QLatin1String("Open the Demo")) open = button;
         QVERIFY(open);
         QTest::mouseClick(open, Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() && document().evaluation(); }, kPatience));
@@ -119,7 +119,7 @@ class UserStoryTest : public QObject {
         QVERIFY(amct[kFirst]["quant_enable"] == false);
         QVERIFY(amct[kFifth]["quant_enable"] == true);
         exportBy("Quantized model", file("tuned.onnx"));
-        exportBy("Save configuration as", file("tuned.json"));
+        exportBy("Save Configuration As", file("tuned.json"));
         QVERIFY(loadConfig(file("tuned.json")) == document().config());
     }
 

@@ -41,14 +41,14 @@ class WindowSessionTest : public QObject {
     }
 
     void keysAreChangedAndKept() {
-        QAction* fit = action("Fit graph");
-        QAction* columns = action("Wrap into columns");
+        QAction* fit = action("Fit Graph");
+        QAction* columns = action("Wrap into Columns");
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
         ShortcutSheet sheet(actions(), m_window->shortcutKeys());
-        choose(sheet, "Fit graph");
+        choose(sheet, "Fit Graph");
         QTest::keyClick(sheet.editor(), Qt::Key_W);
         // The field waits whether more keys follow.
-        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into columns"), qPrintable(sheet.remark()->text()));
+        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into Columns"), qPrintable(sheet.remark()->text()));
         sheet.assignButton()->click();
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(columns->shortcut().isEmpty());
@@ -64,10 +64,10 @@ class WindowSessionTest : public QObject {
 
         // The next window has them, too; their defaults come back one by one or all at once.
         MainWindow next;
-        QAction* nextFit = named(next.allActions(), "Fit graph");
+        QAction* nextFit = named(next.allActions(), "Fit Graph");
         QVERIFY(nextFit);
         QCOMPARE(nextFit->shortcut(), QKeySequence(Qt::Key_W));
-        choose(sheet, "Wrap into columns");
+        choose(sheet, "Wrap into Columns");
         QVERIFY(sheet.defaultButton()->isEnabled());
         sheet.defaultButton()->click();
         QCOMPARE(columns->shortcut(), QKeySequence(Qt::Key_W));
@@ -89,9 +89,9 @@ class WindowSessionTest : public QObject {
         QCOMPARE(recent.size(), 2);  // the palette opens them by name
         ShortcutSheet sheet(next.allActions(), next.shortcutKeys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
-            QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) && (*item)->text(0) != QLatin1String("Clear the list"), qPrintable((*item)->text(0)));
+            QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) && (*item)->text(0) != QLatin1String("Clear List"), qPrintable((*item)->text(0)));
         sheet.resetButton()->click();  // goes over all commands: none of them may be gone
-        QCOMPARE(named(next.allActions(), "Fit graph")->shortcut(), QKeySequence(Qt::Key_F));
+        QCOMPARE(named(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
 
     void aSecondWindowIsItsOwn() {
@@ -130,7 +130,7 @@ class WindowSessionTest : public QObject {
         QCOMPARE(window.size(), QSize(1111, 777));
         QVERIFY(window.inspector()->isHidden());
         QVERIFY(!window.historyPanel()->parentWidget()->isHidden());
-        named(window.allActions(), "Reset the window's layout")->trigger();
+        named(window.allActions(), "Reset Panel Layout")->trigger();
         QVERIFY(!window.inspector()->isHidden());
         QVERIFY(window.historyPanel()->parentWidget()->isHidden());
         MainWindow third;
@@ -169,7 +169,7 @@ class WindowSessionTest : public QObject {
         {
             MainWindow window;
             window.setAskBeforeClosing(false);
-            named(window.allActions(), "Go on with the last work at the start")->setChecked(true);
+            named(window.allActions(), "Reopen the Last Session at Startup")->setChecked(true);
             window.show();
             window.reopenLast();
             QVERIFY(reopened(window));
@@ -215,7 +215,7 @@ class WindowSessionTest : public QObject {
         QVERIFY(document.history().entries().size() >= measured);
         QVERIFY(document.history().entries().front().otherModel);
         QVERIFY(!document.undoStack()->isClean());
-        QVERIFY2(m_window->messageBar()->text().contains("read again"), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains("reloaded"), qPrintable(m_window->messageBar()->text()));
     }
 
     void aBrokenFileLeavesAllAsItIs() {
@@ -317,7 +317,7 @@ class WindowSessionTest : public QObject {
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeWindow(); }, 5000));
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);
-        QVERIFY2(told.front().front().toString().startsWith("chain is evaluated after"), qPrintable(told.front().front().toString()));
+        QVERIFY2(told.front().front().toString().startsWith("Evaluated chain in"), qPrintable(told.front().front().toString()));
         m_window->setLongSeconds(1000);
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo step of a configuration change: it keeps the value before and after.
+// The undo step of a configuration change: stores the configuration before and after it.
 
 #include <QElapsedTimer>
 #include <QUndoCommand>

@@ -22,7 +22,7 @@ QString nameList(const std::vector<std::string>& names) {
 ConfigEdit addRule(const QuantizationConfig& config, SkipRule rule) {
     ConfigEdit edit{config, {}, {}};
     if (std::ranges::count(config.rules, rule) > 0) {
-        edit.complaint = Words::tr("There is such a rule already: %1.").arg(qs(describe(rule)));
+        edit.complaint = Words::tr("This rule already exists: %1.").arg(qs(describe(rule)));
         return edit;
     }
     edit.text = Words::tr("Skip %1").arg(qs(describe(rule)));
@@ -58,7 +58,7 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
             if (!layer->quantizable) {
                 reason =
                     Words::tr("%1 cannot be quantized: %2")
-                        .arg(qs(layer->name), layer->reason.empty() ? Words::tr("its operator stays in float")
+                        .arg(qs(layer->name), layer->reason.empty() ? Words::tr("this operator is not quantized")
                                                                     : qs(layer->reason));
                 continue;
             }
@@ -88,7 +88,7 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
         if (!reaches(other, one)) {
             ConfigEdit edit{config,
                             {},
-                            Words::tr("No path leads from %1 to %2, nor back: there is nothing between them.")
+                            Words::tr("No path connects %1 and %2 in either direction, so there are no layers between them.")
                                 .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
             return edit;
         }
@@ -114,7 +114,7 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
                 config,
                 {},
                 Words::tr(
-                    "No path leads from %1 to %2: with several ends, start from a layer before all of them.")
+                    "No path leads from %1 to %2. To skip until several layers, start from a layer upstream of all of them.")
                     .arg(qs(graph.node(from).name), qs(graph.node(end).name))};
         rule.to.push_back(graph.node(end).name);
     }
@@ -154,7 +154,7 @@ ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) {
 ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on) {
     ConfigEdit edit{config, {}, {}};
     if (index >= config.rules.size()) return edit;
-    edit.text = (on ? Words::tr("Rule on: %1") : Words::tr("Rule off: %1")).arg(qs(describe(config.rules[index])));
+    edit.text = (on ? Words::tr("Enable rule: %1") : Words::tr("Disable rule: %1")).arg(qs(describe(config.rules[index])));
     edit.next.rules[index].off = !on;
     return edit;
 }
@@ -174,7 +174,7 @@ ConfigEdit setTail(const QuantizationConfig& config, bool skip) {
 }
 
 ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name) {
-    ConfigEdit edit{config, Words::tr("Leave %1 to the rules").arg(qs(name)), {}};
+    ConfigEdit edit{config, Words::tr("Use the rules for %1").arg(qs(name)), {}};
     if (config.layers.contains(name)) setLayerChoice(edit.next, name, std::nullopt);
     return edit;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the person's gestures do to the configuration: functions from one value to the next, and the words for
-// the undo menu. Nothing here runs the engine.
+// Configuration edits behind the user's actions: functions from one configuration to the next, with the text
+// for the undo menu. Nothing here runs the engine.
 
 #include <QString>
 #include <string>
@@ -16,8 +16,8 @@ namespace quantloupe::ui {
 struct ConfigEdit {
     QuantizationConfig next;
     QString text;       ///< "Skip Conv_3"; for the undo menu
-    QString complaint;  ///< why there is nothing to do; then `next` is what it was
-    int mergeKey = -1;  ///< edits with the same key and not long after each other become one; -1: never
+    QString complaint;  ///< why the edit does nothing; `next` is then the unchanged configuration
+    int mergeKey = -1;  ///< edits with the same key merge if they follow each other quickly; -1: never
 };
 
 enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 3 };
@@ -30,38 +30,38 @@ ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, C
     return edit;
 }
 
-/// Keeps the layers in float: takes back what says "always quantize", and adds one rule of kind node.
+/// Keeps the layers in float: removes their "always quantize" settings and adds one rule of kind node.
 ConfigEdit skipLayers(const QuantizationConfig& config, const std::vector<std::string>& names);
-/// Takes the layers out of the node rules; where another rule or the tail still covers one, sets quantize =
-/// true.
+/// Removes the layers from the node rules; sets quantize = true for layers that another rule or the tail
+/// still covers.
 ConfigEdit quantizeLayers(const Graph& graph, const QuantizationConfig& config,
                           const std::vector<std::string>& names);
 /// Space: skips all of them if any is quantized, quantizes all otherwise. A folded or fused layer stands for
-/// its host. `layers` are the evaluation's, one a node; empty if there is none yet.
+/// its host. `layers` are the results of the evaluation, one per node; empty if there is none yet.
 ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                         const std::vector<LayerResult>& layers, const std::vector<NodeId>& nodes);
 
-/// From the one to the other, whichever comes first in the data's direction.
+/// Skips the layers between the two, in either order.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId one, NodeId other);
-/// From the layer to each of the ends. With one end as above; with several, all must come after it.
+/// Skips the layers from `from` to each of the ends. With several ends, all of them must be downstream of it.
 ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeId from,
                      const std::vector<NodeId>& ends);
 ConfigEdit skipDownstream(const Graph& graph, const QuantizationConfig& config, NodeId from);
 ConfigEdit skipType(const QuantizationConfig& config, const std::string& op);
 ConfigEdit skipPattern(const QuantizationConfig& config, const std::string& regex);
-/// All blocks built like `like`: a scope, or a layer's name (model/blocks.h).
+/// Skips all blocks with the structure of `like`: a scope, or a layer's name (model/blocks.h).
 ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like);
-/// A rule that is made already, of whichever kind.
+/// Adds an existing rule of any kind.
 ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule);
-/// Switches the rule off, which keeps it for later, or on again.
+/// Disables the rule without removing it, or enables it again.
 ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on);
 ConfigEdit removeRule(const QuantizationConfig& config, std::size_t index);
 ConfigEdit setTail(const QuantizationConfig& config, bool skip);
-/// Forgets "always quantize" and "never quantize" of a layer.
+/// Removes "always quantize" and "never quantize" from a layer.
 ConfigEdit clearLayerChoice(const QuantizationConfig& config, const std::string& name);
-/// The preset's decisions; rules, layer settings and comments stay.
+/// Applies the settings of a preset; keeps rules, layer settings and comments.
 ConfigEdit applyPreset(const QuantizationConfig& config, const std::string& name);
-/// True where the configuration differs from its preset in what the preset decides.
+/// Returns whether the configuration differs from its preset in a setting that the preset defines.
 bool differsFromPreset(const QuantizationConfig& config);
 
 }  // namespace quantloupe::ui

@@ -69,7 +69,7 @@ ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std
 QString describeSettings(const LayerSettings& settings) {
     QStringList words;
     if (settings.quantize)
-        words << (*settings.quantize ? Words::tr("must be quantized") : Words::tr("must stay float"));
+        words << (*settings.quantize ? Words::tr("always quantized") : Words::tr("always float"));
     if (settings.weightBits) words << Words::tr("%1-bit weights").arg(*settings.weightBits);
     if (settings.weightPerChannel)
         words << (*settings.weightPerChannel ? Words::tr("weights per channel")
@@ -80,9 +80,9 @@ QString describeSettings(const LayerSettings& settings) {
                                                   indexOf(weightMethodTexts(), *settings.weightMethod))]
                               .name());
     if (settings.weightPowerOfTwo || settings.activationPowerOfTwo)
-        words << Words::tr("power-of-two scales set");
+        words << Words::tr("power-of-two scales overridden");
     if (settings.weightSigned || settings.weightSymmetric || settings.weightRestricted)
-        words << Words::tr("weight codes set");
+        words << Words::tr("weight codes overridden");
     if (settings.biasBits)
         words << (*settings.biasBits == kFloatBias ? Words::tr("float bias")
                                                    : Words::tr("%1-bit bias").arg(*settings.biasBits));
@@ -90,7 +90,7 @@ QString describeSettings(const LayerSettings& settings) {
     if (settings.activationSymmetric)
         words << (*settings.activationSymmetric ? Words::tr("symmetric activation")
                                                 : Words::tr("asymmetric activation"));
-    if (settings.activationSigned) words << Words::tr("activation codes set");
+    if (settings.activationSigned) words << Words::tr("activation codes overridden");
     if (settings.calibrationMethod)
         words << calibrationMethodTexts()[static_cast<std::size_t>(
                                               indexOf(calibrationMethodTexts(), *settings.calibrationMethod))]

@@ -12,25 +12,26 @@
 
 namespace quantloupe::ui {
 
-/// `change` alters the settings of each; a layer without any setting afterwards is forgotten.
+/// Applies `change` to the settings of each layer; removes layers that have no settings afterwards.
 ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names, const QString& text,
                         const std::function<void(LayerSettings&)>& change, int mergeKey = -1);
 
-/// The settings without the comment, as the text of a configuration of that one layer; also other windows read it.
+/// Returns the settings without the comment, as the text of a configuration of this one layer, which other
+/// windows can read, too.
 QString settingsToText(const LayerSettings& settings);
-/// The reverse; empty if the text is nothing of that kind.
+/// Reads such a text; empty if the text is something else.
 std::optional<LayerSettings> settingsFromText(const QString& text);
-/// Comments stay.
+/// Keeps the comments.
 ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names, const LayerSettings& settings);
 /// "4-bit weights, IFMR"; "" for none.
 QString describeSettings(const LayerSettings& settings);
 
-/// Layers among `names` with a batch norm behind them keep it, or have it folded into them again
+/// Layers among `names` with a batch norm after them keep it, or have it folded into them again
 /// (transforms.skip_folding).
 ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
                           const std::vector<std::string>& names, bool keep);
 
-/// Takes the set of layers out of equalization, or lets it take part again.
+/// Excludes an equalization group from equalization, or includes it again.
 ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set, bool on);
 
 }  // namespace quantloupe::ui

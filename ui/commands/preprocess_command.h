@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The undo step of another preprocessing.
+// The undo step of a preprocessing change.
 
 #include <QUndoCommand>
 #include <functional>
@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 class PreprocessCommand : public QUndoCommand {
   public:
-    /// Nothing: as the file beside the model says. `apply` reads the data anew.
+    /// Nothing: the preprocessing file next to the model applies. `apply` reads the data again.
     using Choice = std::optional<Preprocess>;
     PreprocessCommand(Choice before, Choice after, const QString& text, std::function<void(const Choice&)> apply)
         : QUndoCommand(text), m_before(std::move(before)), m_after(std::move(after)), m_apply(std::move(apply)) {}

@@ -10,7 +10,8 @@ namespace {
 
 const QString kGroup = QStringLiteral("shortcuts");
 
-/// "View/Fit graph": no marks that may change, and nothing that means something in the name of a setting.
+/// "View.Fit Graph": without mnemonics and ellipses, which may change, and without characters that are
+/// special in setting names.
 QString commandName(const QAction& action) {
     QString name = action.property("menuPath").toString().section(QStringLiteral(" \u25b8"), 0, 0) + QLatin1Char('.') +
                    action.text().section(QLatin1Char('\t'), 0, 0);
@@ -22,8 +23,8 @@ QString commandName(const QAction& action) {
 
 void ShortcutKeys::adopt(const QList<QAction*>& actions) {
     m_commands.clear();
-    // What is behind a tab only tells of keys that belong to the graph and the table.
-    // A recent file is no command: its entry is deleted with the next one that is opened.
+    // Text after a tab only shows keys that the graph and the table handle themselves. A recent file is not a
+    // command: its entry is deleted when another file is opened.
     for (QAction* action : actions)
         if (!action->text().contains(QLatin1Char('\t')) && !action->property("comesAndGoes").toBool()) m_commands.push_back({action, commandName(*action), action->shortcuts()});
     reload();

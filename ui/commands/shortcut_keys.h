@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The keys of a window's commands: those they came with, and in their place those that the person chose, which are kept
-// in the settings. A command is known by its place in the menus, as it read when the window was made.
+// Keyboard shortcuts of a window's commands: the defaults, or those that the user assigned, which are stored
+// in the settings. A command is identified by its menu path and text at the time when the window was created.
 
 #include <QAction>
 #include <QKeySequence>
@@ -12,17 +12,18 @@ namespace quantloupe::ui {
 
 class ShortcutKeys {
   public:
-    /// Takes the actions' present keys for those they come with, then gives them the person's. `menuPath` is read from
-    /// each action's property of that name; one with the property `comesAndGoes` is passed over, and need not outlive this.
+    /// Takes the current keys of the actions as the defaults, then assigns the user's keys. `menuPath` is
+    /// read from each action's property of that name; actions with the property `comesAndGoes` are ignored,
+    /// and need not outlive this.
     void adopt(const QList<QAction*>& actions);
-    /// Reads the person's choice again, after another window has changed it.
+    /// Reads the user's keys again after another window has changed them.
     void reload();
 
     bool knows(const QAction* action) const { return find(action) != nullptr; }
     bool isDefault(const QAction* action) const;
-    /// The command that has these keys, other than `except`; null: nobody.
+    /// Returns the command other than `except` that has these keys; null if there is none.
     QAction* holder(const QKeySequence& keys, const QAction* except) const;
-    /// Empty keys: none. Whoever had them loses them.
+    /// Assigns the keys; another command with the same keys loses them. Empty: removes the keys.
     void set(QAction* action, const QKeySequence& keys);
     void reset(QAction* action);
     void resetAll();

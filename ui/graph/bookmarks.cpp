@@ -37,9 +37,9 @@ Bookmarks::Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent) :
 
 void Bookmarks::addTo(QMenu* menu) {
     m_menu = menu->addMenu(tr("&Bookmarks"));
-    m_add = m_menu->addAction(tr("&Bookmark this view\u2026"));
+    m_add = m_menu->addAction(tr("&Bookmark This View\u2026"));
     m_add->setShortcut(QKeySequence(QStringLiteral("Ctrl+B")));
-    m_add->setToolTip(tr("Place, zoom, metric, collapsed blocks and selection, to come back to; kept in the project"));
+    m_add->setToolTip(tr("Saves position, zoom, metric, collapsed blocks and selection in the project"));
     connect(m_add, &QAction::triggered, this, &Bookmarks::ask);
     fillMenu();
 }
@@ -80,7 +80,7 @@ QString Bookmarks::proposal() const {
 void Bookmarks::ask() {
     if (!m_document->hasModel()) return;
     bool agreed = false;
-    const QString name = QInputDialog::getText(m_canvas, tr("Bookmark this view"), tr("Name"), QLineEdit::Normal, proposal(), &agreed).trimmed();
+    const QString name = QInputDialog::getText(m_canvas, tr("Bookmark This View"), tr("Name"), QLineEdit::Normal, proposal(), &agreed).trimmed();
     if (agreed && !name.isEmpty()) add(name);
 }
 
@@ -134,7 +134,7 @@ void Bookmarks::go(std::size_t index) {
     m_document->setLayoutOptions(options);
 }
 
-/// What is not there any more is passed over.
+/// Ignores what no longer exists.
 void Bookmarks::arrive() {
     const Bookmark mark = *std::exchange(m_going, std::nullopt);
     const Graph& graph = *m_document->graph();

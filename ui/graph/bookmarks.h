@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Views of the graph to come back to: place and zoom, metric, what is collapsed, what is selected. They go into the project.
+// Bookmarked views of the graph: position and zoom, metric, collapsed blocks, selection. They are saved in
+// the project.
 
 #include <QJsonArray>
 #include <QMenu>
@@ -13,7 +14,7 @@
 
 namespace quantloupe::ui {
 
-/// Layers by their names, so that it survives another layout and a reloaded model.
+/// Refers to layers by name, so that it survives another layout and a reloaded model.
 struct Bookmark {
     QString name;
     Metric metric = Metric::LocalQs;
@@ -36,13 +37,13 @@ class Bookmarks : public QObject {
     /// The submenu and the entry that adds one.
     void addTo(QMenu* menu);
     const std::vector<Bookmark>& all() const { return m_bookmarks; }
-    /// What is seen now; an existing one of the name is replaced.
+    /// Adds the current view; replaces a bookmark of the same name.
     void add(const QString& name);
     void remove(std::size_t index);
     void go(std::size_t index);
 
     QJsonArray toJson() const;
-    /// Entries that are no bookmarks are passed over.
+    /// Ignores entries that are not bookmarks.
     void fromJson(const QJsonArray& json);
 
   private:

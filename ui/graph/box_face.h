@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A box of the graph without its texts and numbers: fill, hatch, rim, band, the sheets behind a collapsed group. On a screen
-// most boxes look like many others, so each face is painted once for a zoom and copied from then on; on paper it is painted.
+// A box of the graph without its texts and numbers: fill, hatch, border, band, the sheets behind a collapsed
+// group. On a screen most boxes look alike, so each face is painted once per zoom level and then copied; on
+// paper it is painted each time.
 
 #include <QHash>
 #include <QImage>
@@ -17,16 +18,16 @@ constexpr double kSheets = 6;  ///< how far the sheets of a group stand out, rig
 
 /// In the painter's coordinates.
 void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme);
-/// Where the heat of a box stands, between its texts and its right rim.
+/// Position of a box's heat bar, between its texts and its right border.
 QRectF heatSlot(const QRectF& box);
 
 class FaceCache {
   public:
     struct Face {
         QImage image;
-        int margin = 0;  ///< pixels round the box
+        int margin = 0;  ///< pixels around the box
     };
-    /// Of a box of this many pixels, where a scene unit has `scale`.
+    /// The face of a box of this many pixels, at `scale` pixels per scene unit.
     const Face& face(QSize pixels, double scale, const NodeLook& look, const Theme& theme);
 
   private:
@@ -43,7 +44,7 @@ class FaceCache {
     double m_scale = 0;
 };
 
-/// What painting keeps from frame to frame.
+/// Data that painting keeps from frame to frame.
 struct PaintCache {
     TextCache texts;
     FaceCache faces;

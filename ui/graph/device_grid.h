@@ -24,7 +24,7 @@ class DeviceGrid {
         m_pixels = painter.paintEngine() && painter.paintEngine()->type() == QPaintEngine::Raster;
     }
     bool pixels() const { return m_pixels; }
-    double scale() const { return m_scale; }  ///< pixels a scene unit
+    double scale() const { return m_scale; }  ///< pixels per scene unit
     double x(double scene) const { return scene * m_scale + m_x; }
     double y(double scene) const { return scene * m_scale + m_y; }
     /// From pixels to the scene.
@@ -63,7 +63,7 @@ class DeviceGrid {
     double penWidth(double sceneWidth) const { return m_pixels ? std::max(1.0, std::round(sceneWidth * m_scale)) / m_scale : sceneWidth; }
     double length(double sceneLength) const { return m_pixels ? std::round(sceneLength * m_scale) / m_scale : sceneLength; }
 
-    /// At least a pixel large.
+    /// At least one pixel large.
     QRect pixelsOf(const QRectF& rect) const {
         const auto whole = [](double place) { return static_cast<int>(std::lround(place)); };
         const int left = whole(x(rect.left())), top = whole(y(rect.top()));

@@ -171,7 +171,7 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
     heads.closeSubpath();
 }
 
-/// What comes in is dashed and what goes out is solid: colour alone would not tell everyone.
+/// What comes in is dashed and what goes out is solid: color alone would not tell everyone.
 void EdgePainter::paintLooked(const Edge& edge) {
     const bool in = m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
     const QColor& color = in ? m_theme.edgeIn : m_theme.accent;

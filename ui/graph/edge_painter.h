@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The edges of the graph. Long ones are many screens long, and thousands lie on each other from afar: only what is seen
-// is drawn, what lies along an axis as rectangles on whole pixels (most of it does), and from afar each pixel once.
+// The edges of the graph. Long edges span many screens, and thousands overlap when zoomed out, so only the
+// visible part is drawn: axis-aligned parts (most of them) as rectangles on whole pixels, and each pixel only
+// once when zoomed out.
 
 #include <QPainter>
 

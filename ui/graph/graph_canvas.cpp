@@ -21,7 +21,7 @@ constexpr double kFitMargin = 28;
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
 
 GraphCanvas::GraphCanvas(GraphCanvas* leader, QWidget* parent) : GraphCanvas(leader->m_document, leader, parent) {
-    setAccessibleName(tr("Graph of the configuration to compare with"));
+    setAccessibleName(tr("Graph of the compared configuration"));
     setPicture(leader->m_picture);
     m_transform = leader->m_transform;
     connect(leader, &GraphCanvas::looksChanged, this, &GraphCanvas::updateLooks);
@@ -63,7 +63,7 @@ LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
     const bool sameGraph = picture && m_picture && graph == m_graph;
-    // What the person looks at stays where it is.
+    // Keeps the position of what the user looks at.
     const NodeId still = sameGraph && !m_leader ? stillLayer() : NodeId();
     const auto place = [this](NodeId layer) {
         const QRectF box = toRectF(m_picture->nodes[*m_index.boxOf(layer)].box);
@@ -168,7 +168,7 @@ void GraphCanvas::updateLooks() {
     const std::vector<LayerResult>& shown = layers() ? *layers() : none;
     ScaleChoice choice = scaleChoice();
     if (m_leader) {
-        // The same colour is the same value on both sides. A difference is shown where it is a difference of.
+        // The same color is the same value on both sides. A difference is shown where it is a difference of.
         m_metric = m_leader->metric() == Metric::Difference ? Metric::None : m_leader->metric();
         const MetricScale& scale = m_leader->scale();
         if (scale.any) choice = {scale.best, scale.worst, scale.logarithmic};
@@ -217,7 +217,7 @@ void GraphCanvas::viewMoved() {
     Q_EMIT viewChanged();
 }
 
-/// Something of the drawing always stays in sight.
+/// A part of the drawing always stays visible.
 void GraphCanvas::keepInside() {
     if (!m_picture) return;
     const QRectF drawn = m_transform.toView(m_index.bounds());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph on the screen. Drag or wheel pans, Ctrl+wheel or pinch zooms to the cursor; a click selects,
-// Ctrl adds, Shift takes all on any path from the current layer, Shift+drag draws a rubber band; arrow keys
-// walk along the edges, a double click centres.
-// Selection, place and zoom survive every new result.
+// The graph on the screen. Drag or wheel pans, Ctrl+wheel or pinch zooms to the cursor; a click selects, Ctrl
+// adds to the selection, Shift selects all layers on any path from the current layer, Shift+drag draws a
+// rubber band; arrow keys follow the edges, a double click centers. New results keep selection, position and
+// zoom.
 
 #include <QWidget>
 #include <map>
@@ -27,8 +27,9 @@ class GraphCanvas : public QWidget {
     Q_OBJECT
   public:
     explicit GraphCanvas(Document* document, QWidget* parent = nullptr);
-    /// The same graph under the configuration that is compared with (LayerReference), coloured on the leader's scale. Its place
-    /// and zoom are told with setTransform(); clicks select and choose as they do on the leader, which has to outlive it.
+    /// The same graph with the results of the reference configuration (LayerReference), colored on the
+    /// leader's scale. setTransform() sets its position and zoom; clicks work as on the leader, which has to
+    /// outlive it.
     explicit GraphCanvas(GraphCanvas* leader, QWidget* parent = nullptr);
     ~GraphCanvas() override;
 
@@ -42,7 +43,7 @@ class GraphCanvas : public QWidget {
     const LayerReference& reference() const { return m_document->reference(); }
     bool hasBaseline() const { return m_document->history().baselineEntry() != nullptr; }
 
-    /// No layer has a value yet, and they are on their way.
+    /// Whether no layer has a value yet and an evaluation is running.
     bool measuring() const { return m_measuring; }
 
     Metric metric() const { return m_metric; }
@@ -63,31 +64,32 @@ class GraphCanvas : public QWidget {
     void centerOn(NodeId layer);
     void ensureVisible(NodeId layer);
     void centerScene(QPointF scene);
-    /// The layer nearest to the middle of what is seen, and how far the middle is from the middle of its box, in scene units.
+    /// The layer nearest to the center of the view, and the distance from the center of its box to the center
+    /// of the view, in scene units.
     std::optional<std::pair<NodeId, QPointF>> placeInSight() const;
     void showPlace(NodeId layer, QPointF aside, double zoom);
-    /// The current layer's box, where the view holds still when the graph is laid out anew.
+    /// The current layer's box, which keeps its position in the view when the graph is laid out again.
     void holdStill(NodeId layer);
-    /// The part of the drawing that is seen.
+    /// The visible part of the drawing.
     QRectF visibleScene() const { return m_transform.toScene(QRectF(rect())); }
     std::optional<std::size_t> boxAt(QPointF view) const;
-    /// The open block whose name is written there: an index into the picture's groups.
+    /// The open block whose name is at this position: an index into the picture's groups.
     std::optional<std::size_t> frameNameAt(QPointF view) const;
 
-    /// The next click chooses where "skip until" ends; each click with Ctrl chooses one more end.
+    /// The next click chooses the end of "skip until"; each Ctrl+click chooses another end.
     void startUntil(NodeId from);
     void cancelUntil();
     bool choosingUntil() const { return m_untilFrom.valid(); }
-    /// As if the mouse were over the box.
+    /// Behaves as if the mouse were over the box.
     void setHovered(std::optional<std::size_t> box);
 
-    /// Draws these layers as if a rule kept them in float; `words` are told over the graph.
+    /// Draws these layers as if a rule kept them in float; `words` are shown above the graph.
     void setPreview(NodeSet covered, const QString& words);
     void clearPreview();
-    /// What the rule in the making would cover, in words; empty if there is none.
+    /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
-    /// Where a menu about the current layer opens, on the screen.
+    /// Screen position for the context menu of the current layer.
     QPoint menuPlace() const;
 
     /// Sizes of boxes that fit the widget's font.
@@ -125,14 +127,14 @@ class GraphCanvas : public QWidget {
     enum class Drag { None, Click, Pan, Band };
 
     GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent);
-    /// That are shown: the document's, or of a follower the reference's; null if there are none.
+    /// The layers shown: those of the document or, for a follower, of the reference; null if there are none.
     const std::vector<LayerResult>* layers() const;
     const LayerResult* layerResult(NodeId id) const;
     GraphCanvas* chooser() { return m_leader ? m_leader : this; }
     bool endUntil(std::size_t box, bool more);
     void paintNothing(QPainter& painter);
     void updateLooks();
-    void sceneChanged();  ///< what was painted is of no use any more
+    void sceneChanged();  ///< the painted scene is outdated
     QRectF fitArea() const;
     void updateSelection();
     void resetView();
@@ -149,8 +151,8 @@ class GraphCanvas : public QWidget {
     std::optional<std::size_t> currentBox() const { return m_index.boxOf(m_document->current()); }
     void showToolTip(QPoint position, QPoint global);
     QString overlayHint(NodeId id) const;
-    NodeId layerOf(std::size_t box) const;  ///< of a collapsed group its first
-    NodeId endOf(std::size_t box) const;    ///< of a collapsed group its last
+    NodeId layerOf(std::size_t box) const;  ///< for a collapsed group, its first layer
+    NodeId endOf(std::size_t box) const;  ///< for a collapsed group, its last layer
     std::vector<NodeId> layersOf(std::size_t box) const;
     void selectBox(std::size_t box, bool add);
     QString groupHint(const PictureNode& node) const;
@@ -158,8 +160,8 @@ class GraphCanvas : public QWidget {
     NodeId layerNearest(QPointF scene) const;
 
     Document* m_document;
-    GraphCanvas* m_leader;  ///< null: it is one itself
-    GraphPtr m_graph;  ///< that the view belongs to
+    GraphCanvas* m_leader;  ///< null: it is a leader itself
+    GraphPtr m_graph;  ///< the graph that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
@@ -175,12 +177,12 @@ class GraphCanvas : public QWidget {
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
-    std::optional<QPointF> m_pointer;  ///< where the mouse is, until the keyboard takes over
+    std::optional<QPointF> m_pointer;  ///< position of the mouse, until the keyboard is used
     QRectF m_band;
     NodeId m_still;
     QMarginsF m_margins;
     NodeId m_untilFrom;
-    std::vector<NodeId> m_untilEnds;  ///< that Ctrl has chosen so far
+    std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
     NodeSet m_previewed;  ///< by layer, so that it survives a new picture
     QString m_previewText;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tool tips of the canvas tell.
+// The tool tips of the canvas.
 #include <QToolTip>
 
 #include "graph/graph_canvas.h"
@@ -26,7 +26,7 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
                 text += QStringLiteral("<br>") + QString::fromStdString(layer->reason).toHtmlEscaped();
             if (layer->local) {
                 text += tr("<br>QS local ") + formatQs(layer->local->qs);
-                if (layer->state == LayerState::Skipped) text += tr(" if it were quantized");
+                if (layer->state == LayerState::Skipped) text += tr(" if quantized");
             }
             if (layer->cumulative) text += tr("<br>QS cumulative ") + formatQs(layer->cumulative->qs);
             text += overlayHint(id);
@@ -55,12 +55,12 @@ QString GraphCanvas::groupHint(const PictureNode& node) const {
                     ? tr("<br>Worst %1: %2, %3")
                           .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
                                QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
-                    : tr("<br>%1: no layer in it has a value").arg(metricName(m_metric));
+                    : tr("<br>%1: no layer in this group has a value").arg(metricName(m_metric));
     }
-    return text + tr("<br><i>Double click opens it</i>");
+    return text + tr("<br><i>Double-click to expand</i>");
 }
 
-/// The line of the metric that is shown, if the hint has not told it yet.
+/// The line of the displayed metric, unless the tool tip already contains it.
 QString GraphCanvas::overlayHint(NodeId id) const {
     if (m_metric == Metric::None) return {};
     const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));
@@ -72,7 +72,7 @@ QString GraphCanvas::overlayHint(NodeId id) const {
     }
     if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
     if (m_metric == Metric::Difference)
-        return tr("<br>Cumulative QS %1 to %2").arg(formatMetric(*value, m_metric), reference().name());
+        return tr("<br>Cumulative QS %1 compared with %2").arg(formatMetric(*value, m_metric), reference().name());
     return name + (m_metric == Metric::Bits ? formatBits(*layerResult(id)) : formatMetric(*value, m_metric));
 }
 

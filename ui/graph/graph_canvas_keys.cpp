@@ -37,7 +37,7 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
     }
 }
 
-/// Down and up follow the edges, to the straightest one; left and right go to the nearest box beside.
+/// Down and up follow the edges, to the straightest one; left and right go to the nearest box at that side.
 std::optional<std::size_t> GraphCanvas::neighbour(std::size_t box, int key) const {
     const QRectF here = toRectF(m_picture->nodes[box].box);
     std::optional<std::size_t> best;

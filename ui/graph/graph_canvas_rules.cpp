@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules in the making on the canvas: "skip until", and what any of them would cover.
+// Previewed rules on the canvas: "skip until", and the layers that a rule would cover.
 #include <algorithm>
 
 #include "graph/graph_canvas.h"
@@ -50,11 +50,11 @@ void GraphCanvas::previewUntil() {
     std::vector<NodeId> ends = m_untilEnds;
     if (to.valid() && to != m_untilFrom && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
     if (ends.empty()) {
-        setPreview({}, tr("Skip from %1 until\u2026 click the last layer, Ctrl+click several, Esc to give up")
+        setPreview({}, tr("Skip from %1 until\u2026 Click the last layer, Ctrl+click to choose several, Esc to cancel")
                            .arg(from));
         return;
     }
-    // In a narrow window the name gives way, not what is said of it.
+    // In a narrow window the name is shortened, not the text about it.
     const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
     const QString end = ends.size() == 1
                             ? QString::fromStdString(layerSubtitle(
@@ -69,7 +69,7 @@ void GraphCanvas::previewUntil() {
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
     setPreview(
         preview.covered,
-        tr("Skip until %1: %2 \u2014 click or Enter; Ctrl for one more end").arg(end, previewWords(preview)));
+        tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add another end").arg(end, previewWords(preview)));
 }
 
 /// False if no end is being chosen. `more`: others follow.

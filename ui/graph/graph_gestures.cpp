@@ -33,15 +33,15 @@ GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* paren
 }
 
 void GraphGestures::addTo(QMenu* layers) {
-    m_blocks = new QMenu(tr("Skip &blocks built alike"), layers);
+    m_blocks = new QMenu(tr("Skip &Blocks of the Same Structure"), layers);
     m_blockAction = layers->addMenu(m_blocks);
     m_blockAction->setShortcut(QKeySequence(QStringLiteral("B")));
     connect(m_blockAction, &QAction::triggered, this, &GraphGestures::popUpBlocks);
-    m_blockAction->setToolTip(tr("The block around this layer and all that are built like it"));
-    m_thresholdAction = new QAction(tr("Skip above a thres&hold\u2026"), layers);
+    m_blockAction->setToolTip(tr("Skips the block around this layer and all blocks of the same structure"));
+    m_thresholdAction = new QAction(tr("Skip Above a Thres&hold\u2026"), layers);
     m_thresholdAction->setShortcut(QKeySequence(QStringLiteral("H")));
     m_thresholdAction->setToolTip(
-        tr("All layers whose metric is beyond a limit; shows which while it moves"));
+        tr("Skips all layers whose metric is beyond a threshold, with a live preview"));
     connect(m_thresholdAction, &QAction::triggered, this, &GraphGestures::startThreshold);
     layers->addAction(m_thresholdAction);
     connect(m_blocks, &QMenu::aboutToShow, this, &GraphGestures::fillBlocks);
@@ -85,7 +85,7 @@ void GraphGestures::fillBlocks() {
                                                           : choice.like);
         const QString text =
             alone ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
-                  : tr("%1 and %2 alike (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
+                  : tr("%1 and %2 more like it (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
         QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         SkipRule rule;
         rule.kind = SkipKind::Block;
@@ -96,10 +96,11 @@ void GraphGestures::fillBlocks() {
     }
     offerBlocksByShape(current);
     if (m_blocks->isEmpty())
-        m_blocks->addAction(tr("No other block is built like one that holds this layer"))->setEnabled(false);
+        m_blocks->addAction(tr("No other block has the same structure as a block around this layer"))->setEnabled(false);
 }
 
-/// Where names have no parts, the network's shape makes blocks; a rule has no word for those, so it lists their layers.
+/// Where names have no parts, the structure of the graph defines the blocks; a rule cannot name those, so it
+/// lists their layers.
 void GraphGestures::offerBlocksByShape(NodeId layer) {
     const Picture* picture = m_view->canvas()->picture();
     if (!picture) return;
@@ -111,7 +112,7 @@ void GraphGestures::offerBlocksByShape(NodeId layer) {
         for (const Group& other : picture->groups)
             if (other.kind == group.kind)
                 for (const NodeId node : other.nodes) rule.layers.push_back(graph.node(node).name);
-        QAction* action = m_blocks->addAction(tr("%1 and %2 alike (%3 nodes)")
+        QAction* action = m_blocks->addAction(tr("%1 and %2 more like it (%3 nodes)")
                                                   .arg(QString::fromStdString(group.name))
                                                   .arg(group.alike - 1)
                                                   .arg(rule.layers.size())

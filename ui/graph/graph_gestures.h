@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Skip gestures on the graph: entries of the layers menu (which is the boxes' context menu, too), each previewed on the
-// canvas while it is pointed at, and the bar that chooses a threshold.
+// Skip gestures on the graph: entries of the Layers menu (also the context menu of the boxes), each previewed
+// on the canvas while it is hovered, and the bar that chooses a threshold.
 
 #include <QMenu>
 #include <QObject>
@@ -14,13 +14,13 @@
 
 namespace quantloupe::ui {
 
-/// A choice of blocks that hold a layer.
+/// A choice of blocks that contain a layer.
 struct BlockChoice {
-    std::string like;  ///< what the rule names
+    std::string like;  ///< the block or layer that the rule names
     std::size_t blocks = 0, nodes = 0;
 };
-/// The blocks around a layer that others are built like, the smallest first; last the layer alone. Choices that cover
-/// the same are told once. O(depth of the name * (nodes + edges)).
+/// The blocks around a layer whose structure other blocks share, smallest first, and finally the layer alone.
+/// Choices that cover the same layers are listed once. O(depth of the name * (nodes + edges)).
 std::vector<BlockChoice> blockChoices(const Graph& graph, NodeId layer);
 
 class GraphGestures : public QObject {
@@ -30,11 +30,11 @@ class GraphGestures : public QObject {
 
     /// Appends the entries for blocks and thresholds, and previews the entries of previewOn().
     void addTo(QMenu* layers);
-    /// While `action` is pointed at, the canvas shows what its rule would cover.
+    /// While `action` is hovered, the canvas shows what its rule would cover.
     void previewOn(QAction* action, std::function<std::optional<SkipRule>()> rule);
     /// After the selection has changed.
     void updateActions();
-    /// Escape: gives up what is in the making. False if there is nothing.
+    /// Escape: cancels the gesture in progress. Returns false if there is none.
     bool cancel();
 
     void startThreshold();

@@ -115,7 +115,8 @@ class ScenePainter {
         return look;
     }
 
-    /// Where a box is smaller than a pixel, one box a pixel is enough; what is looked at is drawn anyway.
+    /// Where boxes are smaller than a pixel, one box per pixel is enough; selected and hovered boxes are
+    /// always drawn.
     void paintPlain(const std::vector<std::size_t>& nodes) {
         const bool tiny = !nodes.empty() && m_scene.picture->nodes[nodes.front()].box.height * m_grid.scale() < 0.7;
         QPoint last(-1, -1);

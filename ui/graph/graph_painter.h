@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Paints a picture: only what is visible, and only as much of it as can be seen. Below kPlainZoom boxes are
+// Paints a picture: only the visible part, and only the details that can be seen. Below kPlainZoom boxes are
 // filled rectangles and edges hairlines; above kTextZoom there is text.
 
 #include <QFont>
@@ -27,11 +27,11 @@ struct PaintScene {
     const std::vector<NodeLook>* looks = nullptr;
     const Theme* theme = nullptr;
     QFont font;
-    PaintCache* cache = nullptr;  ///< kept from frame to frame; without one all is made anew
-    bool faded = false;  ///< numbers are of the configuration before
+    PaintCache* cache = nullptr;  ///< kept from frame to frame; without one everything is painted again
+    bool faded = false;  ///< numbers belong to the previous configuration
 
-    std::vector<bool> selected;   ///< one a box, or empty
-    std::vector<bool> previewed;  ///< would be covered by the rule in the making
+    std::vector<bool> selected;  ///< one per box, or empty
+    std::vector<bool> previewed;  ///< would be covered by the previewed rule
     std::optional<std::size_t> current, hovered;
 };
 

@@ -57,7 +57,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
     connect(m_canvas, &GraphCanvas::metricChanged, this, &GraphView::place);
 }
 
-/// What the rule in the making covers, and what that is expected to do.
+/// The coverage of the previewed rule and its predicted effect.
 void GraphView::showForecast() {
     QString text = m_canvas->previewText();
     m_banner->setVisible(!text.isEmpty());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The canvas with what floats over it: metric switch, legend, minimap, and the banner or bar of a rule in
-// the making.
+// The canvas with its overlays: metric switch, legend, minimap, and the banner or threshold bar of a
+// previewed rule.
 
 #include <QComboBox>
 #include <QFrame>
@@ -38,7 +38,7 @@ class GraphView : public QWidget {
     GraphCanvas* m_canvas;
     SideBySide* m_sides;
     SegmentedControl* m_metrics;
-    QComboBox* m_metricBox;  ///< instead, where there is no room
+    QComboBox* m_metricBox;  ///< replaces the metric switch where there is no room for it
     Legend* m_legend;
     Minimap* m_minimap;
     QFrame* m_banner;

@@ -31,13 +31,13 @@ void GroupFolding::addTo(QMenu* menu) {
         connect(action, &QAction::triggered, this, run);
         m_actions << action;
     };
-    add(tr("C&ollapse or open the block"), "G",
-        tr("The block around the current layer as one box; a double click opens it again"),
+    add(tr("C&ollapse or Expand Block"), "G",
+        tr("Shows the block around the current layer as one box; double-click it to expand it again"),
         &GroupFolding::toggle);
-    add(tr("Collapse the &larger group"), "Ctrl+G", tr("One level up in the layers' names"),
+    add(tr("Collapse &Larger Group"), "Ctrl+G", tr("Collapses the group one level up in the layer names"),
         &GroupFolding::collapseOuter);
-    add(tr("Collapse all &blocks"), "Shift+G", {}, &GroupFolding::collapseAll);
-    add(tr("Open all bloc&ks"), "Ctrl+Shift+G", {}, &GroupFolding::expandAll);
+    add(tr("Collapse All &Blocks"), "Shift+G", {}, &GroupFolding::collapseAll);
+    add(tr("Expand All Bloc&ks"), "Ctrl+Shift+G", {}, &GroupFolding::expandAll);
 }
 
 void GroupFolding::set(std::vector<std::string> collapsed, NodeId still) {
@@ -96,7 +96,7 @@ void GroupFolding::toggle() {
     }
     if (chosen == Group::kNone)
         m_document->say(MessageKind::Note,
-                        tr("No block holds this layer: neither its name nor the network's shape makes one."));
+                        tr("This layer is not in a block: neither its name nor the structure of the graph defines one."));
     else
         collapse(chosen);
 }
@@ -127,7 +127,7 @@ void GroupFolding::collapseAll() {
 
 void GroupFolding::expandAll() { set({}, {}); }
 
-/// Some groups cannot be one box; then they must not be listed as collapsed, and the person must hear of it.
+/// Some groups cannot be collapsed; they must not be listed as collapsed, and the user is told.
 void GroupFolding::checkRequested() {
     if (m_requested.empty() || !m_document->picture()) return;
     const std::string name = std::exchange(m_requested, {});
@@ -139,7 +139,7 @@ void GroupFolding::checkRequested() {
     LayoutOptions options = m_document->layoutOptions();
     std::erase(options.collapsed, name);
     m_document->setLayoutOptions(options);
-    m_document->say(MessageKind::Note, tr("%1 cannot be drawn as one box: data leaves it and comes back.")
+    m_document->say(MessageKind::Note, tr("%1 cannot be collapsed: data flows out of the group and back in.")
                                            .arg(QString::fromStdString(name)));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Collapses and opens groups of layers on the graph. What the person looks at stays where it is; the selection stays.
+// Collapses and opens groups of layers on the graph. The part that the user looks at keeps its position, and
+// the selection is kept.
 
 #include <QAction>
 #include <QMenu>

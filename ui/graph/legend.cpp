@@ -136,7 +136,7 @@ Rows rowsOf(const QFontMetricsF& metrics, double room) {
 
 double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(rows) + 0.2) * unit * 1.25; }
 
-/// Beside the scale if all rows find room there, else below it.
+/// Next to the scale if all rows fit there, otherwise below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
     const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
     return hasScale && rowsOf(metrics, width - beside).count <= kMostRows && rowsOf(metrics, width - beside).width <= width - beside ? beside : unit * 0.9;
@@ -191,10 +191,10 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 
 QString Legend::nothing() const {
     const bool difference = m_canvas->metric() == Metric::Difference;
-    // Leave-one-out waits for an idle engine, and the others for nothing.
-    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("being measured\u2026");
+    // Leave-one-out waits until the engine is idle; the other metrics do not.
+    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("evaluating\u2026");
     if (!difference || m_canvas->reference().layers()) return {};
-    return m_canvas->hasBaseline() ? tr("no numbers of the baseline yet") : tr("one configuration so far");
+    return m_canvas->hasBaseline() ? tr("baseline not evaluated yet") : tr("one configuration so far");
 }
 
 bool Legend::hasScale() const { return m_canvas->scale().metric != Metric::None; }
@@ -253,7 +253,7 @@ void Legend::drag(QPointF position) {
     constexpr double kApart = 0.02;  // of the axis
     double place = std::clamp((position.x() - bar.left()) / bar.width(), 0.0, 1.0);
     ScaleChoice choice = m_canvas->scaleChoice();
-    if (scale.diverging) {  // both ends move, so that no difference keeps its colour
+    if (scale.diverging) {  // both ends move, so that no difference keeps its color
         const double half = std::max(kApart, std::abs(place - 0.5));
         choice.worst = scale.axisValue(0.5 + half);
     } else if (m_grip == Grip::Worst) {
@@ -308,9 +308,9 @@ void Legend::contextMenuEvent(QContextMenuEvent* event) {
     log->setChecked(m_canvas->scale().logarithmic);
     log->setEnabled(canBeLogarithmic(m_canvas->metric()));
     connect(log, &QAction::triggered, this, &Legend::toggleLogarithmic);
-    connect(menu.addAction(tr("&Whole range again")), &QAction::triggered, this, &Legend::resetScale);
+    connect(menu.addAction(tr("&Reset Range")), &QAction::triggered, this, &Legend::resetScale);
     menu.addSeparator();
-    connect(menu.addAction(tr("Skip above a &threshold\u2026")), &QAction::triggered, this,
+    connect(menu.addAction(tr("Skip Above a &Threshold\u2026")), &QAction::triggered, this,
             &Legend::thresholdRequested);
     menu.exec(event->globalPos());
 }
@@ -321,7 +321,7 @@ bool Legend::event(QEvent* event) {
         if (barRect().adjusted(-6, -4, 6, 4).contains(help->pos()))
             QToolTip::showText(help->globalPos(),
                                metricMeaning(m_canvas->metric()) +
-                                   tr(". Drag the ends of the scale; a double click gives them back."),
+                                   tr(". Drag the ends of the scale to adjust it; double-click to reset it."),
                                this);
         else
             QToolTip::hideText();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What colours and shapes mean, in a corner of the graph: the metric's colour scale and the states. The ends of the
-// scale are dragged, a double click gives them back; a click on "linear" makes it logarithmic.
+// The meaning of colors and shapes, in a corner of the graph: the metric's color scale and the states.
+// Dragging adjusts the ends of the scale, a double click resets them; a click on "linear" makes it
+// logarithmic.
 
 #include <QPixmap>
 #include <QWidget>
@@ -10,9 +11,10 @@
 
 namespace quantloupe::ui {
 
-/// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is said where no layer has a value.
+/// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is
+/// shown if no layer has a value.
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing = {});
-/// Not wider than `room`: in a narrow place the states stand in rows, or below the scale.
+/// Not wider than `room`: in a narrow place the states are arranged in rows or below the scale.
 QSizeF legendSize(const QFont& font, bool hasScale, double room = 1e9);
 
 class Legend : public QWidget {
@@ -22,9 +24,9 @@ class Legend : public QWidget {
     QSize sizeHint() const override;
     QSize sizeFor(double room) const;
 
-    QRectF barRect() const;     ///< of the colour scale
+    QRectF barRect() const;     ///< of the color scale
     QRectF switchRect() const;  ///< of "linear" or "log"
-    /// Why no layer has a value, in few words; empty: nothing is known of it.
+    /// Why no layer has a value, in a few words; empty if unknown.
     QString nothing() const;
     void toggleLogarithmic();
     void resetScale();

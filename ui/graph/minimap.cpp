@@ -10,7 +10,7 @@ namespace quantloupe::ui {
 Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Expanding);
     setCursor(Qt::PointingHandCursor);
-    setToolTip(tr("The whole graph. Click or drag to move there."));
+    setToolTip(tr("Minimap of the whole graph. Click or drag to move there."));
     connect(canvas, &GraphCanvas::viewChanged, this, qOverload<>(&QWidget::update));
     connect(canvas, &GraphCanvas::previewChanged, this, qOverload<>(&QWidget::update));
     connect(canvas, &GraphCanvas::looksChanged, this, [this] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // The whole graph as a narrow strip: states at the left, the metric as bars at the right, and a frame around
-// what the canvas shows. Click or drag moves there.
+// the part shown on the canvas. Click or drag to move there.
 
 #include <QPixmap>
 #include <QWidget>

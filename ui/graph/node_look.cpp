@@ -9,7 +9,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Mostly the layer before: looking names up in a large graph takes its time.
+/// Usually the previous layer: looking up names in a large graph is slow.
 const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph) {
     const std::size_t here = layer.node.index();
     if (here > 0 && here <= layers.size() && layers[here - 1].name == layer.host) return &layers[here - 1];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How each box of the picture looks for the latest results: colours, line and pattern of its state, its
-// number and heat. State is told by colour and by shape, never by colour alone.
+// How each box of the graph looks with the latest results: colors, line and pattern of its state, its number
+// and heat. The state is shown by color and by shape, never by color alone.
 
 #include <QColor>
 #include <QString>
@@ -18,27 +18,27 @@ namespace quantloupe::ui {
 
 struct NodeLook {
     QColor outline, fill, band;
-    bool dashed = false;   ///< outline of what a rule keeps in float
+    bool dashed = false;  ///< outline of layers that a rule keeps in float
     bool hatched = false;  ///< and its fill
     QString number;        ///< of the metric, or a word such as "folded"
-    bool quiet = false;    ///< the number is no result of this configuration ("as if quantized"), or a word
-    double heat = -1;      ///< 0 to 1; negative: none. Of a difference its size
+    bool quiet = false;  ///< the number is not a result of this configuration ("as if quantized"), or a word
+    double heat = -1;  ///< 0 to 1; negative: none. For a difference, its magnitude
     QColor heatColor;      ///< where there is heat
     bool noValue = false;  ///< a metric is shown and this layer has none
     bool group = false;    ///< a collapsed group
-    /// Of a group: its layers that are quantized, skipped, float, and folded or fused, as shares of all.
+    /// For a group: the shares of its layers that are quantized, skipped, float, and folded or fused.
     std::array<double, 4> parts = {};
 };
 
-/// Colours of one layer; `layers` are needed for the host of a fused one.
+/// Colors of one layer; `layers` are needed for the host of a fused one.
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
                 const Overlay& overlay, const Theme& theme);
-/// The colour of a value on a scale.
+/// The color of a value on a scale.
 QColor scaleColor(const MetricScale& scale, double position);
 /// The layer of the group with the worst value of the metric; invalid if none has one.
 NodeId worstOf(const Group& group, const Overlay& overlay);
-/// One a box. Of a group: skipped if all of it is that could be quantized, hatched if some of it is; its number is the
-/// worst. `layers` may be empty (nothing is known yet).
+/// One look per box. A group is skipped if all of its quantizable layers are, and hatched if some of them
+/// are; its number is the worst one. `layers` may be empty (no results yet).
 std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerResult>& layers,
                               const Graph& graph, const Overlay& overlay, const Theme& theme);
 

@@ -22,13 +22,13 @@ QString whyNotMeasured(const Document& document, const LayerResult& layer) {
         return Words::tr("it is folded into %1 and has no output of its own")
             .arg(QString::fromStdString(layer.host));
     if (layer.state == LayerState::Fused)
-        return Words::tr("it runs inside %1, whose output is measured")
+        return Words::tr("it is fused into %1, whose output is measured")
             .arg(QString::fromStdString(layer.host));
     if (!layer.quantizable)
         return layer.reason.empty() ? Words::tr("it stays in float") : QString::fromStdString(layer.reason);
-    if (!document.data()) return Words::tr("it needs data: open images or arrays");
-    if (document.evaluating()) return Words::tr("it is being measured");
-    return Words::tr("it was not measured");
+    if (!document.data()) return Words::tr("data is required: open images or arrays");
+    if (document.evaluating()) return Words::tr("it is being evaluated");
+    return Words::tr("it was not evaluated");
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<Laye
 }
 
 QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric) {
-    if (!layer) return Words::tr("nothing is known of the layer yet");
+    if (!layer) return Words::tr("there are no results for this layer yet");
     const LayerReference& reference = document.reference();
     switch (metric) {
         case Metric::None:
@@ -61,9 +61,9 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
             return layer->cumulative ? QString() : whyNotMeasured(document, *layer);
         case Metric::LeaveOneOut:
             if (layer->leaveOneOut) return {};
-            if (layer->state == LayerState::Skipped) return Words::tr("it is in float already");
+            if (layer->state == LayerState::Skipped) return Words::tr("it is already in float");
             if (layer->state == LayerState::Quantized && document.data())
-                return Words::tr("it is measured while nothing else is to be done (View, Settings)");
+                return Words::tr("it is measured in the background when idle (View, Settings)");
             return whyNotMeasured(document, *layer);
         case Metric::WeightQs:
             if (layer->weight) return {};
@@ -78,12 +78,12 @@ QString whyNoValue(const Document& document, const LayerResult* layer, Metric me
         case Metric::Macs:
             if (layer->macs > 0) return {};
             if (!layer->macsReason.empty()) return QString::fromStdString(layer->macsReason);
-            return Words::tr("it multiplies nothing");
+            return Words::tr("it performs no multiplications");
         case Metric::Difference:
             if (!reference.layers()) return reference.whyNone();
             if (difference(*layer, reference.layers())) return {};
             if (!layer->cumulative) return whyNotMeasured(document, *layer);
-            return Words::tr("it was not measured with %1").arg(reference.name());
+            return Words::tr("it was not evaluated in %1").arg(reference.name());
     }
     return {};
 }

@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 struct Overlay {
     Metric metric = Metric::None;
-    std::vector<std::optional<double>> values;  ///< one a layer
+    std::vector<std::optional<double>> values;  ///< one per layer
     MetricScale scale;
 
     std::optional<double> valueOf(NodeId layer) const {
@@ -20,9 +20,10 @@ struct Overlay {
     }
 };
 
-/// `before`: the layers that Metric::Difference is to; may be null.
+/// `before`: the layers that Metric::Difference compares with; may be null.
 Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before, Metric metric, const ScaleChoice& choice);
-/// One clause: "it needs data". Empty if the layer, one of the document's or its reference's, has a value.
+/// Returns one clause, such as "data is required". Empty if the layer, of the document or of its reference,
+/// has a value.
 QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric);
 
 }  // namespace quantloupe::ui

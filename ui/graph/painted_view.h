@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph as it was painted last. While the view is panned most of a frame is the frame before, moved by whole pixels:
-// only the rim that comes into sight is painted. What changes the scene itself (colours, selection, zoom, the screen's
-// scale) paints all of it. GUI thread.
+// The last painted frame of the graph. While panning, most of a frame is the previous frame moved by whole
+// pixels, and only the newly visible border is painted. Changes of the scene itself (colors, selection, zoom,
+// the screen's scale) repaint all of it. GUI thread.
 
 #include <QColor>
 #include <QImage>
@@ -23,15 +23,16 @@ class PaintedView {
     const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio, const QColor& background);
 
   private:
-    /// The rasterizer's curves end a level off where the image cuts them: so it cuts them where nobody looks.
-    static constexpr int kMargin = 32;  ///< device pixels, more than the round of a corner
+    /// Where the image cuts curves, the rasterizer is off by one gray level, so it cuts them outside the
+    /// visible part.
+    static constexpr int kMargin = 32;  ///< device pixels, more than the radius of a corner
 
     void paintPart(const PaintScene& scene, const QRect& pixels, const QColor& background);
     void scroll(int dx, int dy);
 
     bool m_known = false;
-    QImage m_canvas;  ///< with kMargin round what is seen
-    QImage m_image;   ///< what is seen of it, the same bytes
+    QImage m_canvas;  ///< the visible part with kMargin around it
+    QImage m_image;  ///< the visible part of it, sharing its memory
     ViewTransform m_transform;
     double m_ratio = 1;
 };

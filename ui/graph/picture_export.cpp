@@ -78,7 +78,7 @@ std::string pngOf(const DrawnGraph& graph, double scale) {
     const QSizeF size = sizeOf(graph);
     scale = std::min({scale, kMostPixels / size.width(), kMostPixels / size.height()});
     QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-    if (image.isNull()) fail(ErrorKind::Io, "there is no memory for a picture of {} x {} pixels", size.width() * scale, size.height() * scale);
+    if (image.isNull()) fail(ErrorKind::Io, "not enough memory for an image of {} x {} pixels", size.width() * scale, size.height() * scale);
     {
         QPainter painter(&image);
         painter.setRenderHint(QPainter::TextAntialiasing);
@@ -87,7 +87,7 @@ std::string pngOf(const DrawnGraph& graph, double scale) {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
-    if (!image.save(&buffer, "PNG")) fail(ErrorKind::Io, "the picture could not be written as PNG");
+    if (!image.save(&buffer, "PNG")) fail(ErrorKind::Io, "the image could not be written as PNG");
     return bytes.toStdString();
 }
 
@@ -111,13 +111,13 @@ std::string pdfOf(const DrawnGraph& graph) {
 QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* canvas, QWidget* window) {
     const auto add = [=](const QString& text, const QString& suffix, const QString& filter, auto bytes) {
         QAction* action = menu->addAction(text);
-        action->setToolTip(Words::tr("The graph as it is shown, with its groups and the metric"));
+        action->setToolTip(Words::tr("The graph as displayed, with its groups and the metric"));
         QObject::connect(action, &QAction::triggered, window, [=] {
             if (!document->picture()) return;
             std::filesystem::path proposal = document->model()->path;
             proposal.replace_extension(suffix.toStdString());
             const QString chosen = QFileDialog::getSaveFileName(
-                window, Words::tr("Export the graph"), QString::fromStdString(proposal.string()), filter);
+                window, Words::tr("Export Graph"), QString::fromStdString(proposal.string()), filter);
             if (chosen.isEmpty()) return;
             const DrawnGraph graph = drawnGraph(*document, *canvas);
             const std::filesystem::path path = chosen.toStdString();
@@ -131,7 +131,7 @@ QList<QAction*> addPictureExports(QMenu* menu, Document* document, GraphCanvas* 
         });
         return action;
     };
-    return {add(Words::tr("Graph as P&NG\u2026"), QStringLiteral(".png"), Words::tr("PNG picture (*.png)"),
+    return {add(Words::tr("Graph as P&NG\u2026"), QStringLiteral(".png"), Words::tr("PNG image (*.png)"),
                 [](const DrawnGraph& graph) { return pngOf(graph, kPixelsAPoint); }),
             add(Words::tr("Graph as P&DF\u2026"), QStringLiteral(".pdf"), Words::tr("PDF document (*.pdf)"),
                 [](const DrawnGraph& graph) { return pdfOf(graph); })};

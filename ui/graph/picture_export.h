@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The drawn graph as it is shown, groups and metric included, as a picture in a file: painted by the canvas's own painter,
-// always in light colours.
+// The drawn graph as displayed, including groups and metric, as an image file: painted by the canvas's own
+// painter, always in light colors.
 
 #include <QAction>
 #include <QFont>
@@ -12,7 +12,7 @@
 
 namespace quantloupe::ui {
 
-/// All that painting needs, so that it can be done on any thread.
+/// All data needed for painting, so that it can be done on any thread.
 struct DrawnGraph {
     PicturePtr picture;
     std::vector<NodeLook> looks;
@@ -22,7 +22,8 @@ struct DrawnGraph {
 };
 DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas);
 
-/// Bytes of a PNG file. `scale` pixels a point, less for a graph that would be beyond 16,000 pixels. Throws Error. Any thread.
+/// Bytes of a PNG file. `scale` pixels per point, fewer for a graph that would exceed 16,000 pixels. Throws
+/// Error. Any thread.
 std::string pngOf(const DrawnGraph& graph, double scale);
 /// Bytes of a PDF file of one page, as large as the graph, or 200 inches, which is all that PDF allows. Any thread.
 std::string pdfOf(const DrawnGraph& graph);

@@ -29,7 +29,7 @@ class PictureIndex {
 
     const std::vector<std::size_t>& edgesInto(std::size_t node) const { return m_into[node]; }
     const std::vector<std::size_t>& edgesOutOf(std::size_t node) const { return m_outOf[node]; }
-    /// The box of a layer, or of the collapsed group that holds it.
+    /// The box of a layer, or of the collapsed group that contains it.
     std::optional<std::size_t> boxOf(NodeId layer) const;
 
   private:

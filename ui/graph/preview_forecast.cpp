@@ -46,7 +46,7 @@ void PreviewForecast::previewChanged() {
 void PreviewForecast::ask() {
     if (m_document->evaluating() || !m_document->hasModel()) return;
     std::vector<std::string> names;
-    bool studied = false;  // before that there is nothing to foretell from, and asking would only disturb the study
+    bool studied = false;  // before that there is nothing to predict from, and asking would only disturb it
     for (const LayerResult& layer : m_document->layers()) {
         studied = studied || layer.leaveOneOut.has_value();
         const std::size_t node = layer.node.index();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the rule that is being previewed is expected to do to the accuracy, as soon as the engine has an answer that may be
-// believed: it resolves states and adds up sensitivities, and runs nothing. Waits until the preview holds still for a moment.
+// The predicted effect of the previewed rule on accuracy, as soon as the engine can predict it reliably: it
+// resolves states and adds up sensitivities without running the network. Waits until the preview has not
+// changed for a moment.
 
 #include <QObject>
 #include <QTimer>

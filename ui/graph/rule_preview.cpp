@@ -36,10 +36,10 @@ RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, co
 QString previewWords(const RulePreview& preview) {
     const QString nodes = preview.nodes == 1 ? Words::tr("1 node") : Words::tr("%1 nodes").arg(preview.nodes);
     if (preview.quantizable == 0) return nodes + Words::tr(", none quantizable");
-    const QString now = preview.changed == 0 ? Words::tr("all in float already")
+    const QString now = preview.changed == 0 ? Words::tr("all already in float")
                         : preview.changed == preview.quantizable
-                            ? Words::tr("all quantized now")
-                            : Words::tr("%1 of them quantized now").arg(preview.changed);
+                            ? Words::tr("all currently quantized")
+                            : Words::tr("%1 of them currently quantized").arg(preview.changed);
     return Words::tr("%1, %2 quantizable, %3").arg(nodes).arg(preview.quantizable).arg(now);
 }
 

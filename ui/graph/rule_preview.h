@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What a skip rule would cover if it were added, before it is.
+// The layers that a skip rule would cover if it were added.
 
 #include <QString>
 #include <vector>
@@ -19,7 +19,8 @@ struct RulePreview {
     QString complaint;        ///< why the rule covers nothing
 };
 
-/// `layers` are the newest results, one a node, or empty. A threshold is judged by their numbers. O(nodes + edges).
+/// `layers` are the newest results, one per node, or empty. Thresholds are compared with their numbers.
+/// O(nodes + edges).
 RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, const std::vector<LayerResult>& layers,
                         const SkipRule& rule);
 /// "14 nodes, 5 quantizable, 3 of them quantized now".

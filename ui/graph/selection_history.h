@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Back and forward through what was selected, as in a browser. Selecting nothing is no step.
+// Back and forward through previous selections, as in a browser. An empty selection is not a step.
 
 #include <QObject>
 #include <vector>

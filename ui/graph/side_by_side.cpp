@@ -64,7 +64,7 @@ void SideBySide::follow(const GraphCanvas* from, GraphCanvas* to) {
     m_following = false;
 }
 
-/// "The baseline: 87.8 %".
+/// "Baseline: 87.8 %".
 void SideBySide::describe() {
     if (!m_other) return;
     const bool data = m_document->data().has_value();
@@ -72,7 +72,7 @@ void SideBySide::describe() {
         return line.known ? name + QStringLiteral(": ") + line.value : name;
     };
     const LayerReference& reference = m_document->reference();
-    m_nameThen->setFullText(withResult(m_document->history().baselineEntry() ? tr("The baseline") : tr("The configuration before"),
+    m_nameThen->setFullText(withResult(m_document->history().baselineEntry() ? tr("Baseline") : tr("Previous configuration"),
                                        headlineOf(reference.evaluation().get(), data)));
     m_nameNow->setFullText(withResult(tr("Now"), headlineOf(m_document->evaluation().get(), data)));
     Q_EMIT described();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The graph twice, at the left as it was under the configuration to compare with: both show the same place at the same zoom,
-// on one scale of colours, with one selection. Each has its configuration and result written over it.
+// The graph twice, at the left with the results of the reference configuration: both show the same place at
+// the same zoom, on one scale of colors, with one selection. Each has its configuration and result written
+// over it.
 
 #include <QFrame>
 #include <QObject>
@@ -21,9 +22,10 @@ class SideBySide : public QObject {
     void setShown(bool shown);
     GraphCanvas* other() const { return m_other; }  ///< null while it is not shown
 
-    /// Divides the area; `top` is where the names go, `margins` what floats over the area's rims.
+    /// Divides the area; `top` is where the names go, `margins` the space that overlays take at the borders
+    /// of the area.
     void place(const QRect& area, int top, const QMarginsF& margins);
-    int height() const;  ///< of the names; 0 while it is not shown
+    int height() const;  ///< height of the names; 0 while hidden
     QStringList names() const { return {m_nameThen->fullText(), m_nameNow->fullText()}; }
 
   Q_SIGNALS:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Texts of the graph, shaped and shortened once: shaping costs more than painting, and most boxes say the same words in
-// every frame. Places are in scene units, so one entry serves all zooms. GUI thread, one a canvas.
+// Texts of the graph, shaped and elided once: shaping costs more than painting, and most boxes show the same
+// text in every frame. Positions are in scene units, so one entry serves all zoom levels. GUI thread, one per
+// canvas.
 
 #include <QFont>
 #include <QGlyphRun>
@@ -24,7 +25,7 @@ class TextCache {
   public:
     enum class Face { Title, Subtitle, Number };
 
-    /// Forgets everything if the font is another one.
+    /// Clears the cache if the font has changed.
     void setFont(const QFont& base);
     /// `pixels`: the font's size in scene units. Valid until the next call.
     const ShapedText& shaped(const QString& text, Face face, double pixels, double width, Qt::TextElideMode elide);

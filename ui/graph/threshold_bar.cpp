@@ -77,17 +77,17 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     m_value->setAccessibleName(tr("Threshold"));
     m_slider = new QSlider(Qt::Horizontal);
     m_slider->setFixedWidth(unit * 10);
-    m_slider->setToolTip(tr("Takes one more layer a step, worst first"));
-    m_slider->setAccessibleName(tr("How many layers the threshold takes"));
+    m_slider->setToolTip(tr("Adds one layer per step, worst first"));
+    m_slider->setAccessibleName(tr("Number of layers beyond the threshold"));
     m_count = new ElidedLabel({}, Qt::ElideRight);
     m_count->setMinimumWidth(unit * 10);
-    m_accept = new QPushButton(tr("Keep in float"));
+    m_accept = new QPushButton(tr("Keep in Float"));
     m_accept->setToolTip(tr("Adds the rule (Enter)"));
     m_accept->setProperty("primary", true);
     m_close = new QPushButton;
     m_close->setFlat(true);
     m_close->setIcon(icon(Symbol::Close, themeOf(palette()).muted));
-    m_close->setToolTip(tr("Close without a rule (Esc)"));
+    m_close->setToolTip(tr("Close without adding a rule (Esc)"));
     m_close->setAccessibleName(tr("Close"));
     row->addWidget(new QLabel(tr("Skip layers with")));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_metric, m_side, m_value}) row->addWidget(widget);
@@ -227,15 +227,16 @@ void ThresholdBar::refresh() {
     const QString name = m_metric->currentText();
     QString text;
     if (m_ranked.empty()) {
-        text = tr("no layer has a %1 yet").arg(name);
+        text = tr("no layer has a value for %1 yet").arg(name);
     } else {
-        // What depends on the rules themselves is measured without them: here it is a guess.
+        // These metrics depend on the rules themselves but were measured without the new rule, so the count
+        // is an estimate.
         const bool guess = metric() == SkipMetric::LeaveOneOut || name.contains(QLatin1String("cumulative"));
         text = tr("%1%2 of %3 layers")
                    .arg(guess ? tr("about ") : QString())
                    .arg(preview.nodes)
                    .arg(m_ranked.size());
-        if (preview.changed < preview.nodes) text += tr(", %1 quantized now").arg(preview.changed);
+        if (preview.changed < preview.nodes) text += tr(", %1 currently quantized").arg(preview.changed);
     }
     m_counted = text;
     showCount();

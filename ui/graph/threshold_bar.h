@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many layers it
-// takes and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to layer, worst first.
+// "Keep in float what is above ...": a bar over the graph that shows, while the threshold moves, how many
+// layers it covers and which. Enter adds the rule, Escape closes the bar. The slider steps from layer to
+// layer, worst first.
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -19,11 +20,12 @@ class ThresholdBar : public QFrame {
   public:
     ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* parent = nullptr);
 
-    /// Begins with the metric that the graph shows, if rules know it. With a layer: so that it is just taken.
+    /// Starts with the metric shown in the graph, if rules support it. With a layer: starts at the threshold
+    /// that just includes it.
     void start(NodeId layer = {});
     void finish();  ///< closes without a rule
     SkipRule rule() const;
-    /// What the rule is expected to do, in words; may be empty.
+    /// The predicted effect of the rule in words; may be empty.
     void setForecast(const QString& text);
 
     QComboBox* metricBox() const { return m_metric; }
@@ -48,7 +50,7 @@ class ThresholdBar : public QFrame {
     void takeFirst(std::size_t count);
     void accept();
     SkipMetric metric() const;
-    double factor() const;  ///< of what is shown to the rule's unit
+    double factor() const;  ///< factor from displayed values to the rule's unit
 
     Document* m_document;
     GraphCanvas* m_canvas;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// While a configuration is being measured the numbers of the one before stay on the screen. Made on the engine's thread:
-// a network of 10,000 layers has megabytes of results, whose copies must not keep the window waiting. Any thread.
+// While a configuration is being evaluated, the numbers of the previous one stay visible. Created on the
+// engine's thread: a network of 10,000 layers has megabytes of results, and copying them must not block the
+// window. Any thread.
 
 #include "session/evaluation.h"
 
 namespace quantloupe::ui {
 
-/// A snapshot as it is shown.
+/// A snapshot as shown in the window.
 struct ShownEvaluation {
     EvaluationPtr evaluation;
     std::shared_ptr<std::vector<LayerResult>> layers;  ///< the evaluation's, for the receiver to take and to change

@@ -56,12 +56,12 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
-        info.notice += Words::tr("No preprocess.json lies beside the model: pixels are scaled to 0\u20131");
+        info.notice += Words::tr("No preprocess.json was found next to the model: pixels are scaled to 0\u20131");
     }
     return info;
 }
 
-/// Without data, noise serves for SQNR and sensitivities; some networks take inputs of which none can be made.
+/// Without data, random inputs are used for SQNR and sensitivities; for some networks none can be generated.
 bool dataForEvaluation(Session& session) {
     if (session.hasData()) return true;
     try {
@@ -146,7 +146,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
         auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
         return [this, model, session, token, signatures = layerSignatures(*model->graph)] {
             if (token.cancelled()) return;  // another was asked for meanwhile
-            // Until here the session was the one of the model that is shown.
+            // Up to here the session belonged to the displayed model.
             m_thread.post([state = m_state, session] {
                 std::swap(state->session, *session);
                 session->reset();
@@ -217,7 +217,7 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
     });
 }
 
-void EvaluationJob::study(const QuantizationConfig& config) {
+void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
     m_studyToken.cancel();
     m_studyToken = pausable();
     const CancelToken token = m_studyToken;
@@ -239,7 +239,7 @@ void EvaluationJob::study(const QuantizationConfig& config) {
                 if (generation == m_generation) Q_EMIT evaluated(shown.evaluation, shown);
             });
         } catch (const std::exception&) {
-            // Cancelled, or something that the evaluation has told already.
+            // Cancelled, or an error that the evaluation has already reported.
         }
     });
 }
@@ -259,7 +259,7 @@ void EvaluationJob::measureAside(const QuantizationConfig& config, std::function
         } catch (const Cancelled&) {
             return;
         } catch (const std::exception&) {
-            // Whoever goes back to that configuration is told why.
+            // Going back to this configuration shows the reason.
         }
         m_thread.reply([this, generation, then, evaluation] {
             if (generation == m_generation) then(evaluation);

@@ -3,8 +3,8 @@
 // The only bridge to the engine's session: requests go to its thread, results come back as signals on the GUI
 // thread.
 //
-// Loading, data and exports queue up; evaluations are latest-wins: a new one cancels the one before, and what
-// arrives with an older generation number is dropped. A model that is being replaced takes its session along.
+// Loading, data and exports are queued. Evaluations are latest-wins: a new one cancels the previous one, and
+// results with an older generation number are dropped. Replacing a model destroys its session.
 
 #include <QElapsedTimer>
 #include <QImage>
@@ -34,7 +34,8 @@ struct DataInfo {
     QString description, calibrationDescription;  ///< "1,000 images in 10 classes"
     QString notice;
     QList<QImage> thumbnails;
-    /// The first images as the network gets them, from its smallest value (black) to its largest (white), and the span of all values.
+    /// The first images as the network receives them, from the smallest value (black) to the largest (white),
+    /// and the span of all values.
     QList<QImage> networkViews;
     QString networkSpan;  ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< that is used
@@ -42,7 +43,7 @@ struct DataInfo {
     bool labels = false;
 };
 
-/// What could not be done, in the engine's words.
+/// A failed request, with the engine's message.
 struct Failure {
     enum class During { Loading, Data, Evaluation, Export };
     During during = During::Evaluation;
@@ -56,43 +57,44 @@ class EvaluationJob : public QObject {
     ~EvaluationJob() override;
 
     void loadModel(const std::filesystem::path& path);
-    /// An empty calibration path: half of the data calibrates.
-    /// Without `preprocess`, images become inputs as the file beside the model says.
+    /// With an empty calibration path, half of the data is used for calibration. Without `preprocess`, images
+    /// are converted to inputs as in the file next to the model.
     void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration,
                   const std::optional<Preprocess>& preprocess = std::nullopt);
-    /// What is not known yet is shown as in `before` (null: as unknown).
+    /// Values that are not known yet are taken from `before` (null: shown as unknown).
     void evaluate(const QuantizationConfig& config, const EvaluationPtr& before = nullptr);
     /// Once idle, measures the cost of each layer and learns to predict (Session::measureInBackground), then
     /// evaluates again so that the results show it. Any other request ends it at once; it reports neither
     /// progress nor errors.
-    void study(const QuantizationConfig& config);
-    /// Once nothing else is to be done: measures another configuration, keeping nothing for edits of the current one. Ended
-    /// like study(), without a word; null if it cannot be done. One of the two at a time.
+    void measureInBackground(const QuantizationConfig& config);
+    /// When idle, evaluates another configuration without keeping anything for edits of the current one.
+    /// Cancelled like measureInBackground(), silently; null if it fails. Only one of the two runs at a time.
     void measureAside(const QuantizationConfig& config, std::function<void(EvaluationPtr)> then);
-    /// Runs `work` on the engine's thread after what is queued; its text is reported by exported().
+    /// Runs `work` on the engine's thread after the queued work; exported() reports its text.
     void runExport(const QString& what, std::function<QString(Session&, const CancelToken&)> work);
-    /// Asks the session something beside the evaluations: details of a layer, which images flipped. `work` runs on the engine's
-    /// thread; what it returns runs on this one. A later question in the same slot and every evaluation end it, silently: ask
-    /// again when the evaluation is there. `refused` gets the engine's words if it cannot be done.
+    /// Queries the session for something besides evaluations, such as details of a layer or the images whose
+    /// class changed. `work` runs on the engine's thread; the function that it returns runs on this one. A
+    /// later query in the same slot and every evaluation cancel it silently: ask again after the evaluation.
+    /// `refused` receives the engine's message on failure.
     using Query = std::function<std::function<void()>(Session&, const CancelToken&)>;
     void ask(const QString& slot, Query work, std::function<void(QString)> refused = {});
-    /// Forgets the question of the slot.
+    /// Drops the query of the slot.
     void dropQuery(const QString& slot);
-    /// Ends the evaluation, the exports and the questions, and the pause.
+    /// Cancels the evaluation, the exports and the queries, and ends the pause.
     void cancel();
-    /// Paused, whatever measures is held between two batches and goes on from there; what is asked for meanwhile waits, too. Opening
-    /// a model ends it.
+    /// While paused, evaluations stop between two batches and later continue from there; new requests wait,
+    /// too. Opening a model ends the pause.
     void setPaused(bool paused);
     bool paused() const { return m_gate->closed(); }
     /// Since this was made.
     double pausedSeconds() const { return m_gate->closedSeconds(); }
-    /// What runs, and then what waits for it.
+    /// The running work, followed by the waiting work.
     std::vector<QueuedWork> queue() const { return m_queue.works(); }
 
     bool busy() const { return m_open > 0; }
 
   Q_SIGNALS:
-    /// With what its layers are found again by (layer_signature.h).
+    /// With the signatures that identify its layers after a reload (layer_signature.h).
     void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures);
     void dataOpened(quantloupe::ui::DataInfo info);
     /// Snapshots; the last one of an evaluation comes with evaluationFinished.
@@ -100,7 +102,7 @@ class EvaluationJob : public QObject {
     void evaluationFinished(quantloupe::EvaluationPtr evaluation, double seconds);
     void evaluationCancelled();
     void progressed(QString stage, std::size_t done, std::size_t total);
-    /// The same of study(); what is shown stays usable meanwhile.
+    /// The same of measureInBackground(); what is shown stays usable meanwhile.
     void studied(QString stage, std::size_t done, std::size_t total);
     void exported(QString text);
     void failed(quantloupe::ui::Failure failure);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the session beside its evaluations.
+// Queries to the session besides its evaluations.
 #include "base/error.h"
 #include "jobs/evaluation_job_state.h"
 

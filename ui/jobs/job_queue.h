@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What was given to the engine's thread and has not come back, in the order in which it runs: what the status line tells of it. GUI
+// The unfinished work of the engine's thread, in the order in which it runs, as shown in the status line. GUI
 // thread.
 
 #include <QString>

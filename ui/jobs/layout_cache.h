@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Layouts that took long are kept in the person's cache folder, so that a large network is drawn at once when it is opened
+// Layouts that took long are kept in the user's cache folder, so that a large network is drawn at once when it is opened
 // again.
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Samples as pictures of what the network gets: wrong scales, swapped colours and turned axes show at once.
+// Samples as images of the network's inputs, which make wrong scales, swapped colors and transposed axes
+// visible.
 
 #include <QImage>
 #include <QList>

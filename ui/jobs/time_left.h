@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How long what runs will still take, from its progress and from how long the stages took the last time something of this kind ran.
-// What is shown counts down quietly: it is told only once it can be believed, and set anew only when the estimate has been clearly
-// another for a while. Times are seconds of any clock that stands still while the work is paused.
+// The time left for the running work, from its progress and from how long the stages took the last time
+// something of this kind ran. The displayed time counts down: it is shown only once the estimate is reliable,
+// and reset only if the estimate has clearly differed for a while. Times are seconds of any clock that stands
+// still while the work is paused.
 
 #include <QString>
 #include <cstddef>

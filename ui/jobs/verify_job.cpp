@@ -27,7 +27,7 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
     Q_EMIT stageChanged(tr("Writing the quantized model\u2026"));
     if (!m_folder.isValid()) {
         end();
-        Q_EMIT failed(tr("No temporary folder can be made: %1").arg(m_folder.errorString()));
+        Q_EMIT failed(tr("Could not create a temporary folder: %1").arg(m_folder.errorString()));
         return;
     }
     const auto prepared = std::make_shared<Prepared>();
@@ -53,7 +53,7 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
     connect(m_session, &EvaluationJob::busyChanged, wait, [arrived](bool busy) {
         if (!busy) arrived();
     });
-    m_session->runExport(tr("Will it hold?"), [=](Session& session, const CancelToken& cancel) -> QString {
+    m_session->runExport(tr("verification in ONNX Runtime"), [=](Session& session, const CancelToken& cancel) -> QString {
         try {
             token.check();
             prepared->source = prepareVerification(session, config, model, cancel);
@@ -68,7 +68,7 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
 }
 
 void VerifyJob::runtime(quint64 run, const VerifySource& source, const std::filesystem::path& python) {
-    Q_EMIT stageChanged(tr("Running it in ONNX Runtime on %1 samples\u2026").arg(source.data->size()));
+    Q_EMIT stageChanged(tr("Running the model in ONNX Runtime on %1 samples\u2026").arg(source.data->size()));
     m_thread.post([this, run, source, python, token = m_token] {
         std::function<void()> after;
         try {

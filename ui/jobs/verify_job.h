@@ -18,7 +18,7 @@ class VerifyJob : public QObject {
     explicit VerifyJob(EvaluationJob* session, QObject* parent = nullptr);
     ~VerifyJob() override;
 
-    /// Ends the one before. `python` empty: QUANTLOUPE_PYTHON, or python3 on the PATH.
+    /// Cancels the previous run. `python` empty: QUANTLOUPE_PYTHON, or python3 on the PATH.
     void start(const QuantizationConfig& config, const std::filesystem::path& python);
     void cancel();
     bool running() const { return m_running; }

@@ -21,9 +21,10 @@ struct SkipCandidates {
     std::uint64_t detail = 0;
 };
 
-/// One of each reason, in its order. `layers` are an evaluation's, one a node; without them there are no candidates. Input and output
-/// layers are the first and the last with weights on any path. Few parameters are fewer than a tenth of the median of layers with
-/// weights: AMCT gives no number. The cosine is the local one, which tells where the error is made; without data there is none.
+/// One per reason, in order. `layers` are the results of an evaluation, one per node; without them there are
+/// no candidates. Input and output layers are the first and the last with weights on any path. Few parameters
+/// are fewer than a tenth of the median of layers with weights: AMCT gives no number. The cosine is the local
+/// one, which shows where the error arises; without data there is none.
 std::vector<SkipCandidates> skipCandidates(const Graph& graph, const std::vector<LayerResult>& layers);
 
 }  // namespace quantloupe::ui

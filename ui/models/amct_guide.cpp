@@ -21,7 +21,7 @@ bool makesSense(const AmctTarget& target) {
     return std::isfinite(target.points) && std::isfinite(target.decibels) && target.points >= 0 && target.points <= 100;
 }
 
-/// What was measured on the data that is open: as many samples, of which the float network gets as many right.
+/// The results on the open data: those with the same number of samples and the same float accuracy.
 std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const MeasuredHistory& history) {
     std::vector<AmctMeasurement> measured;
     if (!present.floating) return measured;
@@ -51,7 +51,7 @@ AmctGuide::AmctGuide(Document* document, QObject* parent) : QObject(parent), m_d
     connect(document, &Document::historyChanged, this, &AmctGuide::outdate);
     connect(document, &Document::modelChanged, this, &AmctGuide::forgetTrials);
     connect(document, &Document::dataChanged, this, &AmctGuide::forgetTrials);
-    // Whatever ends the question: an edit, Cancel, another model.
+    // The query was dropped by an edit, Cancel, or another model.
     connect(document->job(), &EvaluationJob::queueChanged, this, [this] {
         const auto queue = m_document->job()->queue();
         if (m_trying && std::ranges::none_of(queue, [](const QueuedWork& work) { return work.what == kVariantsSlot; })) {
@@ -148,7 +148,7 @@ void AmctGuide::tryVariants() {
         QMetaObject::invokeMethod(
             qApp,
             [self, version, measurement] {
-                // A result that comes after the data or the model has changed is of what was there before.
+                // A result that arrives after a change of data or model belongs to the previous ones.
                 if (!self || !self->m_trying || self->m_document->config() != version) return;
                 self->m_trials.push_back(measurement);
                 self->outdate();

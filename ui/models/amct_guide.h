@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's tuning workflow of a document: where it is, which layers and parameters it proposes, and the measuring of those. GUI thread.
+// AMCT's tuning workflow of a document: the current step, the proposed layers and parameters, and their
+// evaluation. GUI thread.
 
 #include <QObject>
 #include <QStringList>
@@ -18,20 +19,20 @@ class AmctGuide : public QObject {
     explicit AmctGuide(Document* document, QObject* parent = nullptr);
 
     const AmctState& state();
-    /// One of each reason; empty without layers.
+    /// One per reason; empty without layers.
     const std::vector<SkipCandidates>& candidates();
     const std::vector<AmctVariant>& variants();
-    /// Nothing: it was not measured, or could not be.
+    /// Nothing if it was not evaluated or the evaluation failed.
     std::optional<AmctNumber> numberOf(const QuantizationConfig& config);
     bool tried(const QuantizationConfig& config);
-    /// What the initial configuration has otherwise than AMCT's preset, in words.
+    /// Describes how the initial configuration differs from AMCT's preset.
     QStringList differences() const;
 
-    /// Kept in the settings. A target that makes no sense is not taken.
+    /// Stored in the settings. Ignores an invalid target.
     const AmctTarget& target() const { return m_target; }
     bool setTarget(const AmctTarget& target);
 
-    /// Measures the variants that have no number yet, one by one, while nothing else is to be done; an edit ends it.
+    /// Evaluates the variants without a result one by one when idle; an edit stops it.
     void tryVariants();
     void stopTrying();
     bool trying() const { return m_trying; }

@@ -10,7 +10,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// Points or decibels; below it a change is none that leads anywhere.
+/// In points or decibels; a smaller change is not an improvement.
 constexpr double kWorthwhileGain = 0.1;
 
 QuantizationConfig presetOf(const QuantizationConfig& config) {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where one is in AMCT's manual tuning: (1) quantize with the initial configuration and judge, (2) keep sensitive layers in float,
-// (3) judge, (4) tune how ranges of activations and scales of weights are found, (5) judge: good enough, or the model is not suitable
-// for quantization. Source: "Manual Tuning" of AMCT's documentation.
+// The current step of AMCT's manual tuning: (1) quantize with the initial configuration and evaluate, (2)
+// keep sensitive layers in float, (3) evaluate, (4) tune how activation ranges and weight scales are
+// determined, (5) decide: good enough, or the model is not suitable for quantization. Source: "Manual Tuning"
+// of AMCT's documentation.
 //
-// All of it follows from the configuration and from what was measured, so that undoing goes back. It fits any preset: the initial
-// configuration is the preset's.
+// All of it is derived from the configuration and the evaluation results, so that undo restores the step. It
+// fits any preset: the initial configuration is the preset's.
 
 #include <array>
 #include <optional>
@@ -21,7 +22,7 @@ inline constexpr const char* kAmctPreset = "amct-default";
 enum class AmctStep { Initial, Skip, JudgeSkipped, Parameters, Verdict };
 inline constexpr std::size_t kAmctSteps = 5;
 
-/// What quantization does to the accuracy: points lost, or the outputs' SQNR where there are no classes.
+/// The effect of quantization on accuracy: points lost, or the SQNR of the outputs if there are no classes.
 struct AmctNumber {
     double value = 0;
     bool inDecibels = false;
@@ -38,7 +39,7 @@ struct AmctTarget {
 };
 
 struct AmctMeasurement {
-    /// What no number depends on (comments, how it is exported) is left out.
+    /// The configuration without settings that no result depends on (comments, export options).
     AmctMeasurement(QuantizationConfig config, std::optional<AmctNumber> number);
     QuantizationConfig config;
     std::optional<AmctNumber> number;  ///< nothing: it could not be measured
@@ -70,13 +71,13 @@ struct AmctState {
 };
 AmctState amctState(const AmctFacts& facts);
 
-/// The configuration before anything of steps 2 to 4 was done: the preset's rules, calibration and weight scales.
+/// The configuration before steps 2 to 4: the preset's rules, calibration and weight scales.
 QuantizationConfig amctInitial(const QuantizationConfig& config);
 /// With the skipped layers, without step 4.
 QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
-/// Whether the same numbers come of both.
+/// Whether both give the same results.
 bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other);
-/// The newest; null: it was not measured.
+/// The newest result; null if it was not evaluated.
 const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured, const QuantizationConfig& config);
 
 }  // namespace quantloupe::ui

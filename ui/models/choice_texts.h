@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the configuration's choices are called in the window, and what they mean in one line.
+// Names and one-line descriptions of the configuration's choices in the window.
 
 #include <QString>
 #include <span>

@@ -24,7 +24,7 @@ QString keyInWords(const std::string& path) {
 }
 
 QString valueInWords(const Json& value) {
-    if (value.is_null()) return Words::tr("by default");
+    if (value.is_null()) return Words::tr("default");
     if (value.is_boolean()) return value.get<bool>() ? Words::tr("on") : Words::tr("off");
     if (value.is_string()) return QString::fromStdString(value.get<std::string>()).replace(QLatin1Char('_'), QLatin1Char(' '));
     return QString::fromStdString(value.dump());
@@ -73,7 +73,7 @@ QStringList configDifference(const QuantizationConfig& before, const Quantizatio
         if (a == b) continue;
         const auto words = [](const LayerSettings& s) {
             const QString text = describeSettings(s);
-            return text.isEmpty() ? Words::tr("as the network") : text;
+            return text.isEmpty() ? Words::tr("network settings") : text;
         };
         lines << QStringLiteral("%1: %2 \u2192 %3").arg(QString::fromStdString(name), words(a), words(b));
     }

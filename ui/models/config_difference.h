@@ -8,7 +8,7 @@
 
 namespace quantloupe::ui {
 
-/// Empty: they are the same but for comments.
+/// Empty if only comments differ.
 QStringList configDifference(const QuantizationConfig& before, const QuantizationConfig& after);
 
 }  // namespace quantloupe::ui

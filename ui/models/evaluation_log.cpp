@@ -121,9 +121,9 @@ QVariant EvaluationLog::headerData(int section, Qt::Orientation orientation, int
     if (orientation != Qt::Horizontal) return {};
     if (role == Qt::TextAlignmentRole) return QVariant((section == What ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role != Qt::DisplayRole) return {};
-    static constexpr const char* kNames[ColumnCount] = {QT_TR_NOOP("when"), QT_TR_NOOP("result"),
-                                                        QT_TR_NOOP("took"), QT_TR_NOOP("samples"),
-                                                        QT_TR_NOOP("what")};
+    static constexpr const char* kNames[ColumnCount] = {QT_TR_NOOP("time"), QT_TR_NOOP("result"),
+                                                        QT_TR_NOOP("duration"), QT_TR_NOOP("samples"),
+                                                        QT_TR_NOOP("change")};
     return tr(kNames[section]);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What ran in this session of the window, newest first: when, what was changed, on how many images, how long, what came out. GUI
+// The evaluations of this session, newest first: time, change, number of images, duration, result. GUI
 // thread.
 
 #include <QAbstractTableModel>
@@ -39,8 +39,8 @@ class EvaluationLog : public QAbstractTableModel {
     std::vector<LogEntry> m_entries;
 };
 
-/// A shell command that measures this configuration again: the preset, and each key that differs from it as --set, rules and
-/// layers' settings too. Names in it are quoted for a POSIX shell.
+/// Returns a shell command that evaluates this configuration again: the preset, and each key that differs
+/// from it as --set, including rules and layer settings. Names in it are quoted for a POSIX shell.
 QString commandLineOf(const Document& document, const QuantizationConfig& config);
 
 }  // namespace quantloupe::ui

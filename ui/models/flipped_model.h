@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Samples whose class quantization turned, as a list with thumbnails, which a thread of their own reads when they come into sight.
+// Samples whose predicted class changed, as a list with thumbnails, which a separate thread loads when they
+// become visible.
 
 #include <QAbstractListModel>
 #include <QHash>
@@ -17,7 +18,7 @@ struct FlippedEntry {
     SampleId sample;
     QString text;     ///< "ship, not truck"
     QString toolTip;
-    int kind = 0;     ///< 0: right before and wrong after; 1: the other way round; 2: neither
+    int kind = 0;  ///< 0: correct in float and wrong when quantized; 1: the reverse; 2: neither
 };
 
 class FlippedModel : public QAbstractListModel {
@@ -38,7 +39,7 @@ class FlippedModel : public QAbstractListModel {
     int m_size;
     std::vector<FlippedEntry> m_entries;
     std::filesystem::path m_folder;
-    mutable QHash<QString, QPixmap> m_pixmaps;  ///< null while it is on its way
+    mutable QHash<QString, QPixmap> m_pixmaps;  ///< null while it is being loaded
     quint64 m_generation = 0;
     mutable WorkerThread m_thread;
 };

@@ -11,14 +11,14 @@ namespace {
 /// Below, even full agreement leaves the 95 % interval wider than 16 points.
 constexpr std::size_t kFewSamples = 20;
 
-/// Without labels: what the outputs say where a share of equal classes would say nothing.
+/// Without labels: uses the SQNR of the outputs where agreement would be meaningless.
 void showSqnr(Headline& line, const Accuracy& quantized) {
     line.value = quantized.sqnrDb ? formatDecibel(*quantized.sqnrDb) : kNoNumber;
     line.loss = 0;
     if (quantized.sqnrDb) line.note.prepend(Words::tr("SQNR \u00b7 "));
 }
 
-/// Takes the color from numbers that do not judge quantization.
+/// Removes the color from numbers that say nothing about quantization.
 void markNeutral(Headline& line, const Evaluation& evaluation) {
     const Accuracy& quantized = *evaluation.quantized;
     const bool nothing = evaluation.counts.quantized == 0;
@@ -29,13 +29,13 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
         showSqnr(line, quantized);
     }
     if (nothing) line.note.prepend(Words::tr("Nothing is quantized \u00b7 "));
-    else line.toolTip.append(Words::tr("\n%1 samples are too few to judge by").arg(quantized.samples));
+    else line.toolTip.append(Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
 }
 
 /// The accuracy is that of the tensors before the nodes that are not evaluated.
 void markPart(Headline& line, const Evaluation& evaluation) {
     if (evaluation.unevaluated.empty()) return;
-    line.note.prepend(Words::tr("Evaluated in part \u00b7 "));
+    line.note.prepend(Words::tr("Partly evaluated \u00b7 "));
     line.toolTip.prepend(QString::fromStdString(evaluation.unevaluated) + QLatin1Char('\n'));
 }
 
@@ -52,8 +52,8 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.neutral = true;
         if (evaluation->counts.quantized == 0) line.note = Words::tr("Nothing is quantized \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
         line.toolTip = Words::tr(
-            "Nobody gave data: ranges, sensitivities and this number are of noise.\n"
-            "Open a folder of samples to see the accuracy.");
+            "No data is open: ranges, sensitivities and this number come from random inputs.\nOpen a folder "
+            "of samples to see the accuracy.");
         markPart(line, *evaluation);
         return line;
     }
@@ -94,19 +94,19 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         if (evaluation->floating && evaluation->floating->top1) {
             line.floatValue = formatRate(*evaluation->floating->top1);
             line.loss = *evaluation->floating->top1 - *quantized.top1;
-            line.difference = formatPoints(-line.loss) + Words::tr(" to float");
+            line.difference = formatPoints(-line.loss) + Words::tr(" vs. float");
         }
     } else if (quantized.agreement) {
         line.value = formatRate(*quantized.agreement);
         line.note.prepend(Words::tr("agreement \u00b7 "));
-        line.floatNote = Words::tr("the reference");
+        line.floatNote = Words::tr("reference");
         line.floatValue = Words::tr("no labels");
         line.loss = 1 - *quantized.agreement;
     } else if (quantized.sqnrDb) {
         line.value = formatDecibel(*quantized.sqnrDb);
         line.note.prepend(Words::tr("SQNR \u00b7 "));
         line.floatValue = Words::tr("no labels");
-        line.floatNote = Words::tr("the reference");
+        line.floatNote = Words::tr("reference");
     }
     if (quantized.agreement)
         line.toolTip += Words::tr("\nagreement with float: ") + formatRate(*quantized.agreement);

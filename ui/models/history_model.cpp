@@ -101,14 +101,14 @@ QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
     QStringList lines{QString::fromStdString(entry.change)};
     const QDateTime when = QDateTime::fromString(QString::fromStdString(entry.measuredAt), Qt::ISODate);
     if (when.isValid())
-        lines.append(tr("measured %1 on %2 samples in %3")
+        lines.append(tr("evaluated %1 on %2 samples in %3")
                          .arg(when.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm")))
                          .arg(entry.quantized.samples)
                          .arg(formatSeconds(entry.seconds)));
     lines.append(tr("%1 layers quantized, %2 skipped").arg(entry.counts.quantized).arg(entry.counts.skipped));
     if (!entry.note.empty()) lines.append(QString::fromStdString(entry.note));
-    if (entry.otherModel) lines.append(tr("Measured before the model changed."));
-    if (entry.version == m_document->history().baseline()) lines.append(tr("The pinned baseline."));
+    if (entry.otherModel) lines.append(tr("Evaluated before the model changed."));
+    if (entry.version == m_document->history().baseline()) lines.append(tr("Pinned as the baseline."));
     return lines.join(QLatin1Char('\n'));
 }
 
@@ -146,7 +146,7 @@ QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int 
         case Result:
             return tr("Accuracy");
         case Difference:
-            return m_document->history().baselineEntry() ? tr("to \u2691") : tr("to float");
+            return m_document->history().baselineEntry() ? tr("vs. \u2691") : tr("vs. float");
         default:
             return {};
     }

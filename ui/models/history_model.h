@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The measured configurations as a table, newest first.
+// The evaluated configurations as a table, newest first.
 
 #include <QAbstractTableModel>
 

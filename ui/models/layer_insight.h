@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the engine knows of the one selected layer beside its metrics: how its tensors are spread, channel by channel, and with
-// which layers it is equalized. Asked for when nobody edits; the answer before stays until there is a new one. GUI thread.
+// Details of the selected layer besides its metrics: the distributions of its tensors, per channel, and the
+// layers that it is equalized with. Queried when no edit is in progress; the previous answer stays until
+// there is a new one. GUI thread.
 
 #include <QObject>
 #include <QTimer>
@@ -13,17 +14,17 @@
 
 namespace quantloupe::ui {
 
-/// A set of layers that are equalized together, one of which is the layer.
+/// An equalization group that contains the layer.
 struct EqualizationPartners {
-    std::vector<std::string> layers;  ///< of the set, in its order: equalization.off names them so
+    std::vector<std::string> layers;  ///< layers of the group in order, as named in equalization.off
     std::vector<NodeId> nodes;
-    double lowest = 1, highest = 1;   ///< of all factors
+    double lowest = 1, highest = 1;  ///< smallest and largest of all factors
     bool enabled = true;
 };
 
 struct LayerInsight {
     NodeId node;
-    QuantizationConfig config;  ///< that it is of
+    QuantizationConfig config;  ///< the configuration of this insight
     std::optional<LayerDetails> details;
     QString refusal;            ///< why there are no details
     std::vector<EqualizationPartners> partners;
@@ -35,10 +36,10 @@ class LayerInsightModel : public QObject {
     Q_OBJECT
   public:
     explicit LayerInsightModel(Document* document, QObject* parent = nullptr);
-    /// Null until the first answer, and where it is of another layer than the current one.
+    /// Null until the first answer, and if the answer belongs to a layer other than the current one.
     const LayerInsight* insight() const;
     bool stale() const;
-    /// Off: nothing is asked, since nobody looks.
+    /// Off: no queries, because the panel is not visible.
     void setWanted(bool wanted);
 
   Q_SIGNALS:

@@ -84,15 +84,15 @@ const LayerResult* LayerReference::baselineLayer(NodeId node) const {
 
 QString LayerReference::name() const {
     if (!reference()) return {};
-    return m_document->history().baselineEntry() ? tr("the baseline") : tr("the configuration before");
+    return m_document->history().baselineEntry() ? tr("the baseline") : tr("the previous configuration");
 }
 
 QString LayerReference::whyNone() const {
     if (reference()) return {};
     const MeasuredConfig* baseline = m_document->history().baselineEntry();
-    if (!baseline) return tr("only one configuration was measured yet");
-    return m_refused == baseline->version ? tr("the baseline cannot be measured here: go back to it to see why")
-                                          : tr("the baseline is being measured");
+    if (!baseline) return tr("only one configuration has been evaluated so far");
+    return m_refused == baseline->version ? tr("the baseline cannot be evaluated here: go back to it to see why")
+                                          : tr("the baseline is being evaluated");
 }
 
 }  // namespace quantloupe::ui

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers of another configuration to compare with: of the pinned baseline, or of the one that was measured before.
-// A project keeps no numbers of layers: those of its baseline are measured again once nothing else is to be done.
-// Numbers of other data are forgotten. GUI thread.
+// The layers of the reference configuration: of the pinned baseline, or of the previously evaluated
+// configuration. A project stores no layer results: those of its baseline are evaluated again when idle.
+// Results on other data are dropped. GUI thread.
 
 #include <QObject>
 #include <deque>
@@ -27,16 +27,16 @@ class LayerReference : public QObject {
     /// Null if there is none.
     const std::vector<LayerResult>* layers() const;
     const LayerResult* layer(NodeId node) const;
-    /// "the baseline", "the configuration before"; empty if there is none.
+    /// "the baseline", "the previous configuration"; empty if there is none.
     QString name() const;
-    /// One clause: why there is none; empty if there is one.
+    /// Explains in one clause why there is none; empty if there is one.
     QString whyNone() const;
-    /// The layer's results under the pinned baseline; null if none is pinned or it is not measured yet.
+    /// The layer's results with the pinned baseline; null if none is pinned or it is not evaluated yet.
     const LayerResult* baselineLayer(NodeId node) const;
 
-    /// The baseline's configuration if it waits to be measured.
+    /// The baseline's configuration if it is waiting to be evaluated.
     std::optional<QuantizationConfig> missing() const;
-    /// What measuring it gave; null: it could not be done, and is not tried again.
+    /// Stores the result of that evaluation; null: it failed and is not tried again.
     void adoptBaseline(EvaluationPtr evaluation);
 
   Q_SIGNALS:
@@ -55,7 +55,7 @@ class LayerReference : public QObject {
 
     Document* m_document;
     std::deque<Measured> m_measured;  ///< the newest last, each once
-    std::string m_refused;            ///< version of a baseline that could not be measured
+    std::string m_refused;  ///< version of a baseline that could not be evaluated
 };
 
 }  // namespace quantloupe::ui

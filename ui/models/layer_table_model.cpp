@@ -193,7 +193,7 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     }
     if (role == Qt::ToolTipRole) {
         if (const auto metric = metricOf(section)) return metricMeaning(*metric);
-        if (section == Cosine) return tr("Cosine of the layer's output with its float output; 1 is the same");
+        if (section == Cosine) return tr("Cosine similarity of the layer's output to its float output; 1 means identical");
         return {};
     }
     if (role == Qt::InitialSortOrderRole) {

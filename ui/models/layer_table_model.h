@@ -34,10 +34,10 @@ class LayerTableModel : public QAbstractTableModel {
         ColumnCount
     };
     enum Role {
-        SortRole = Qt::UserRole,  ///< what sorting compares; absent numbers are invalid
+        SortRole = Qt::UserRole,  ///< value used for sorting; missing numbers are invalid
         HeatRole,                 ///< 0 to 1 where the cell has a bar
         StateRole,                ///< LayerState as int
-        StaleRole,                ///< the number is of the configuration before
+        StaleRole,  ///< the number belongs to the previous configuration
     };
 
     explicit LayerTableModel(Document* document, QObject* parent = nullptr);
@@ -47,7 +47,7 @@ class LayerTableModel : public QAbstractTableModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation, int role = Qt::DisplayRole) const override;
 
-    /// What names a column where its title is translated: in the settings.
+    /// The untranslated key of a column, used in the settings.
     static const char* columnKey(int column);
     /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever results come, and
     /// asking data() would take longer than a frame.
@@ -73,7 +73,7 @@ class LayerFilter : public QSortFilterProxyModel {
   public:
     explicit LayerFilter(QObject* parent = nullptr);
     void setFilter(const QString& text);
-    /// What of the text could not be understood; empty: all of it was.
+    /// Describes the invalid part of the text; empty if the text is valid.
     QString complaint() const { return m_complaint; }
 
   protected:
@@ -90,7 +90,7 @@ class LayerFilter : public QSortFilterProxyModel {
         std::shared_ptr<const NamePattern> pattern;  ///< on the name; null: none
     };
     bool accepts(const Term& term, int row, const QModelIndex& parent) const;
-    /// Nothing for a term that makes no sense; complaint() then says why.
+    /// Returns nothing for an invalid term; complaint() then says why.
     std::optional<Term> read(const QString& word);
     QList<Term> m_terms;
     QString m_complaint;

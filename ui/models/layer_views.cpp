@@ -75,7 +75,7 @@ QList<LayerView> builtInViews() {
             {Words::tr("Not quantizable"), ofState(LayerState::Float), Table::Number, Qt::AscendingOrder},
             {Words::tr("Sensitive convolutions"), QStringLiteral("op:Conv qs>0.1"), Table::LocalQs, Qt::DescendingOrder},
             {Words::tr("Cosine below 0.99"), QStringLiteral("cosine<0.99"), Table::Cosine, Qt::AscendingOrder},
-            {Words::tr("Cost accuracy alone"), QStringLiteral("loo>0"), Table::LeaveOneOut, Qt::DescendingOrder},
+            {Words::tr("Accuracy gain when kept in float"), QStringLiteral("loo>0"), Table::LeaveOneOut, Qt::DescendingOrder},
             {Words::tr("Most weights first"), QStringLiteral("weights>0"), Table::Parameters, Qt::DescendingOrder}};
 }
 

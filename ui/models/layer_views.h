@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the layer table shows, under a name: a filter, the order of the rows, and the columns. Saved ones are the person's and serve
+// Named views of the layer table: a filter, the sort order, and the columns. Views saved by the user apply to
 // every model.
 
 #include <QList>
@@ -15,17 +15,18 @@ struct LayerView {
     QString name, filter;
     int column = LayerTableModel::Number;  ///< that the rows are sorted by
     Qt::SortOrder order = Qt::AscendingOrder;
-    std::optional<QList<int>> hidden = std::nullopt;  ///< columns that are not shown; nothing: they stay as they are
+    std::optional<QList<int>> hidden = std::nullopt;  ///< hidden columns; nothing: the columns are not changed
 
     /// Whether both show the same; a view that leaves the columns alone fits any.
     bool shows(const LayerView& present) const;
 };
 
-/// Those that everybody has; their names are translated.
+/// The built-in views; their names are translated.
 QList<LayerView> builtInViews();
-/// The person's, in the order in which they were saved. An entry of the settings that cannot be read is passed over and stays there.
+/// The user's, in the order in which they were saved. An entry of the settings that cannot be read is ignored
+/// and kept.
 QList<LayerView> savedViews();
-/// Adds it; one of the same name is replaced.
+/// Adds the view; replaces a view of the same name.
 void saveView(const LayerView& view);
 void removeView(const QString& name);
 

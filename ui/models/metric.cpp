@@ -58,42 +58,40 @@ QString metricShortName(Metric metric) {
 QString metricMeaning(Metric metric) {
     switch (metric) {
         case Metric::None:
-            return Words::tr("What becomes of each layer, without a number");
+            return Words::tr("Layer states only");
         case Metric::LocalQs:
             return Words::tr(
-                "Quantization sensitivity with only this layer quantized: relative error of its output, "
-                "0 is none");
+                "Quantization sensitivity with only this layer quantized: relative error of its output; 0 "
+                "means no error");
         case Metric::CumulativeQs:
             return Words::tr(
-                "Quantization sensitivity with the whole network quantized: relative error that has "
-                "gathered up to this layer");
+                "Quantization sensitivity with the whole network quantized: relative error accumulated up "
+                "to this layer");
         case Metric::WeightQs:
             return Words::tr("Relative error of the layer's weight alone: needs no data");
         case Metric::LeaveOneOut:
             return Words::tr(
-                "What the accuracy regains, in points, if this layer alone is kept in float; measured while "
-                "nothing else is to be done");
+                "Accuracy gain, in points, if this layer alone is kept in float; measured in the background "
+                "when idle");
         case Metric::Sqnr:
             return Words::tr(
-                "Signal to quantization noise with only this layer quantized, in decibels; low is bad");
+                "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is better");
         case Metric::Macs:
-            return Words::tr("Multiplications and additions an image");
+            return Words::tr("Multiply-accumulate operations per image");
         case Metric::Cosine:
             return Words::tr(
-                "Cosine similarity of the layer's output to the float one with only this layer quantized; 1 "
-                "is none lost");
+                "Cosine similarity of the layer's output to its float output with only this layer "
+                "quantized; 1 means no loss");
         case Metric::RangeRatio:
             return Words::tr(
-                "Largest over smallest range of the weight's output channels: what one scale for all of them "
-                "must span; "
-                "equalization and scales per channel help where it is high");
+                "Ratio of the largest to the smallest range of the weight's output channels, all of which a "
+                "single scale must cover; equalization and per-channel scales help where it is high");
         case Metric::Bits:
-            return Words::tr("Bits of the weight and of the output");
+            return Words::tr("Bit widths of the weight and the output");
         case Metric::Difference:
             return Words::tr(
-                "Cumulative QS now, minus that of the baseline or, without one, of the configuration "
-                "measured before: "
-                "blue is better now, red is worse");
+                "Current cumulative QS minus the cumulative QS of the baseline or, without one, of the "
+                "previous configuration: blue is better, red is worse");
     }
     return {};
 }
@@ -177,7 +175,7 @@ QString formatMetricDifference(double value, double baseline, Metric metric) {
 
 namespace {
 
-/// A cosine's distance from 1 is what a logarithm tells apart.
+/// A logarithmic scale of a cosine uses its distance from 1.
 double badness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 double fromBadness(Metric metric, double value) { return metric == Metric::Cosine ? 1 - value : value; }
 

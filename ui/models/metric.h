@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The numbers that graph, table, legend and inspector show of a layer, and how far each lies between harmless
-// and bad.
+// The numbers of a layer in graph, table, legend and inspector, and how far each lies between harmless and
+// bad.
 
 #include <QString>
 #include <array>
@@ -26,7 +26,7 @@ enum class Metric {
     Bits,
     Difference,  ///< of the cumulative QS to another configuration (models/layer_reference.h)
 };
-/// Those with a key, 1 to 9, and then those without.
+/// The metrics with a shortcut, 1 to 9, followed by those without.
 inline constexpr std::array kMetrics = {
     Metric::None,       Metric::LocalQs, Metric::CumulativeQs, Metric::LeaveOneOut, Metric::Cosine,
     Metric::RangeRatio, Metric::Bits,    Metric::Macs,         Metric::Difference,  Metric::WeightQs,
@@ -39,16 +39,16 @@ QString metricName(Metric metric);
 QString metricMeaning(Metric metric);
 /// In one or two words, for a narrow place.
 QString metricShortName(Metric metric);
-/// Empty where the layer has no such number; Metric::Difference needs more than the layer. May be infinite.
+/// Empty if the layer has no such number; Metric::Difference needs more than the layer. May be infinite.
 std::optional<double> metricValue(const LayerResult& layer, Metric metric);
 QString formatMetric(double value, Metric metric);
 /// "4/8", of weight and output.
 QString formatBits(const LayerResult& layer);
 
-/// What a person chose about a metric's scale.
+/// The user's choices for a metric's scale.
 struct ScaleChoice {
     std::optional<double> best, worst;  ///< ends; without: what the values suggest
-    std::optional<bool> logarithmic;    ///< without: the metric's habit
+    std::optional<bool> logarithmic;  ///< without: the metric's default
     bool operator==(const ScaleChoice&) const = default;
 };
 /// With a sign, in the digits of formatMetric(); empty unless both are finite.

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kWorstLayers = 3;
 
-/// The quantized layers that cost most: by leave-one-out where it was measured, by their own error otherwise.
+/// The most sensitive quantized layers: by leave-one-out where it was measured, by their own error otherwise.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
     std::vector<std::pair<double, const LayerResult*>> order;
     const bool measured = std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
@@ -41,40 +41,40 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
     };
     const bool relu6 = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "Clip"; });
     if (config.transforms.equalization.profile == EqualizationProfile::Off) {
-        add(Words::tr("Equalize"), Words::tr("Neighbouring layers share out their channels' ranges"),
+        add(Words::tr("Equalize"), Words::tr("Balances the channel ranges of neighboring layers"),
             [](QuantizationConfig& c) { c.transforms.equalization.profile = EqualizationProfile::Aimet; });
         if (relu6 && config.transforms.replaceRelu6 == ReplaceRelu6::None)
-            add(Words::tr("Equalize, ReLU6 replaced between"),
-                Words::tr("A ReLU6 stops equalization; without it more layers take part"),
+            add(Words::tr("Equalize, replace ReLU6 between layers"),
+                Words::tr("ReLU6 blocks equalization; without it, more layers are equalized"),
                 [](QuantizationConfig& c) {
                     c.transforms.replaceRelu6 = ReplaceRelu6::Between;
                     c.transforms.equalization.profile = EqualizationProfile::Aimet;
                 });
     }
     if (!config.quantization.weight.perChannel)
-        add(Words::tr("Weights per channel"), Words::tr("A scale of its own for each output channel"),
+        add(Words::tr("Weights per channel"), Words::tr("One scale per output channel"),
             [](QuantizationConfig& c) { c.quantization.weight.perChannel = true; });
     if (config.quantization.weight.method == WeightMethod::MinMax)
         add(Words::tr("Weight scales by least squared error"),
-            Words::tr("Cuts off a few large weights for finer steps"),
+            Words::tr("Clips a few large weights for finer steps"),
             [](QuantizationConfig& c) { c.quantization.weight.method = WeightMethod::Mse; });
     if (config.refine.biasCorrection == BiasCorrection::Off)
-        add(Words::tr("Correct biases"), Words::tr("Takes back the shift of the layers' means"),
+        add(Words::tr("Correct biases"), Words::tr("Corrects the shift of the layers' mean outputs"),
             [](QuantizationConfig& c) { c.refine.biasCorrection = BiasCorrection::Empirical; });
     const bool normalized = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "LayerNormalization"; });
     if (normalized && config.refine.migration == 0)
         add(Words::tr("Migrate outliers"),
-            Words::tr("Weights take over wide channels of what matrix products read"),
+            Words::tr("Moves activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant)"),
             [](QuantizationConfig& c) { c.refine.migration = 0.5; });
     if (config.calibration.method == CalibrationMethod::MinMax)
         add(Words::tr("Ranges by least squared error"),
-            Words::tr("Activations with rare large values get finer steps"),
+            Words::tr("Finer steps for activations with rare large values"),
             [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Mse; });
     for (const LayerResult* layer : worstLayers(layers)) {
         const QString name = QString::fromStdString(layer->name);
         candidates.push_back({{withLayersSkipped(config, {layer->name}), Words::tr("Skip %1").arg(name), {}},
                               Words::tr("Keep %1 in float").arg(name),
-                              Words::tr("It is among the layers that suffer most"),
+                              Words::tr("One of the most sensitive layers"),
                               0,
                               false,
                               false,
@@ -83,7 +83,7 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
             candidates.push_back({changeLayers(config, {layer->name}, Words::tr("8-bit weights"),
                                                [](LayerSettings& s) { s.weightBits = 8; }),
                                   Words::tr("8-bit weights for %1").arg(name),
-                                  Words::tr("It is among the layers that suffer most"),
+                                  Words::tr("One of the most sensitive layers"),
                                   0,
                                   false,
                                   false,
@@ -118,7 +118,7 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
             candidate.inDecibels = candidate.certain = true;
             candidate.verdict = Words::tr("+%1 dB SQNR of the outputs").arg(gain, 0, 'f', 1);
         }
-        // A change that rounds to nothing is no advice.
+        // A gain that rounds to zero is not suggested.
         if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));
     }
     std::ranges::stable_sort(helping, [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });

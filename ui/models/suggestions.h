@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Edits that may help, each measured before it is advised: what is listed did help on these images, with this configuration.
+// Edits that may improve accuracy, each evaluated before it is suggested: every listed edit improved accuracy
+// on these images with this configuration.
 
 #include <QString>
 #include <vector>
@@ -14,17 +15,17 @@ namespace quantloupe::ui {
 struct Suggestion {
     ConfigEdit edit;
     QString title, why;
-    double gain = 0;        ///< of the accuracy as a fraction; without classes of the outputs' SQNR in dB
+    double gain = 0;  ///< accuracy gain as a fraction; without classes, gain of the output SQNR in dB
     bool inDecibels = false;
     bool certain = false;   ///< not within noise
     QString verdict;        ///< "+2.4 points, 13 images fixed, 1 broken: a real gain"
 };
 
-/// What could be tried: transforms and schemes that are off, and the layers that suffer most.
+/// The candidates: transforms and schemes that are off, and the most sensitive layers.
 std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const std::vector<LayerResult>& layers);
 
-/// Measures each on all evaluation samples and returns those that gain, the best first. `told` is called on the calling thread before
-/// each. Throws Error, Cancelled.
+/// Evaluates each candidate on all evaluation samples and returns those that improve accuracy, best first.
+/// `told` is called on the calling thread before each. Throws Error, Cancelled.
 std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config, std::vector<Suggestion> candidates,
                                            const std::function<void(std::size_t)>& told, const CancelToken& cancel);
 

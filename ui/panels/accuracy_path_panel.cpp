@@ -70,7 +70,7 @@ QString costliestStep(const std::vector<AccuracyStep>& path) {
     for (std::size_t i = 1; i < steps.size(); ++i)
         if (const double loss = steps[i - 1].value - steps[i].value; loss > most) most = loss, worst = i;
     if (worst == 0) return {};
-    return Words::tr("Most goes at \u201c%1\u201d: %2%3")
+    return Words::tr("Largest loss at \u201c%1\u201d: %2%3")
         .arg(steps[worst].name.toLower(), steps[worst].changeText,
              measureOf(path) == Measure::Sqnr ? QStringLiteral(" dB") : Words::tr(" points"));
 }
@@ -97,11 +97,11 @@ AccuracyPathPanel::AccuracyPathPanel(Document* document, QWidget* parent)
     auto* outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(scroll);
-    m_verdict->setText(tr("Open a model and data to see at which step its accuracy goes."));
+    m_verdict->setText(tr("Open a model and data to see at which step accuracy is lost."));
 }
 
 EvaluationJob::Query AccuracyPathPanel::question(const QuantizationConfig& config) {
-    if (!answered()) m_verdict->setText(tr("measuring each step\u2026"));
+    if (!answered()) m_verdict->setText(tr("Evaluating each step\u2026"));
     return [this, config](Session& session, const CancelToken& cancel) {
         return [this, path = session.accuracyPath(config, cancel)] { m_path = path; };
     };
@@ -113,13 +113,13 @@ void AccuracyPathPanel::showAnswer(const QString& refusal) {
     m_waterfall->setQuiet(stale());
     if (!refusal.isEmpty()) return m_verdict->setText(sentence(refusal));
     if (m_path.empty())
-        return m_verdict->setText(document()->hasModel() ? tr("measuring each step\u2026") : QString());
+        return m_verdict->setText(document()->hasModel() ? tr("Evaluating each step\u2026") : QString());
     const QString costliest = costliestStep(m_path);
-    m_verdict->setText((costliest.isEmpty() ? tr("No step costs anything") : costliest) +
+    m_verdict->setText((costliest.isEmpty() ? tr("No step loses accuracy") : costliest) +
                        (document()->evaluation() && document()->evaluation()->randomInputs
                             ? tr(" (random inputs)")
                             : QString()) +
-                       (stale() ? tr(" \u00b7 of the configuration before") : QString()));
+                       (stale() ? tr(" \u00b7 for the previous configuration") : QString()));
 }
 
 }  // namespace quantloupe::ui

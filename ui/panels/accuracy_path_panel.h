@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Where the accuracy went: from the float network, transform by transform, to weights and activations quantized.
+// Accuracy loss by step: from the float network, transform by transform, to quantized weights and
+// activations.
 
 #include <QLabel>
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kStepTitles[kAmctSteps] = {
     QT_TRANSLATE_NOOP("Words", "Initial configuration"), QT_TRANSLATE_NOOP("Words", "Skip sensitive layers"),
-    QT_TRANSLATE_NOOP("Words", "Judge again"), QT_TRANSLATE_NOOP("Words", "Tune the parameters"),
+    QT_TRANSLATE_NOOP("Words", "Evaluate again"), QT_TRANSLATE_NOOP("Words", "Tune parameters"),
     QT_TRANSLATE_NOOP("Words", "Verdict")};
 
 std::size_t indexOfStep(AmctStep step) { return static_cast<std::size_t>(step); }
@@ -28,7 +28,7 @@ QString amctNumberText(const AmctNumber& number) {
 QString amctNumberWords(const AmctNumber& number) {
     if (number.inDecibels) return Words::tr("has an SQNR of %1").arg(formatDecibel(number.value));
     const QString points = QString::number(std::abs(number.value), 'f', 1);
-    if (points == QLatin1String("0.0")) return Words::tr("loses nothing");
+    if (points == QLatin1String("0.0")) return Words::tr("loses no accuracy");
     return number.value < 0 ? Words::tr("gains %1 points").arg(points) : Words::tr("loses %1 points").arg(points);
 }
 
@@ -113,8 +113,8 @@ QWidget* AmctPanel::buildTarget() {
     layout->addWidget(m_target);
     layout->addWidget(m_unit);
     row->setToolTip(
-        tr("What is good enough: the largest loss of accuracy against the float network, or without classes the least SQNR of the "
-           "outputs"));
+        tr("Acceptance target: the largest accuracy drop from the float network or, without classes, the "
+           "lowest SQNR of the outputs"));
     connect(m_target, &NumberField::entered, this, &AmctPanel::enterTarget);
     return row;
 }
@@ -131,7 +131,7 @@ void AmctPanel::enterTarget(const QString& text) {
     AmctTarget target = m_guide.target();
     (inDecibels() ? target.decibels : target.points) = text.toDouble(&isNumber);
     if (!isNumber || !m_guide.setTarget(target))
-        m_target->setComplaint(inDecibels() ? tr("A number of decibels") : tr("A number of points from 0 to 100"));
+        m_target->setComplaint(inDecibels() ? tr("Enter a number of decibels") : tr("Enter a number of points from 0 to 100"));
 }
 
 QLabel* AmctPanel::addText(QVBoxLayout* rows, const QString& text) {
@@ -156,7 +156,7 @@ void AmctPanel::refresh() {
     const AmctState& state = m_guide.state();
     const bool decibels = inDecibels();
     widget()->setEnabled(m_document->hasModel());
-    m_targetLabel->setText(decibels ? tr("Least SQNR") : tr("Largest drop"));
+    m_targetLabel->setText(decibels ? tr("Minimum SQNR") : tr("Maximum drop"));
     m_unit->setText(decibels ? tr("dB") : tr("points"));
     m_target->setValue(numberText(decibels ? m_guide.target().decibels : m_guide.target().points));
     for (std::size_t step = 0; step < kAmctSteps; ++step) {

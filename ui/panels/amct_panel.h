@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// AMCT's five-step manual tuning as a checklist (models/amct_workflow.h). The step that is next is opened; a click opens another one.
+// AMCT's five-step manual tuning as a checklist (models/amct_workflow.h). The next step is expanded; a click
+// expands another one.
 
 #include <QLabel>
 #include <QPushButton>
@@ -14,7 +15,7 @@
 
 namespace quantloupe::ui {
 
-/// What of the tuning panel a step is about.
+/// The part of the tuning panel that a step refers to.
 enum class TuningPlace { Ranges, WeightScales };
 
 class AmctPanel : public QScrollArea {
@@ -27,7 +28,7 @@ class AmctPanel : public QScrollArea {
     bool isOpen(AmctStep step) const { return !m_bodies[static_cast<std::size_t>(step)]->isHidden(); }
     NumberField* targetField() const { return m_target; }
     QString verdict() const { return m_verdict->text(); }
-    /// As wide as the texts need, so that nothing scrolls sideways.
+    /// Wide enough for its texts, so that nothing scrolls horizontally.
     QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
@@ -71,11 +72,11 @@ class AmctPanel : public QScrollArea {
     QPushButton *m_usePreset = nullptr, *m_try = nullptr, *m_remove = nullptr;
     std::array<CandidateRow, 4> m_candidates{};
     QVBoxLayout* m_variants = nullptr;
-    QString m_variantsShown;  ///< so that they are built anew only when they are others
+    QString m_variantsShown;  ///< so that the rows are rebuilt only when the variants change
     std::optional<AmctStep> m_present;
 };
 
-/// "-2.3", "21.3 dB": what quantization does.
+/// "-2.3", "21.3 dB": the effect of quantization.
 QString amctNumberText(const AmctNumber& number);
 /// "loses 2.3 points".
 QString amctNumberWords(const AmctNumber& number);

@@ -37,15 +37,15 @@ QString candidateTitle(SkipReason reason) {
 QString candidateMeaning(const SkipCandidates& candidates) {
     switch (candidates.reason) {
         case SkipReason::Input:
-            return Words::tr("The first layers with weights behind the network's inputs");
+            return Words::tr("The first layers with weights after the network's inputs");
         case SkipReason::Output:
             return Words::tr("The last layers with weights before the network's outputs");
         case SkipReason::FewParameters:
             return Words::tr("Layers with fewer than %1 weights, a tenth of the median").arg(formatCount(candidates.detail));
         case SkipReason::LowCosine:
             return Words::
-                tr("Of each layer's own output with float inputs, which tells where the error is made. Cumulated, as AMCT's analyzer "
-                   "compares, %1 layers are below")
+                tr("Cosine of each layer's own output with float inputs, which shows where the error "
+                   "arises. With accumulated errors, as AMCT's analyzer compares them, %1 layers are below this limit")
                     .arg(candidates.detail);
     }
     return {};
@@ -61,8 +61,8 @@ std::vector<std::string> namesOf(const Graph& graph, const std::vector<NodeId>& 
 
 void AmctPanel::buildInitial(QVBoxLayout* rows) {
     m_initialText = addText(rows);
-    m_usePreset = new QPushButton(tr("Use AMCT's preset"));
-    m_usePreset->setToolTip(tr("Scheme, calibration and transforms as AMCT has them at first; skipped layers stay skipped"));
+    m_usePreset = new QPushButton(tr("Use AMCT Preset"));
+    m_usePreset->setToolTip(tr("Sets scheme, calibration and transforms to AMCT's defaults; skipped layers stay skipped"));
     auto* row = new QHBoxLayout;
     row->addWidget(m_usePreset);
     row->addStretch(1);
@@ -74,9 +74,10 @@ void AmctPanel::refreshInitial() {
     const QStringList differences = m_guide.differences();
     QString text;
     if (differences.isEmpty()) {
-        text = tr("AMCT's initial configuration: what layers with weights read, 8 bits by IFMR; weights by ARQ, per channel.");
+        text = tr("AMCT's initial configuration: inputs of layers with weights in 8 bits by IFMR; weights by ARQ, per channel.");
     } else {
-        text = tr("The steps are the same with any configuration. AMCT's own differs from this one:") + QLatin1Char('\n') +
+        text = tr("The steps are the same for any configuration. AMCT's default differs from the current "
+                  "one:") + QLatin1Char('\n') +
                differences.mid(0, kDifferencesShown).join(QLatin1Char('\n'));
         if (differences.size() > kDifferencesShown)
             text += QLatin1Char('\n') + tr("and %1 more").arg(differences.size() - kDifferencesShown);
@@ -87,7 +88,7 @@ void AmctPanel::refreshInitial() {
 }
 
 void AmctPanel::buildSkip(QVBoxLayout* rows) {
-    addText(rows, tr("Layers that AMCT's documentation takes for sensitive. Skipped, they stay in float."));
+    addText(rows, tr("Layers that AMCT's documentation considers sensitive. Skipped layers stay in float."));
     for (std::size_t i = 0; i < m_candidates.size(); ++i) {
         CandidateRow& candidate = m_candidates[i];
         auto* row = new QHBoxLayout;
@@ -96,7 +97,7 @@ void AmctPanel::buildSkip(QVBoxLayout* rows) {
         texts->setSpacing(0);
         candidate.title = makeLabel({}, "");
         candidate.note = makeLabel({}, "muted", 0.88);
-        candidate.select = linkTo(tr("Select"), tr("In graph and table"));
+        candidate.select = linkTo(tr("Select"), tr("Selects these layers in the graph and the table"));
         candidate.skip = new QPushButton(tr("Skip"));
         texts->addWidget(candidate.title);
         texts->addWidget(candidate.note);
@@ -138,11 +139,11 @@ void AmctPanel::refreshSkip() {
 }
 
 void AmctPanel::buildParameters(QVBoxLayout* rows) {
-    addText(rows, tr("How ranges of activations and scales of weights are found: activation_quant_params and weight_quant_params of "
-                     "AMCT's file."));
+    addText(rows, tr("How activation ranges and weight scales are determined: activation_quant_params and "
+                     "weight_quant_params of AMCT's file."));
     auto* links = new QHBoxLayout;
-    auto* ranges = linkTo(tr("Ranges\u2026"), tr("Percentiles and search of IFMR, bins of HFMG, in the section Calibration"));
-    auto* scales = linkTo(tr("Weight scales\u2026"), tr("ARQ and granularity, in the section Scheme"));
+    auto* ranges = linkTo(tr("Ranges\u2026"), tr("Percentiles and search of IFMR and bins of HFMG, in the Calibration section"));
+    auto* scales = linkTo(tr("Weight Scales\u2026"), tr("ARQ and granularity, in the Scheme section"));
     links->addWidget(ranges);
     links->addWidget(scales);
     links->addStretch(1);
@@ -153,7 +154,8 @@ void AmctPanel::buildParameters(QVBoxLayout* rows) {
     m_variants->setSpacing(fontMetrics().height() / 5);
     rows->addLayout(m_variants);
     m_try = new QPushButton;
-    m_try->setToolTip(tr("One by one on all evaluation samples, beside the present configuration; an edit ends it"));
+    m_try->setToolTip(tr("Evaluates them one by one on all evaluation samples without changing the current "
+                         "configuration; an edit stops it"));
     m_tryText = makeLabel({}, "faint", 0.92);
     auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_try);
@@ -165,10 +167,10 @@ void AmctPanel::buildParameters(QVBoxLayout* rows) {
 void AmctPanel::refreshParameters() {
     const std::size_t untried = m_guide.state().untried, all = m_guide.variants().size();
     const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
-    m_try->setText(m_guide.trying() ? tr("Stop") : tr("Try them"));
+    m_try->setText(m_guide.trying() ? tr("Stop") : tr("Try Variants"));
     m_try->setEnabled(m_guide.trying() || (ready && untried > 0));
     m_tryText->setText(m_guide.trying() ? tr("%1 of %2\u2026").arg(all - untried + 1).arg(all)
-                       : untried == 0   ? tr("all measured")
+                       : untried == 0   ? tr("all evaluated")
                                         : QString());
 
     const auto present = m_guide.numberOf(m_document->config());
@@ -191,9 +193,9 @@ void AmctPanel::refreshParameters() {
         auto* title = new ElidedLabel(variant.title, Qt::ElideRight);
         title->setToolTip(variant.why);
         const QString text = number                             ? amctNumberText(*number)
-                             : m_guide.tried(variant.edit.next) ? tr("cannot be measured")
+                             : m_guide.tried(variant.edit.next) ? tr("cannot be evaluated")
                                                                 : QStringLiteral("\u2013");
-        auto* use = linkTo(tr("Use"), tr("Takes it over and measures it"));
+        auto* use = linkTo(tr("Use"), tr("Applies this variant and evaluates it"));
         use->setAccessibleName(tr("Use: %1").arg(variant.title));
         row->addWidget(title, 1);
         const bool better = number && present && amctGain(*number, *present) > 0;

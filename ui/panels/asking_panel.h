@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A panel whose content is asked of the session: while it is seen, and once what is measured is there. The answer of before stays,
-// marked as stale, until the next one comes.
+// A panel that queries its content from the session while it is visible and once the evaluation is done. The
+// previous answer stays, marked as stale, until the next one arrives.
 
 #include <QTimer>
 #include <QWidget>
@@ -15,7 +15,7 @@ class AskingPanel : public QWidget {
     Q_OBJECT
   public:
     AskingPanel(Document* document, const QString& slot, QWidget* parent = nullptr);
-    /// Of a configuration before the current one.
+    /// Whether the answer belongs to a previous configuration.
     bool stale() const { return m_answered && *m_answered != m_document->config(); }
     bool answered() const { return m_answered.has_value(); }
 
@@ -25,7 +25,7 @@ class AskingPanel : public QWidget {
   protected:
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
-    /// Called on the GUI thread; what it returns runs on the engine's.
+    /// Called on the GUI thread; the function that it returns runs on the engine's thread.
     virtual EvaluationJob::Query question(const QuantizationConfig& config) = 0;
     /// A new answer (`refusal` empty), none (after a new model), or why there is none; or it became stale.
     virtual void showAnswer(const QString& refusal) = 0;

@@ -16,7 +16,7 @@ class CalibrationForm : public QWidget {
     Q_OBJECT
   public:
     explicit CalibrationForm(QWidget* parent = nullptr);
-    /// `inherited` is what counts where `own` says nothing.
+    /// `inherited` applies where `own` has no value.
     void show(CalibrationMethod method, const CalibrationParameters& own, const CalibrationParameters& inherited = {});
     bool hasParameters() const { return m_any; }
     /// The field of a key, e.g. "percentile"; null: the method does not have it. `part` 1: the end of a range.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How the ranges of activations are found: the method with its parameters, and on how many samples.
+// How activation ranges are determined: the method with its parameters, and the number of samples.
 
 #include "document.h"
 #include "panels/calibration_form.h"
@@ -12,7 +12,7 @@ class CalibrationSection : public QWidget {
     Q_OBJECT
   public:
     explicit CalibrationSection(Document* document, QWidget* parent = nullptr);
-    /// Unfolds it and puts the keyboard on the method, which is returned.
+    /// Expands the section and focuses the method, which is returned.
     QWidget* reveal();
 
   private:

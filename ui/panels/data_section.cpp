@@ -64,7 +64,8 @@ QString chanceWarning(const Evaluation& evaluation) {
     // Beyond the noise of so few samples.
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
     if (*floating.top1 > chance + margin) return {};
-    return Words::tr("The float network gets %1 right, which is chance (%2). The preprocessing looks wrong.")
+    return Words::tr("The accuracy of the float network is %1, which is chance level (%2). The "
+                     "preprocessing is probably wrong.")
         .arg(formatRate(*floating.top1), formatRate(chance));
 }
 
@@ -103,11 +104,11 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Folder\u2026"));
     line(m_preprocessHead, m_preprocess, m_changePreprocess, tr("Change\u2026"));
     m_preprocessHead->setFullText(tr("Preprocessing"));
-    m_changePreprocess->setToolTip(tr("How images become the network's inputs: size, colours, scale, mean"));
+    m_changePreprocess->setToolTip(tr("How images are converted to network inputs: size, colors, scale, mean"));
     m_changePreprocess->setAccessibleName(tr("Change the preprocessing"));
     m_choose->setToolTip(
-        tr("Images that the accuracy is measured on: one subfolder a class, or a flat folder"));
-    m_chooseCalibration->setToolTip(tr("Images that the ranges of the activations are taken from"));
+        tr("Images for measuring the accuracy: one subfolder per class, or a flat folder"));
+    m_chooseCalibration->setToolTip(tr("Images for calibrating the ranges of the activations"));
     content->addWidget(card);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
@@ -160,7 +161,7 @@ void DataSection::refresh() {
         m_path->setFullText(tr("No data yet"));
         m_description->setText(
             m_document->hasModel()
-                ? tr("Until then random inputs; drop a folder of images, .npy or .npz to measure")
+                ? tr("Random inputs are used until you drop a folder of images, .npy or .npz")
                 : tr("Open a model first"));
         m_notice->hide();
         m_wrong->hide();
@@ -176,7 +177,7 @@ void DataSection::refresh() {
     const Evaluation* evaluation = m_document->evaluation().get();
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
         m_heading->setRemark(
-            tr("%1 calibrate, %2 evaluate").arg(evaluation->calibrationSamples).arg(evaluation->samples));
+            tr("%1 for calibration, %2 for evaluation").arg(evaluation->calibrationSamples).arg(evaluation->samples));
     const bool inPart = evaluation && !evaluation->unevaluated.empty();
     const QString warning = inPart ? QString::fromStdString(evaluation->unevaluated)
                             : evaluation ? chanceWarning(*evaluation)
@@ -191,8 +192,8 @@ void DataSection::refresh() {
         m_viewText->setText(
             (info->networkViews.isEmpty()
                  ? QString()
-                 : tr("As the network gets them; its values go from %1. ").arg(info->networkSpan)) +
-            tr("Change size, colours, scale, mean and std above, until these look right."));
+                 : tr("As the network receives them; values from %1. ").arg(info->networkSpan)) +
+            tr("Change size, colors, scale, mean and std above until these look right."));
         m_wrong->setVisible(!warning.isEmpty());
     }
     m_path->setFullText(folderText(info->evaluationPath));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which images evaluate and which calibrate.
+// The evaluation and calibration data.
 
 #include <QFrame>
 #include <QLabel>

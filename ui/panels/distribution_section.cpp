@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// A few are not none.
+/// Shows a small nonzero share as nonzero.
 QString shareText(double share) {
     return share > 0 && share < 0.0005 ? QStringLiteral("< ") + formatRate(0.001) : formatRate(share);
 }
@@ -56,10 +56,10 @@ DistributionSection::DistributionSection(Document* document, QWidget* parent)
     rows->setSpacing(unit / 4);
     m_channels = new ChannelPlot;
     rows->addWidget(m_channels);
-    m_numbers = new QPushButton(tr("As numbers\u2026"));
+    m_numbers = new QPushButton(tr("Show Numbers\u2026"));
     m_numbers->setProperty("link", true);
     m_numbers->setToolTip(
-        tr("Channels, factors and weights, before and after the transforms; to be copied as CSV"));
+        tr("Channels, factors and weights before and after the transforms; can be copied as CSV"));
     rows->addWidget(m_numbers, 0, Qt::AlignLeft);
     channels->addWidget(body);
     m_channelHeading->setBody(body, QStringLiteral("channels"));
@@ -104,7 +104,7 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
     if (tensor->bits == 0) return plot.heading->setRemark(tr("in float"));
     plot.heading->setRemark(
         tr("%1 bits \u00b7 clipped %2").arg(tensor->bits).arg(shareText(tensor->clippedFraction)),
-        tr("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nlimits of the quantizer %7 to %8")
+        tr("%1\n%2 distinct codes of %3: %4 effective bits\nfloat %5 to %6\nquantizer limits %7 to %8")
             .arg(QString::fromStdString(tensor->name))
             .arg(tensor->distinctCodes)
             .arg(1 << tensor->bits)
@@ -120,7 +120,7 @@ void DistributionSection::refresh() {
     const LayerResult* layer = m_document->layer(m_document->current());
     // Before the answer the plots are there and empty, so that nothing jumps; where there will be none they are not.
     const bool expected = layer != nullptr && layer->quantizable;
-    const QString waiting = insight || !expected ? QString() : tr("measuring\u2026");
+    const QString waiting = insight || !expected ? QString() : tr("evaluating\u2026");
     const LayerDetails* details = insight && insight->details ? &*insight->details : nullptr;
     const bool weighted = layer != nullptr && layer->parameters > 0 && expected;
     showPlot(m_weight, details ? details->weight : std::nullopt, weighted ? waiting : QString());
@@ -141,7 +141,7 @@ void DistributionSection::refresh() {
         channels.empty()  ? waiting
         : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after)
                           : ratio(after),
-        tr("The narrowest channel's range to the widest one's, before the transforms and after them"));
+        tr("Ratio of the narrowest to the widest channel range, before and after the transforms"));
     m_channels->setPlaceholder(!channels.empty() ? QString() : waiting.isEmpty() ? tr("no range to show") : waiting);
     m_channels->setChannels(std::move(channels));
     m_channels->setQuiet(m_model->stale());
@@ -177,7 +177,7 @@ void DistributionSection::showPartners(const LayerInsight* insight) {
                                                     .arg(set.highest, 0, 'g', 2)
                                               : tr("off"),
                                   "faint", 0.92);
-        factors->setToolTip(tr("The smallest and the largest factor of a channel"));
+        factors->setToolTip(tr("The smallest and the largest channel factor"));
         row->addWidget(factors);
         m_partners->addLayout(row);
         connect(control, &ToggleSwitch::clicked, this, [this, layers = set.layers](bool on) {

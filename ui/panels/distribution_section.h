@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How the selected layer's tensors are spread and what their quantizers make of them, its channels before and after the
-// transforms, and the layers that it is equalized with.
+// Distributions of the selected layer's tensors before and after quantization, its channels before and after
+// the transforms, and the layers that it is equalized with.
 
 #include <QVBoxLayout>
 

@@ -88,7 +88,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     m_view->setGridSize({unit * 8, size + unit * 2});
     m_view->setUniformItemSizes(true);
     m_view->setFrameShape(QFrame::NoFrame);
-    m_view->setAccessibleName(tr("Images that quantization turned"));
+    m_view->setAccessibleName(tr("Images whose predicted class changed"));
     m_summary = makeLabel({}, "muted");
     m_summary->setWordWrap(true);
     m_summary->setContentsMargins(unit, unit / 2, unit, 0);
@@ -106,7 +106,7 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     auto* right = new QVBoxLayout(side);
     right->setContentsMargins(unit, unit / 2, unit, unit / 2);
     right->setSpacing(unit / 4);
-    m_what = makeLabel(tr("Click an image to see where it goes astray."), "muted");
+    m_what = makeLabel(tr("Click an image to see the first layer that diverges."), "muted");
     m_what->setWordWrap(true);
     right->addWidget(m_what);
     m_layer = new LinkButton;
@@ -147,18 +147,19 @@ void FlippedPanel::showAnswer(const QString& refusal) {
     }
     if (!refusal.isEmpty()) return m_summary->setText(sentence(refusal));
     if (!answered())
-        return m_summary->setText(document()->hasModel() ? tr("looking for them\u2026") : QString());
+        return m_summary->setText(document()->hasModel() ? tr("Searching for changed images\u2026") : QString());
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };
     m_summary->setText(
-        tr("%1 of %2 images change their class: %3 right before, %4 right after, %5 otherwise%6")
+        tr("The predicted class changed for %1 of %2 images: %3 correct only in float, %4 correct only when "
+           "quantized, %5 other%6")
             .arg(m_flipped.samples.size())
             .arg(m_flipped.evaluated)
             .arg(count(FlippedSample::Kind::Broken))
             .arg(count(FlippedSample::Kind::Fixed))
             .arg(count(FlippedSample::Kind::Other))
-            .arg(stale() ? tr(" \u00b7 of the configuration before") : QString()));
+            .arg(stale() ? tr(" \u00b7 for the previous configuration") : QString()));
     if (!stale() && m_divergence) askDivergence();
 }
 

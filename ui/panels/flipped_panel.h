@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Which images quantization turned, and for one of them the first layer at which the quantized network leaves the float one.
+// Images whose predicted class changed, and for one of them the first layer at which the quantized network
+// diverges from the float network.
 
 #include <QLabel>
 #include <QListView>

@@ -49,7 +49,7 @@ HistoryPanel::HistoryPanel(Document* document, QWidget* parent) : QWidget(parent
     const int unit = fontMetrics().height();
     m_model = new HistoryModel(document, this);
     buildTable();
-    m_hint = makeLabel(tr("Every configuration that was measured is listed here. Click one to go back to it; "
+    m_hint = makeLabel(tr("Every evaluated configuration is listed here. Click one to go back to it; "
                           "Ctrl+click two to compare them."),
                        "faint", 0.92);
     m_hint->setWordWrap(true);
@@ -92,7 +92,7 @@ void HistoryPanel::buildTable() {
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_view->setColumnWidth(HistoryModel::Result, qRound(unit * 5.5));
     m_view->setColumnWidth(HistoryModel::Difference, unit * 5);
-    m_view->setAccessibleName(tr("Measured configurations"));
+    m_view->setAccessibleName(tr("Evaluated configurations"));
     // With Ctrl or Shift rows are gathered to be compared; that must not go anywhere.
     connect(m_view, &QTableView::clicked, this, [this](const QModelIndex& index) {
         if (QApplication::keyboardModifiers() & (Qt::ControlModifier | Qt::ShiftModifier)) return;
@@ -261,11 +261,11 @@ void HistoryPanel::showMenu(QPoint at) {
     const bool pinned = m_document->history().entries()[entry].version == m_document->history().baseline();
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    connect(menu->addAction(tr("&Go back to this")), &QAction::triggered, this,
+    connect(menu->addAction(tr("&Go Back to This")), &QAction::triggered, this,
             [this, entry] { m_document->goBackTo(entry); });
-    connect(menu->addAction(pinned ? tr("Un&pin the baseline") : tr("&Pin as baseline")), &QAction::triggered,
+    connect(menu->addAction(pinned ? tr("Un&pin Baseline") : tr("&Pin as Baseline")), &QAction::triggered,
             this, [this, entry] { m_document->pinBaseline(entry); });
-    connect(menu->addAction(tr("&Name and note")), &QAction::triggered, this, [this, index] {
+    connect(menu->addAction(tr("Edit &Name and Note")), &QAction::triggered, this, [this, index] {
         m_view->selectRow(index.row());
         m_name->setFocus();
         m_name->selectAll();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What was measured, newest first. A click goes back to a configuration, as one undo step; the pinned one is what the others are
-// compared with; two selected ones are set beside each other. Below, accuracy against what stays in float.
+// Evaluated configurations, newest first. A click goes back to a configuration, as one undo step; the others
+// are compared with the pinned one; two selected ones are compared with each other. Below, accuracy against
+// the cost of float layers.
 
 #include <QLabel>
 #include <QLineEdit>

@@ -104,7 +104,7 @@ void Inspector::build() {
         rows->addWidget(m_metrics.back());
     }
     m_metrics.append(new MetricRow(tr("cosine"),
-                                   tr("Cosine of the layer's output with its float output; 1 is the same")));
+                                   tr("Cosine similarity of the layer's output to its float output; 1 means identical")));
     rows->addWidget(m_metrics.back());
     details->addWidget(metrics);
     m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
@@ -134,11 +134,11 @@ void Inspector::build() {
     details->addSpacing(unit / 3);
     details->addWidget(new SectionHeading(tr("Comment")));
     m_comment = new QPlainTextEdit;
-    m_comment->setPlaceholderText(tr("Why this layer is as it is; saved with the configuration"));
+    m_comment->setPlaceholderText(tr("Why the layer has these settings; saved with the configuration"));
     m_comment->setTabChangesFocus(true);
     m_comment->setFixedHeight(unit * 5);
     m_comment->installEventFilter(this);
-    m_comment->setAccessibleName(tr("Comment of the layer"));
+    m_comment->setAccessibleName(tr("Layer comment"));
     details->addWidget(m_comment);
 
     column->addWidget(m_details);
@@ -184,9 +184,9 @@ void Inspector::showSeveral() {
     if (count < 2) {
         m_empty->setText(
             m_document->hasModel()
-                ? tr("Click a layer in the graph or the table to see its shapes, its sensitivity and "
-                     "why it is quantized or not.\n\nSpace keeps it in float, Space again "
-                     "quantizes it.\n\nShift+click takes all layers on the paths between.")
+                ? tr("Click a layer in the graph or the table to see its shapes, its sensitivity and why it "
+                     "is quantized or not.\n\nPress Space to keep it in float, and Space again to quantize "
+                     "it.\n\nShift+click selects all layers on the paths between.")
                 : QString());
         return;
     }
@@ -202,14 +202,14 @@ void Inspector::showSeveral() {
         skipped += layer->state == LayerState::Skipped;
     }
     m_empty->setText(
-        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs per sample.\n\nSpace keeps all of "
-           "them in float, or quantizes all.%5")
+        tr("%1 layers selected: %2 quantized, %3 skipped, %4 MACs per sample.\n\nPress Space to keep all of "
+           "them in float or to quantize all of them.%5")
             .arg(count)
             .arg(quantized)
             .arg(skipped)
             .arg(macsKnown ? formatCount(macs) : kNoNumber)
-            .arg(count == 2 ? tr("\n\nLayers \u25b8 Skip until here takes everything on the "
-                                 "paths between the two.")
+            .arg(count == 2 ? tr("\n\nLayers \u25b8 Skip Until Here skips everything on the paths between "
+                                 "the two.")
                             : QString()));
 }
 
@@ -264,7 +264,7 @@ void Inspector::showResults() {
     if (!layer->macsReason.empty()) kind += tr(" \u00b7 \u2013 MACs");
     if (layer->macs > 0) kind += tr(" \u00b7 %1 MACs").arg(formatCount(layer->macs));
     if (layer->parameters > 0) kind += tr(" \u00b7 %1 weights").arg(formatCount(layer->parameters));
-    if (layer->io) kind += tr(" \u00b7 at the rim of the graph");
+    if (layer->io) kind += tr(" \u00b7 at a graph input or output");
     m_kind->setText(kind);
 
     m_state->setText(stateText(layer->state));
@@ -290,19 +290,19 @@ void Inspector::showResults() {
     m_host->setVisible(!layer->host.empty());
     if (!layer->host.empty()) {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
-        m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("runs inside ")) +
+        m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
                             QString::fromStdString(layer->host));
         // The link says it already.
         if (layer->reason.find(layer->host) != std::string::npos && layer->reason.size() < layer->host.size() + 40) tellsReason = false;
     }
     m_reason->setVisible(tellsReason);
-    m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in float"));
+    m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in Float"));
     m_toggle->setVisible(layer->quantizable);
     m_hint->setVisible(layer->quantizable);
 
     const bool stale = m_document->metricsStale();
     const bool asIf = layer->state == LayerState::Skipped;
-    m_sensitivity->setRemark(stale                  ? tr("measuring\u2026")
+    m_sensitivity->setRemark(stale                  ? tr("evaluating\u2026")
                              : asIf && layer->local ? tr("local: as if quantized")
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
@@ -330,7 +330,7 @@ void Inspector::showResults() {
 }
 
 QSize Inspector::minimumSizeHint() const {
-    // The same for every layer: results that come in must not push the graph aside.
+    // The same for every layer, so that new results do not resize the graph.
     return {fontMetrics().height() * 19, fontMetrics().height() * 10};
 }
 

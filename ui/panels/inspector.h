@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All about the one selected layer: what it is, what becomes of it and why, how much it suffers, and its
+// Details of the selected layer: its attributes, its state and the reason for it, its sensitivity, and its
 // comment.
 
 #include <QFormLayout>
@@ -39,8 +39,8 @@ class Inspector : public QScrollArea {
 
   private:
     void build();
-    void showSelection();  ///< all of it
-    void showResults();    ///< what an evaluation changes
+    void showSelection();  ///< everything
+    void showResults();  ///< the parts that an evaluation changes
     void showStructure(const Node& node);
     void showSeveral();
     void commitComment();

@@ -43,18 +43,18 @@ void LayerTable::buildHead() {
         row->addWidget(button);
         return button;
     };
-    m_views = link(tr("Views"), tr("Filters with their order and columns: choose one, or save the present one"));
-    m_ranges = link(tr("Ranges"), tr("Each layer's weights and output as a strip over powers of two"));
+    m_views = link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
+    m_ranges = link(tr("Ranges"), tr("The range of each layer's weights and output on a power-of-two scale"));
     m_ranges->setCheckable(true);
     m_head->installEventFilter(this);
-    m_columns = link(tr("Columns\u2026"), tr("Which columns are shown"));
+    m_columns = link(tr("Columns\u2026"), tr("Choose which columns are shown"));
     connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
     connect(m_columns, &QPushButton::clicked, this,
             [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
     connect(m_views, &QPushButton::clicked, this, [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window the count gives way before the buttons are cut off.
+/// In a narrow window the count is hidden before the buttons are cut off.
 void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     int needed = (row->count() - 2) * row->spacing();  // beside the stretch
@@ -83,7 +83,7 @@ void LayerTable::showColumnMenu(const QPoint& global) {
         });
     }
     menu->addSeparator();
-    connect(menu->addAction(tr("As at first")), &QAction::triggered, this, [this] {
+    connect(menu->addAction(tr("Reset Columns")), &QAction::triggered, this, [this] {
         QSettings().remove(kHiddenKey);
         QSettings().remove(kOrderKey);
         restoreColumns();

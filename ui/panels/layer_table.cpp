@@ -49,7 +49,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_view->installEventFilter(this);
     m_view->setAccessibleName(tr("Layers"));
 
-    m_nothing = makeLabel(tr("No layer fits the filter"), "muted", 1);
+    m_nothing = makeLabel(tr("No layer matches the filter"), "muted", 1);
     m_nothing->setAlignment(Qt::AlignCenter);
     m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* overlay = new QVBoxLayout(m_view->viewport());
@@ -110,7 +110,7 @@ void LayerTable::updateCount() {
     m_count->setText(all == 0      ? QString()
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
-    m_count->setToolTip(tr("Layers that are seen, and all"));
+    m_count->setToolTip(tr("Number of visible layers, and of all layers"));
 }
 
 void LayerTable::fromDocument() {
@@ -121,7 +121,7 @@ void LayerTable::fromDocument() {
         if (!node.valid() || static_cast<int>(node.index()) >= m_model->rowCount()) return QModelIndex();
         return m_filter->mapFromSource(m_model->index(static_cast<int>(node.index()), LayerTableModel::Name));
     };
-    // Neighbouring rows as one range: thousands of ranges take Qt seconds.
+    // Neighboring rows as one range: thousands of ranges take Qt seconds.
     std::vector<int> rows;
     for (const NodeId node : m_document->selection())
         if (const QModelIndex index = rowOf(node); index.isValid()) rows.push_back(index.row());

@@ -35,7 +35,7 @@ class LayerTable : public QWidget {
     LayerView present() const;
     void apply(const LayerView& view);
     QString columnTitle(int column) const;
-    /// The rows that are seen, with their heads, separated by commas; only the columns that are shown.
+    /// Returns the visible rows and columns with their headings, separated by commas.
     QString asCsv() const;
     /// The layer after (step 1) or before (-1) the current one in the order that is shown.
     NodeId neighbour(int step) const;

@@ -15,14 +15,14 @@ QString plain(const QString& name) { return QString(name).replace(QLatin1Char('&
 
 }  // namespace
 
-LayerViewMenu::LayerViewMenu(LayerTable* table) : QMenu(tr("Layer vie&ws"), table), m_table(table) {
+LayerViewMenu::LayerViewMenu(LayerTable* table) : QMenu(tr("Layer Vie&ws"), table), m_table(table) {
     setToolTipsVisible(true);
     for (const LayerView& view : builtInViews()) m_builtIn.append({addView(view, nullptr), view});
     m_saveSeparator = addSeparator();
-    m_saveAction = addAction(tr("&Save as a view\u2026"));
-    m_saveAction->setToolTip(tr("Keeps the filter, the order and the columns under a name, for every model"));
+    m_saveAction = addAction(tr("&Save as View\u2026"));
+    m_saveAction->setToolTip(tr("Saves the filter, the sort order and the columns under a name, for all models"));
     connect(m_saveAction, &QAction::triggered, this, &LayerViewMenu::save);
-    m_remove = addMenu(tr("&Remove a view"));
+    m_remove = addMenu(tr("&Remove View"));
     connect(this, &QMenu::aboutToShow, this, &LayerViewMenu::refresh);
     refresh();
 }
@@ -73,8 +73,8 @@ void LayerViewMenu::refresh() {
 void LayerViewMenu::save() {
     auto* dialog = new QInputDialog(m_table->window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setWindowTitle(tr("Save as a view"));
-    dialog->setLabelText(tr("Name of the view. One of the same name is replaced."));
+    dialog->setWindowTitle(tr("Save as View"));
+    dialog->setLabelText(tr("Name of the view. A view of the same name is replaced."));
     dialog->setTextValue(m_table->present().filter);
     connect(dialog, &QInputDialog::textValueSelected, this, &LayerViewMenu::keep);
     dialog->open();
@@ -85,7 +85,7 @@ void LayerViewMenu::keep(const QString& typed) {
     view.name = typed.simplified();
     if (view.name.isEmpty()) return Q_EMIT refused(tr("The view was not saved: it needs a name."));
     if (std::ranges::any_of(m_builtIn, [&](const auto& known) { return known.second.name == view.name; }))
-        return Q_EMIT refused(tr("The view was not saved: \u201c%1\u201d is there already and cannot be replaced.").arg(view.name));
+        return Q_EMIT refused(tr("The view was not saved: \u201c%1\u201d is a built-in view and cannot be replaced.").arg(view.name));
     saveView(view);
     refresh();
 }

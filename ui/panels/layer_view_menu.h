@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The views of the layer table: choose one, save the present one, remove one. Behind the table's button and in the view menu, so that
-// the palette finds them, too.
+// The views of the layer table: choose one, save the current one, remove one. Used by the table's button and
+// in the View menu, so that the command palette finds them, too.
 
 #include <QMenu>
 

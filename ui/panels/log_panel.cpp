@@ -28,8 +28,8 @@ LogPanel::LogPanel(Document* document, QWidget* parent)
     m_head = new QWidget(this);
     auto* row = new QHBoxLayout(m_head);
     row->setContentsMargins(0, 0, 0, 0);
-    m_copy = new QPushButton(tr("Copy as command line"));
-    m_copy->setToolTip(tr("A command that measures the configuration of this line again"));
+    m_copy = new QPushButton(tr("Copy as Command Line"));
+    m_copy->setToolTip(tr("Copies a command that evaluates the configuration of this row again"));
     m_copy->setEnabled(false);
     row->addStretch(1);
     row->addWidget(m_copy);

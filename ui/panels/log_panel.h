@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What ran; each line can be taken along as a command.
+// The log of evaluations; each row can be copied as a command line.
 
 #include <QPushButton>
 #include <QTableView>

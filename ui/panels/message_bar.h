@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A dismissible line below the header: what went wrong, or what was done. Notes go away by themselves; errors
-// stay.
+// A dismissible line below the summary bar for errors and notes. Notes disappear after a while; errors stay.
 
 #include <QFrame>
 #include <QLabel>
@@ -19,13 +18,13 @@ class MessageBar : public QFrame {
   public:
     explicit MessageBar(QWidget* parent = nullptr);
     void show(MessageKind kind, const QString& text);
-    /// A note that stays, with two things to choose from; each dismisses it first.
+    /// A persistent note with two choices; each of them dismisses it first.
     void offer(const QString& text, const QString& accept, std::function<void()> accepted, const QString& decline,
                std::function<void()> declined);
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();
-    /// All of it, also what is folded away.
+    /// The whole text, including collapsed messages.
     QString text() const { return m_full; }
     MessageKind kind() const { return m_kind; }
 

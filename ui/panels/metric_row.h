@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// One number of the inspector: its name, the value, and a bar in the heat colours.
+// One number of the inspector: its name, the value, and a bar in the heat colors.
 
 #include <QString>
 #include <QWidget>

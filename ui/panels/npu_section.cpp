@@ -8,7 +8,7 @@ namespace quantloupe::ui {
 
 NpuSection::NpuSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     m_heading = new SectionHeading(tr("AMD NPU"));
-    m_heading->setToolTip(tr("What Quark does with enable_npu_cnn; the presets quark-xint8 and quark-seed set it"));
+    m_heading->setToolTip(tr("Corresponds to enable_npu_cnn of Quark; the presets quark-xint8 and quark-seed set it"));
     auto* rows = buildSection(this, m_heading, QStringLiteral("npu"), false);
     buildOperators(rows);
     buildPositions(rows);
@@ -30,12 +30,12 @@ void NpuSection::addSwitch(QLayout* layout, const QString& name, const QString& 
 }
 
 void NpuSection::buildOperators(QLayout* rows) {
-    auto* heading = makeLabel(tr("Its operators, in the float network too"), "muted");
-    heading->setToolTip(tr("They belong to the transforms: the drift of the prepared model shows what they do"));
+    auto* heading = makeLabel(tr("NPU operators, also in the float network"), "muted");
+    heading->setToolTip(tr("They are part of the transforms: the float drift shows their effect"));
     rows->addWidget(heading);
     m_filled = &m_operators;
-    addSwitch(rows, tr("Means divide by k / 2\u207f"),
-              tr("AveragePool, GlobalAveragePool, ReduceMean: 0.984375 times the mean of 3 \u00d7 3 values"),
+    addSwitch(rows, tr("Averages with factor k / 2\u207f"),
+              tr("AveragePool, GlobalAveragePool, ReduceMean: for example, 0.984375 times the mean of 3 \u00d7 3 values"),
               [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.averagePool; });
     addSwitch(rows, tr("LeakyRelu slopes in 1/256"), tr("The slope is a multiple of 1/256"),
               [](QuantizationConfig& c) -> bool& { return c.transforms.npuOperators.leakyRelu; });
@@ -47,8 +47,9 @@ void NpuSection::buildPositions(QLayout* rows) {
     auto* head = new QWidget;
     auto* line = new QHBoxLayout(head);
     line->setContentsMargins(0, 0, 0, 0);
-    auto* heading = makeLabel(tr("Where scales 2\u207b\u1d56 may lie"), "muted");
-    heading->setToolTip(tr("p is the position. After calibration scales are moved to where the hardware can shift, in this order"));
+    auto* heading = makeLabel(tr("Position rules for scales 2\u207b\u1d56"), "muted");
+    heading->setToolTip(tr("p is the position. After calibration, the rules change scales in this order so "
+                           "that the hardware can apply them as shifts"));
     line->addWidget(heading, 1);
     m_all = new QPushButton;
     m_all->setProperty("link", true);
@@ -60,33 +61,40 @@ void NpuSection::buildPositions(QLayout* rows) {
         setAllPositions(!every);
     });
     m_filled = &m_positions;
-    addSwitch(rows, tr("Align Concat"), tr("Inputs and output of a Concat have one position, the smallest"),
+    addSwitch(rows, tr("Align Concat"), tr("The inputs and the output of a Concat get the same position, the smallest of them"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignConcat; });
-    addSwitch(rows, tr("Align pools"), tr("Input and output of a pool have one position; the larger gives way"),
+    addSwitch(rows, tr("Align pools"), tr("The input and the output of a pooling operator get the same "
+                                          "position; the larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPool; });
-    addSwitch(rows, tr("Align Pad"), tr("Input and output of a Pad have one position; the larger gives way"),
+    addSwitch(rows, tr("Align Pad"), tr("The input and the output of a Pad get the same position; the larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignPad; });
-    addSwitch(rows, tr("Align Slice"), tr("Input and output of a Slice have one position; the larger gives way"),
+    addSwitch(rows, tr("Align Slice"), tr("The input and the output of a Slice get the same position; the "
+                                          "larger one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.alignSlice; });
-    addSwitch(rows, tr("Shift of reading"), tr("Inputs of Add and Sub are at most 7 apart; the largest gives way"),
+    addSwitch(rows, tr("Read shift"), tr("The input positions of Add and Sub differ by at most 7; the "
+                                               "largest one is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftRead; });
-    addSwitch(rows, tr("Shift of writing"),
-              tr("Add: smallest input \u2212 output in \u22127..25; Mul: sum of inputs \u2212 output in 0..32; the output gives way"),
+    addSwitch(rows, tr("Write shift"),
+              tr("Add: smallest input \u2212 output within \u22127..25; Mul: sum of inputs \u2212 output "
+                 "within 0..32; the output position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftWrite; });
-    addSwitch(rows, tr("Shift of cutting"), tr("Conv and Gemm: weight + input \u2212 output in 0..16; the weight gives way"),
+    addSwitch(rows, tr("Cut shift"), tr("Conv and Gemm: weight + input \u2212 output within 0..16; "
+                                               "the weight position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftCut; });
-    addSwitch(rows, tr("Shift of biases"),
-              tr("Conv and Gemm: weight + input \u2212 bias in min(0, cut \u2212 16)..15, from 0 before a LeakyRelu; the bias gives way"),
+    addSwitch(rows, tr("Bias shift"),
+              tr("Conv and Gemm: weight + input \u2212 bias within min(0, cut \u2212 16)..15, from 0 before "
+                 "a LeakyRelu; the bias position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftBias; });
-    addSwitch(rows, tr("HardSigmoid"), tr("Input in 0..15, output from 7 to 14 + input; both give way"),
+    addSwitch(rows, tr("HardSigmoid"), tr("Input within 0..15, output from 7 to 14 + input; both positions are adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustHardSigmoid; });
-    addSwitch(rows, tr("Shift of swish"), tr("x \u00b7 HardSigmoid(x): sum of inputs \u2212 output in 0..15; the output gives way"),
+    addSwitch(rows, tr("Swish shift"), tr("x \u00b7 HardSigmoid(x): sum of inputs \u2212 output within "
+                                             "0..15; the output position is adjusted"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.npuPositions.adjustShiftSwish; });
     m_loops = new NumberField(tr("Rounds of position rules"));
-    m_loopsRow = makeRow(tr("Rounds"), m_loops, tr("All rules are done in order, up to so many times: 1 to 100"));
+    m_loopsRow = makeRow(tr("Rounds"), m_loops, tr("Maximum number of times that all rules are applied in order: 1 to 100"));
     rows->addWidget(m_loopsRow);
-    m_warning = makeLabel(tr("A weight or bias whose scale moves keeps its codes, as in Quark: its values grow. The log "
-                             "names such layers; better keep them in float."),
+    m_warning = makeLabel(tr("As in Quark, a weight or bias keeps its codes when its scale is adjusted, so "
+                             "its values grow. The log lists these layers; consider keeping them in float."),
                           "faint", 0.92);
     m_warning->setWordWrap(true);
     rows->addWidget(m_warning);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What AMD's NPU asks for beside powers of two: its own operators, written into the float network, and where scales may
-// lie. Folded away until it is wanted.
+// Requirements of AMD's NPU in addition to power-of-two scales: its own operators, written into the float
+// network, and rules for the positions of scales. Collapsed by default.
 
 #include "document.h"
 #include "widgets/basics.h"

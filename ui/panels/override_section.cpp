@@ -18,7 +18,7 @@ const QList<int> kBits = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
 const QList<bool> kGranularity = {false, true};
 const QList<bool> kSymmetry = {false, true};
 
-/// The layer has a batch norm behind it that can be folded into it, or it is that batch norm.
+/// The layer is followed by a batch norm that can be folded into it, or it is that batch norm.
 bool hasBatchNorm(const Graph& graph, NodeId id) {
     const Node& node = graph.node(id);
     if (node.op == "BatchNormalization") return true;
@@ -53,9 +53,9 @@ void OverrideSection::build() {
     auto* rows = buildSection(this, m_heading, QStringLiteral("override"));
 
     m_lock = new SegmentedControl({tr("by rules"), tr("quantized"), tr("float")});
-    m_lock->button(0)->setToolTip(tr("The rules decide"));
-    m_lock->button(1)->setToolTip(tr("Must be quantized, whatever a rule says"));
-    m_lock->button(2)->setToolTip(tr("Must stay float, whatever a rule says"));
+    m_lock->button(0)->setToolTip(tr("The skip rules decide"));
+    m_lock->button(1)->setToolTip(tr("Always quantized, whatever the rules say"));
+    m_lock->button(2)->setToolTip(tr("Always in float, whatever the rules say"));
     rows->addWidget(makeRow(tr("Lock"), m_lock));
     const auto bits = [](ChoiceBox* box) {
         box->addItem({});
@@ -78,7 +78,7 @@ void OverrideSection::build() {
     };
     m_weightBits = add(tr("Weights"), tr("Bits of the weight"));
     bits(m_weightBits);
-    m_perChannel = add(tr("Weight scales"), tr("One a tensor or one a channel"));
+    m_perChannel = add(tr("Weight scales"), tr("One per tensor or one per channel"));
     m_perChannel->addItems({QString(), tr("per tensor"), tr("per channel")});
     m_weightMethod = add(tr("Weight method"), tr("How the weight's scales are chosen"));
     m_weightMethod->addItem({});
@@ -93,7 +93,7 @@ void OverrideSection::build() {
     m_symmetric->addChoice(
         tr("asymmetric"),
         tr("With a zero point: the codes cover the range from its lowest to its highest value"));
-    m_symmetric->addChoice(tr("symmetric"), tr("Zero point 0: the range is as wide below 0 as above"));
+    m_symmetric->addChoice(tr("symmetric"), tr("Zero point 0: the range is symmetric about 0"));
     m_method = add({}, {}, &m_methodLabel);
     m_method->addItem({});
     for (const auto& text : calibrationMethodTexts()) m_method->addChoice(text.name(), text.meaning());
@@ -118,8 +118,8 @@ void OverrideSection::build() {
         return button;
     };
     m_copy = link(tr("Copy"), tr("Copy the settings of this layer (Ctrl+Alt+C)"));
-    m_paste = link(tr("Paste"), tr("Give them to all selected layers (Ctrl+Alt+V)"));
-    m_clear = link(tr("As the network"), tr("Take back everything that was set here"));
+    m_paste = link(tr("Paste"), tr("Paste the copied settings to all selected layers (Ctrl+Alt+V)"));
+    m_clear = link(tr("Reset"), tr("Clear everything set here and use the network's settings"));
     buttons->addStretch(1);
     buttons->setSpacing(unit);
     rows->addLayout(buttons);
@@ -127,14 +127,14 @@ void OverrideSection::build() {
 
 void OverrideSection::observe() {
     connect(m_lock, &SegmentedControl::chosen, this, [this](int index) {
-        static const QString kTexts[] = {tr("by the rules"), tr("must be quantized"), tr("must stay float")};
+        static const QString kTexts[] = {tr("by the rules"), tr("always quantized"), tr("always float")};
         change(kTexts[index], [index](LayerSettings& s) {
             s.quantize = index == 0 ? std::optional<bool>() : std::optional<bool>(index == 1);
         });
     });
     const auto choice = [this](ChoiceBox* box, const QString& what, auto member, auto values) {
         connect(box, &QComboBox::activated, this, [=, this](int index) {
-            const QString text = index == 0 ? tr("%1 as the network").arg(what)
+            const QString text = index == 0 ? tr("%1 reset to network setting").arg(what)
                                             : QStringLiteral("%1 %2").arg(what, box->itemText(index));
             change(text, [=](LayerSettings& s) {
                 if (index == 0)
@@ -191,21 +191,21 @@ void OverrideSection::copySettings() {
     const auto found = layers.find(m_document->graph()->node(m_document->current()).name);
     QApplication::clipboard()->setText(settingsToText(found == layers.end() ? LayerSettings{} : found->second));
     m_document->say(MessageKind::Note,
-                    tr("Copied the settings of this layer; Paste gives them to the selected ones."));
+                    tr("Copied the settings of this layer. Paste applies them to the selected layers."));
 }
 
 void OverrideSection::pasteSettings() {
     const auto settings = settingsFromText(QApplication::clipboard()->text());
     if (!settings) {
         m_document->say(MessageKind::Note,
-                        tr("The clipboard holds no settings of a layer: copy them from one first."));
+                        tr("The clipboard contains no layer settings: copy them from a layer first."));
         return;
     }
     m_document->edit(quantloupe::ui::pasteSettings(m_document->config(), names(), *settings));
 }
 
 void OverrideSection::clearSettings() {
-    change(tr("as the network"), [](LayerSettings& s) {
+    change(tr("network settings"), [](LayerSettings& s) {
         const std::string comment = s.comment;
         s = {};
         s.comment = comment;
@@ -226,10 +226,10 @@ void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSetti
         first = false;
     }
     box->setItemText(0, QStringLiteral("(%1)").arg(network));  // in brackets: not its own
-    box->setItemData(0, tr("As the network"), Qt::ToolTipRole);
+    box->setItemData(0, tr("Network setting"), Qt::ToolTipRole);
     const auto place = shown ? values.indexOf(*shown) : -1;
     box->setCurrentIndex(mixed ? -1 : static_cast<int>(place) + 1);
-    box->setPlaceholderText(mixed ? tr("differ") : QString());
+    box->setPlaceholderText(mixed ? tr("mixed") : QString());
 }
 
 /// The settings of activations are those of the layer's input where only inputs of weighted layers are
@@ -246,7 +246,7 @@ void OverrideSection::nameTheTensor() {
     name(m_activationLabel, m_activationBits, input ? tr("Input") : tr("Output"),
          tr("Bits of %1").arg(tensor));
     name(m_symmetricLabel, m_symmetric, input ? tr("Input codes") : tr("Output codes"),
-         tr("Symmetric or asymmetric codes of %1; AMCT's asymmetric").arg(tensor));
+         tr("Symmetric or asymmetric codes of %1 (asymmetric in AMCT's file)").arg(tensor));
     name(m_methodLabel, m_method, input ? tr("Input range") : tr("Output range"),
          tr("Calibration method of %1").arg(tensor));
 }
@@ -264,7 +264,7 @@ void OverrideSection::refreshBatchNorm() {
         widget->setVisible(shown > 0);
     m_batchNorm->setEnabled(m_document->config().transforms.foldBatchNorm);
     m_batchNorm->setCurrentIndex(folded == shown ? 0 : folded == 0 ? 1 : -1);
-    m_batchNorm->setPlaceholderText(tr("differ"));
+    m_batchNorm->setPlaceholderText(tr("mixed"));
 }
 
 void OverrideSection::refresh() {
@@ -284,7 +284,7 @@ void OverrideSection::refresh() {
     };
     const auto own = std::ranges::count_if(all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
     m_heading->setRemark(all.size() == 1 ? (own ? tr("own settings") : QString())
-                                         : tr("%1 of %2 have their own").arg(own).arg(all.size()));
+                                         : tr("%1 of %2 have own settings").arg(own).arg(all.size()));
     const bool sameLock = same(&LayerSettings::quantize);
     m_lock->setCurrentIndex(!sameLock ? -1 : !first.quantize ? 0 : *first.quantize ? 1 : 2);
     const QuantizationOptions& q = config.quantization;
@@ -301,14 +301,14 @@ void OverrideSection::refresh() {
                nameOf(calibrationMethodTexts(), config.calibration.method));
     const bool sameCalibration = same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
     const CalibrationMethod method = first.calibrationMethod.value_or(config.calibration.method);
-    // The network's parameters count where the layer says nothing.
+    // The network's parameters apply where the layer has none.
     if (sameCalibration)
         m_form->show(method, first.calibrationParameters, config.calibration.parameters);
     else
         m_form->hide();
     m_mixed->setVisible(!sameCalibration);
     m_mixed->setText(
-        tr("The layers' calibration differs: choose a method for all of them to see its parameters."));
+        tr("The layers use different calibration methods: choose one for all of them to see its parameters."));
 }
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What the selected layers have instead of the network's settings: bits, calibration, a lock. It changes all of them at once;
-// where they differ it says so.
+// Settings of the selected layers that override the network's settings: bits, calibration, a lock. Changes
+// apply to all selected layers at once; differing values are shown as mixed.
 
 #include "document.h"
 #include "panels/calibration_form.h"

@@ -56,11 +56,11 @@ class RangeStrips : public QWidget {
         }
         QString text;
         if (ranges->weight)
-            text = Words::tr("weights: a step is %1, %2 to %3 can be represented\n")
+            text = Words::tr("weights: step %1, representable range %2 to %3\n")
                        .arg(ranges->weight->step, 0, 'g', 3)
                        .arg(ranges->weight->low, 0, 'g', 3)
                        .arg(ranges->weight->high, 0, 'g', 3);
-        text += Words::tr("output: %1 to %2 was seen; a step is %3, %4 to %5 can be represented")
+        text += Words::tr("output: observed range %1 to %2; step %3, representable range %4 to %5")
                     .arg(ranges->outputMin, 0, 'g', 3)
                     .arg(ranges->outputMax, 0, 'g', 3)
                     .arg(ranges->output.step, 0, 'g', 3)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The rows of the layer table as strips over powers of two: how many weights lie at each, what the output spans, and, greyed out,
-// what the scheme cannot represent. Selection is the document's.
+// The rows of the layer table as strips over powers of two: the distribution of the weights, the range of the
+// output, and, grayed out, what the scheme cannot represent. Uses the selection of the document.
 
 #include <QScrollArea>
 #include <QSortFilterProxyModel>

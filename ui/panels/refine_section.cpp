@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
     m_heading = new SectionHeading(tr("Refinement"));
     auto* rows = buildSection(this, m_heading, QStringLiteral("refinement"));
-    m_migration = new NumberField(tr("Migration of outliers"));
+    m_migration = new NumberField(tr("Outlier migration"));
     m_migrated = makeLabel({}, "faint", 0.92);
     auto* migration = new QWidget;
     auto* fields = new QHBoxLayout(migration);
@@ -20,30 +20,30 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     fields->addWidget(m_migrated);
     rows->addWidget(
         makeRow(tr("Migrate outliers"), migration,
-                tr("How much of the wide channels that matrix products read goes into their weights, 0 "
-                   "(nothing) to 1, "
-                   "as SmoothQuant does it; 0.5 is usual. For transformers with 8-bit weights: at 4 bits the "
-                   "weights cannot take it")));
+                tr("Moves activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant), "
+                   "from 0 (not at all) to 1; 0.5 is usual. For transformers with 8-bit weights; 4 bits are "
+                   "too few for the wider weight ranges")));
     QStringList names;
     for (const auto& text : biasCorrectionTexts()) names.append(text.name());
     m_bias = new SegmentedControl(names);
     for (int i = 0; i < names.size(); ++i)
         m_bias->button(i)->setToolTip(biasCorrectionTexts()[static_cast<std::size_t>(i)].meaning());
     rows->addWidget(makeRow(tr("Bias correction"), m_bias,
-                            tr("Takes back the shift that rounded weights give to a layer's mean output")));
+                            tr("Corrects the shift of a layer's mean output that rounding the weights causes")));
     m_rounding = new ToggleSwitch(tr("Learned rounding"));
     m_rounding->setToolTip(
-        tr("Each weight is rounded up or down, whichever serves its layer's output on the calibration data "
-           "(AdaRound). Slow the first "
-           "time; layers that a later change does not touch are kept"));
+        tr("Rounds each weight up or down, whichever is better for the layer's output on the calibration "
+           "data (AdaRound). Slow the first time; results of layers that a later change does not affect are "
+           "reused"));
     m_remark = makeLabel({}, "faint", 0.92);
     auto* line = new QHBoxLayout;
     line->addWidget(m_rounding);
     line->addStretch(1);
     line->addWidget(m_remark);
     rows->addLayout(line);
-    m_advice = makeLabel(tr("Worth it for weights of few bits, with calibration data: the rounding is learned layer after "
-                            "layer, most of a minute for a MobileNetV2, and kept where a later change does not reach."),
+    m_advice = makeLabel(tr("Useful for weights of few bits, with calibration data. The rounding is learned "
+                            "layer by layer, which takes most of a minute for a MobileNetV2; results of "
+                            "layers that a later change does not affect are reused."),
                          "faint", 0.92);
     m_advice->setWordWrap(true);
     rows->addWidget(m_advice);
@@ -53,7 +53,7 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     m_bar->setAccessibleName(tr("Progress of the refinement"));
     m_stop = new QPushButton(tr("Stop"));
     m_stop->setProperty("link", true);
-    m_stop->setToolTip(tr("Ends it and rounds to nearest again"));
+    m_stop->setToolTip(tr("Stops learning and rounds to nearest again"));
     running->addWidget(m_bar, 1);
     running->addWidget(m_stop);
     rows->addLayout(running);
@@ -103,7 +103,7 @@ void RefineSection::enterMigration(const QString& text) {
     }
 }
 
-/// Cancelled and left on, every later edit would start it again.
+/// If it stayed on after a cancellation, every later edit would start it again.
 void RefineSection::stop() {
     m_document->cancel();
     const auto nearest = [](QuantizationConfig& c) { c.refine.rounding = Rounding::Nearest; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is done with data: outliers migrated into weights, bias correction, learned rounding. Rounding takes its time: how far it is,
-// and a way out that leaves the configuration without it.
+// Refinements that use data: outlier migration, bias correction, learned rounding. Learned rounding is slow,
+// so its progress is shown with a button that stops it and removes it from the configuration.
 
 #include <QProgressBar>
 

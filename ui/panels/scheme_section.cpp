@@ -61,7 +61,7 @@ void SchemeSection::build() {
         m_preset->addChoice(QString::fromStdString(preset.name), QString::fromStdString(preset.description));
     m_preset->setMaxVisibleItems(30);
     rows->addWidget(makeRow(tr("Preset"), m_preset));
-    m_workflow = new QPushButton(tr("AMCT's tuning workflow\u2026"));
+    m_workflow = new QPushButton(tr("AMCT Tuning Workflow\u2026"));
     m_workflow->setProperty("link", true);
     m_workflow->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
     rows->addWidget(m_workflow, 0, Qt::AlignLeft);
@@ -70,15 +70,15 @@ void SchemeSection::build() {
     rows->addWidget(makeRow(tr("Weight bits"), m_bits));
     m_activationBits = new SegmentedControl(textsOf(kActivationBits));
     rows->addWidget(makeRow(tr("Activation bits"), m_activationBits));
-    addSwitch(rows, tr("Weights per channel"), tr("One scale an output channel instead of one a tensor"),
+    addSwitch(rows, tr("Weights per channel"), tr("One scale per output channel instead of one per tensor"),
               tr("Weights per tensor"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.perChannel; });
     addSwitch(rows, tr("Symmetric activations"),
-              tr("Zero point 0: simpler hardware, half of the range lost after a ReLU"),
+              tr("Zero point 0: simpler hardware, but half of the range is wasted after a ReLU"),
               tr("Affine activations"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.symmetric; });
 
-    m_more = new SectionHeading(tr("Finer points"));
+    m_more = new SectionHeading(tr("Advanced"));
     auto* finer = new QWidget;
     auto* points = new QVBoxLayout(finer);
     points->setContentsMargins(unit * 4 / 5, 0, 0, 0);
@@ -86,41 +86,41 @@ void SchemeSection::build() {
     rows->addWidget(m_more);
     rows->addWidget(finer);
     m_more->setBody(finer, QStringLiteral("scheme.finer"), false);
-    m_weightMethod = new ChoiceBox(tr("How scales of weights are chosen"));
+    m_weightMethod = new ChoiceBox(tr("Weight scale method"));
     for (const auto& text : weightMethodTexts()) m_weightMethod->addChoice(text.name(), text.meaning());
     points->addWidget(makeRow(tr("Weight scales by"), m_weightMethod));
-    m_biasBits = new ChoiceBox(tr("Bits of biases"));
+    m_biasBits = new ChoiceBox(tr("Bias bits"));
     for (const auto& text : biasBitsTexts()) m_biasBits->addChoice(text.name(), text.meaning());
     points->addWidget(makeRow(tr("Biases"), m_biasBits));
-    m_placement = new ChoiceBox(tr("Which tensors are quantized"));
+    m_placement = new ChoiceBox(tr("Quantized tensors"));
     for (const auto& text : placementTexts()) m_placement->addChoice(text.name(), text.meaning());
-    points->addWidget(makeRow(tr("Quantized are"), m_placement));
+    points->addWidget(makeRow(tr("Tensors"), m_placement));
     m_operators = new ChoiceBox(tr("Which operators are quantized"));
     for (const auto& text : operatorSetTexts()) m_operators->addChoice(text.name(), text.meaning());
-    points->addWidget(makeRow(tr("Operators"), m_operators, tr("Which are quantized beside layers with weights")));
+    points->addWidget(makeRow(tr("Operators"), m_operators, tr("Operators quantized besides weighted layers")));
     m_rounding = new ChoiceBox(tr("How values between two codes are rounded"));
     for (const auto& text : tieRoundingTexts()) m_rounding->addChoice(text.name(), text.meaning());
     points->addWidget(makeRow(tr("Rounding"), m_rounding));
-    m_products = addSwitch(points, tr("Gemm and MatMul per channel, too"),
-                           tr("Where weights are per channel; AMCT has it in convolutions only"),
+    m_products = addSwitch(points, tr("Gemm and MatMul also per channel"),
+                           tr("When weights are per channel; AMCT does this for convolutions only"),
                            tr("Gemm and MatMul per tensor"), [](QuantizationConfig& c) -> bool& {
                                return c.quantization.weight.perChannelProducts;
                            });
-    addSwitch(points, tr("Power-of-two weight scales"), tr("Scales that a shift can apply"),
+    addSwitch(points, tr("Power-of-two weight scales"), tr("Scales that can be applied as bit shifts"),
               tr("Any weight scales"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.powerOfTwo; });
-    addSwitch(points, tr("Power-of-two activation scales"), tr("Scales that a shift can apply"),
+    addSwitch(points, tr("Power-of-two activation scales"), tr("Scales that can be applied as bit shifts"),
               tr("Any activation scales"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.powerOfTwo; });
-    addSwitch(points, tr("Symmetric weights"), tr("Zero point 0; otherwise the range that holds 0"),
+    addSwitch(points, tr("Symmetric weights"), tr("Zero point 0; otherwise the range extended to include 0"),
               tr("Affine weights"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.symmetric; });
     m_restricted = addSwitch(
-        points, tr("Restricted range"), tr("Symmetric codes without the lowest one: \u22127 to 7 of 4 bits"),
+        points, tr("Restricted range"), tr("Symmetric codes without the lowest one: \u22127 to 7 for 4 bits"),
         tr("Full range"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.restricted; });
-    addSwitch(points, tr("Signed weights"), tr("Codes from below 0"), tr("Unsigned weights"),
+    addSwitch(points, tr("Signed weights"), tr("Codes include negative values"), tr("Unsigned weights"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.isSigned; });
-    addSwitch(points, tr("Signed activations"), tr("Codes from below 0"), tr("Unsigned activations"),
+    addSwitch(points, tr("Signed activations"), tr("Codes include negative values"), tr("Unsigned activations"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.isSigned; });
 }
 
@@ -185,7 +185,7 @@ void SchemeSection::refresh() {
     for (const PresetInfo& preset : presets())
         if (preset.name == config.preset) m_preset->setToolTip(QString::fromStdString(preset.description));
     m_heading->setRemark(differsFromPreset(config) ? tr("changed") : QString(),
-                         tr("Settings differ from the preset's"));
+                         tr("Settings differ from the preset"));
     m_bits->setCurrentIndex(placeOf(kWeightBits, config.quantization.weight.bits));
     m_activationBits->setCurrentIndex(placeOf(kActivationBits, config.quantization.activation.bits));
     m_weightMethod->setCurrentIndex(indexOf(weightMethodTexts(), config.quantization.weight.method));

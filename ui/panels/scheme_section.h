@@ -11,7 +11,7 @@ class SchemeSection : public QWidget {
     Q_OBJECT
   public:
     explicit SchemeSection(Document* document, QWidget* parent = nullptr);
-    /// Unfolds the finer points and puts the keyboard on how weights get their scales, which is returned.
+    /// Expands the advanced settings and focuses the weight scale method, which is returned.
     QWidget* revealWeightScales();
 
   Q_SIGNALS:

@@ -120,12 +120,12 @@ void SkipSection::refresh() {
     tail->setAccessibleName(tr("Keep the tail of the model in float"));
     connect(tail, &ToggleSwitch::clicked, this,
             [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
-    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers) : tr("the last weighted layer and what follows");
+    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers) : tr("the last weighted layer and everything after it");
     if (tailNodes && tailNodes->macsShare) tailText += tr(" \u00b7 %1 of the MACs").arg(formatRate(*tailNodes->macsShare));
     if (refused) tailText = tr("off, too large: ") + tailText;
     auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
-    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) + tr("\n\nThe switch skips it nevertheless.")
-                                 : tr("From the outputs back to the last weighted layer, which is included"));
+    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) + tr("\n\nThe switch skips it anyway.")
+                                 : tr("From the last weighted layer, which is included, to the outputs"));
     m_list->addWidget(tailCard);
 
     const auto removable = [this](const QString& what, auto edit) {
@@ -150,7 +150,7 @@ void SkipSection::refresh() {
         row->setContentsMargins(0, 0, 0, 0);
         auto* on = new ToggleSwitch;
         on->setChecked(!rule.off);
-        on->setToolTip(rule.off ? tr("Off: quantized as without the rule") : tr("On; off keeps the rule for later"));
+        on->setToolTip(rule.off ? tr("Rule disabled") : tr("Rule enabled"));
         on->setAccessibleName(tr("Rule: ") + text);
         connect(on, &ToggleSwitch::clicked, this, [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
         row->addWidget(on);
@@ -163,7 +163,7 @@ void SkipSection::refresh() {
         m_list->addWidget(new RuleCard(
             Symbol::Pin, QString::fromStdString(name),
             *settings.quantize ? tr("always quantized") : tr("never quantized"),
-            removable(tr("Leave this layer to the rules"),
+            removable(tr("Remove this setting and use the rules"),
                       [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),
             *settings.quantize ? colors.quantized : colors.inFloat));
     }

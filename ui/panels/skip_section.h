@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What stays in float: the tail, the rules, and single layers that were decided otherwise.
+// What stays in float: the tail, the rules, and layers with their own setting.
 
 #include <QVBoxLayout>
 
@@ -20,7 +20,7 @@ class SkipSection : public QWidget {
     Document* m_document;
     SectionHeading* m_heading;
     QVBoxLayout* m_list;
-    std::size_t m_quantizable = 0;  ///< what the list was built for
+    std::size_t m_quantizable = 0;  ///< number of quantizable layers when the list was built
     QuantizationConfig m_built;
     bool m_any = false;
 };

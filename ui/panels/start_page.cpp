@@ -20,22 +20,22 @@ StartPage::StartPage(bool hasDemo, QWidget* parent) : QWidget(parent) {
     column->setSpacing(unit * 2 / 3);
     column->addWidget(makeLabel(tr("Quantloupe"), "", 2.1, QFont::Bold));
     auto* what =
-        makeLabel(tr("See which layers quantization hurts, keep them in float or equalize them, and read "
-                     "the new accuracy at once."),
+        makeLabel(tr("See which layers quantization hurts, keep them in float or equalize them, and see the "
+                     "new accuracy at once."),
                   "muted", 1.08);
     what->setWordWrap(true);
-    // A centred column does not ask for the height that wrapped text needs.
+    // A centered column does not request the height that wrapped text needs.
     what->setFixedHeight(what->heightForWidth(unit * 24) + unit / 4);
     column->addWidget(what);
     column->addSpacing(unit);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(unit / 2);
-    auto* demo = new QPushButton(tr("Open the demo"));
+    auto* demo = new QPushButton(tr("Open the Demo"));
     demo->setProperty("primary", true);
     demo->setEnabled(hasDemo);
     demo->setToolTip(hasDemo ? tr("MobileNetV2 on CIFAR-10 with 4-bit weights")
-                             : tr("The demo's files are not installed"));
-    auto* open = new QPushButton(tr("Open a model\u2026"));
+                             : tr("The demo files are not installed"));
+    auto* open = new QPushButton(tr("Open a Model\u2026"));
     buttons->addWidget(demo);
     buttons->addWidget(open);
     buttons->addStretch(1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What an empty window shows: open the demo, a model, one of the last models, or drop something.
+// The page of an empty window: open the demo, a model or a recent model, or drop a file.
 
 #include <QVBoxLayout>
 #include <QWidget>

@@ -22,15 +22,15 @@ constexpr int kQuestionAfter = 700;  // most are answered by then
 const QString kDot = QStringLiteral(" \u00b7 ");
 
 QString questionWords(const QString& slot) {
-    if (slot == QLatin1String("suggestions")) return Words::tr("looking for suggestions");
-    if (slot == QLatin1String("tune")) return Words::tr("looking for what to keep in float");
-    if (slot == QLatin1String("amct variants")) return Words::tr("trying variants of the parameters");
-    if (slot == QLatin1String("accuracy path")) return Words::tr("measuring where the accuracy went");
-    if (slot == QLatin1String("flipped samples")) return Words::tr("looking for flipped images");
-    return Words::tr("answering a question");
+    if (slot == QLatin1String("suggestions")) return Words::tr("searching for suggestions");
+    if (slot == QLatin1String("tune")) return Words::tr("searching for layers to keep in float");
+    if (slot == QLatin1String("amct variants")) return Words::tr("trying parameter variants");
+    if (slot == QLatin1String("accuracy path")) return Words::tr("evaluating the accuracy loss by step");
+    if (slot == QLatin1String("flipped samples")) return Words::tr("searching for changed images");
+    return Words::tr("running a query");
 }
 
-/// Running work whose progress is not told, or not yet.
+/// Running work that reports no progress, or none yet.
 QString workWords(const QueuedWork& work) {
     switch (work.kind) {
         case Kind::Loading:
@@ -56,12 +56,12 @@ QString waitingWords(const std::vector<QueuedWork>& queue) {
         if (count > 0) words << (count == 1 ? one : several.arg(count));
     };
     add(Kind::Loading, Words::tr("a model"), Words::tr("%1 models"));
-    add(Kind::Data, Words::tr("data"), Words::tr("%1 times data"));
+    add(Kind::Data, Words::tr("data"), Words::tr("%1 data sets"));
     add(Kind::Evaluation, Words::tr("an evaluation"), Words::tr("%1 evaluations"));
     add(Kind::Export, Words::tr("an export"), Words::tr("%1 exports"));
-    add(Kind::Question, Words::tr("a question"), Words::tr("%1 questions"));
+    add(Kind::Question, Words::tr("a query"), Words::tr("%1 queries"));
     add(Kind::Baseline, Words::tr("the baseline"), Words::tr("the baseline"));
-    add(Kind::Study, Words::tr("measuring while idle"), Words::tr("measuring while idle"));
+    add(Kind::Study, Words::tr("background evaluation"), Words::tr("background evaluation"));
     return words.join(QStringLiteral(", "));
 }
 
@@ -128,7 +128,7 @@ QPushButton* StatusLine::link(const QString& text, const QString& toolTip) {
     return button;
 }
 
-/// Stands still while everything is held.
+/// The clock stops while everything is paused.
 double StatusLine::now() const { return static_cast<double>(m_clock.elapsed()) / 1000 - m_document->job()->pausedSeconds(); }
 
 void StatusLine::setBusy(bool busy) {
@@ -169,7 +169,7 @@ void StatusLine::progressed(const QString& stage, std::size_t done, std::size_t 
 void StatusLine::finished(double seconds) {
     m_left.finish(true, now());
     const Evaluation& evaluation = *m_document->evaluation();
-    m_measured = tr("%1 in %2").arg(evaluation.quantized ? tr("last edit measured") : tr("states found"), formatSeconds(seconds));
+    m_measured = tr("%1 in %2").arg(evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed"), formatSeconds(seconds));
     if (evaluation.samples > 0)
         m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images")).arg(evaluation.samples);
     m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
@@ -183,7 +183,7 @@ QString StatusLine::runningText() {
     return text;
 }
 
-/// What the left side says while nobody waits for anything.
+/// The text at the left while no work is running.
 QString StatusLine::idleText() const {
     if (!m_document->hasModel()) return {};
     const std::size_t selected = m_document->selection().size();
@@ -207,7 +207,7 @@ void StatusLine::refresh() {
     m_pauseAside->setVisible(aside);
     for (QPushButton* button : {m_pause, m_pauseAside}) {
         button->setText(paused ? tr("Resume") : tr("Pause"));
-        button->setToolTip(paused ? tr("Go on where it was held (P)") : tr("Hold what is measured, nothing of it is lost (P)"));
+        button->setToolTip(paused ? tr("Resume (P)") : tr("Pause (P). No results are lost."));
     }
 
     QString text = idleText();
@@ -216,7 +216,7 @@ void StatusLine::refresh() {
         const QString waiting = waitingWords(m_document->job()->queue());
         if (!waiting.isEmpty()) text += kDot + tr("then %1").arg(waiting);
     } else if (held) {
-        text = tr("Paused: nothing is measured until you resume");
+        text = tr("Paused: nothing is evaluated until you resume");
     }
     m_text->setText(text);
     m_text->setToolTip(m_busy ? text : QString());

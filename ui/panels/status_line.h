@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The line at the bottom: what the engine does (after 150 ms), what waits behind it, how long it will still take, a way to hold it and
-// to stop it (after 1 s), and how long the last edit took.
+// The status line: what the engine is doing (after 150 ms), what is waiting, the time left, buttons to pause
+// and cancel it (after 1 s), and how long the last edit took.
 
 #include <QElapsedTimer>
 #include <QFrame>
@@ -15,7 +15,7 @@
 
 namespace quantloupe::ui {
 
-/// "an export, 2 questions": what waits. Empty: nothing.
+/// "an export, 2 queries": the waiting work. Empty if there is none.
 QString waitingWords(const std::vector<QueuedWork>& queue);
 
 class StatusLine : public QFrame {
@@ -41,8 +41,8 @@ class StatusLine : public QFrame {
     QProgressBar* m_bar;
     QLabel *m_text, *m_right;
     QPushButton *m_cancel, *m_pause, *m_pauseAside;
-    QString m_measured;  ///< what the last evaluation took
-    QString m_stage;     ///< of what runs; empty: it has not told any
+    QString m_measured;  ///< duration of the last evaluation
+    QString m_stage;  ///< stage of the running work; empty: none reported yet
     std::size_t m_done = 0, m_total = 0;
     std::optional<QueuedWork> m_running;
     TimeLeft m_left;

@@ -20,10 +20,10 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWid
     m_list = new QVBoxLayout;
     m_list->setSpacing(unit / 3);
     rows->addLayout(m_list);
-    m_look = new QPushButton(tr("Look for what helps"));
+    m_look = new QPushButton(tr("Search for Improvements"));
     m_look->setToolTip(
         tr("Tries transforms, schemes and the worst layers one by one on all evaluation samples; an edit "
-           "ends it"));
+           "stops it"));
     auto* bottom = new QHBoxLayout;  // below the list: a word more or less moves nothing
     bottom->setSpacing(unit / 2);
     bottom->addWidget(m_look);
@@ -108,7 +108,7 @@ void SuggestionSection::showList() {
         texts->addWidget(title);
         texts->addWidget(verdict);
         row->addLayout(texts, 1);
-        auto* button = new QPushButton(tr("Try it"));
+        auto* button = new QPushButton(tr("Try It"));
         button->setAccessibleName(tr("Try: ") + suggestion.title);
         row->addWidget(button);
         connect(button, &QPushButton::clicked, this, [this, edit = suggestion.edit] { m_document->edit(edit); });
@@ -120,13 +120,13 @@ void SuggestionSection::refresh() {
     const bool ready = m_document->hasModel() && m_document->evaluation() && !m_document->evaluating();
     const bool old = m_measured && *m_measured != m_document->config();
     m_look->setEnabled(ready || m_looking);
-    m_look->setText(m_looking ? tr("Stop") : m_measured ? tr("Look again") : tr("Look for what helps"));
+    m_look->setText(m_looking ? tr("Stop") : m_measured ? tr("Search Again") : tr("Search for Improvements"));
     for (int i = 0; i < m_list->count(); ++i)
         if (QWidget* card = m_list->itemAt(i)->widget()) card->setEnabled(!old);
     if (m_looking) return m_text->show();
     m_text->setText(!m_measured             ? QString()
-                    : old                   ? tr("of the configuration before")
-                    : m_suggestions.empty() ? tr("nothing that was tried helps")
+                    : old                   ? tr("for the previous configuration")
+                    : m_suggestions.empty() ? tr("No candidate improved accuracy")
                                             : QString());
     m_text->setVisible(!m_text->text().isEmpty());
 }

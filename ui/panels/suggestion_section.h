@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What would help, measured, each with a button that does it.
+// Suggestions with their measured gain, each with a button that applies it.
 
 #include <QVBoxLayout>
 

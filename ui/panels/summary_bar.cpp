@@ -17,12 +17,12 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// "+18.9 to ⚑": how far it is from the pinned baseline, on as many samples.
+/// "+18.9 vs. ⚑": the difference from the pinned baseline on the same number of samples.
 QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baseline) {
     if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough) return {};
     const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
     if (now.samples != then.samples) return {};
-    const QString end = Words::tr(" to \u2691");
+    const QString end = Words::tr(" vs. \u2691");
     if (now.top1 && then.top1) return formatPoints(*now.top1 - *then.top1) + end;
     if (now.agreement && then.agreement) return formatPoints(*now.agreement - *then.agreement) + end;
     if (now.sqnrDb && then.sqnrDb) {
@@ -32,9 +32,9 @@ QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baselin
     return {};
 }
 
-/// With what the edit is expected to do, once the sensitivities have earned belief.
+/// Includes the predicted effect of the edit once predictions are reliable.
 QString measuringText(const Evaluation* evaluation) {
-    QString text = Words::tr("measuring\u2026");
+    QString text = Words::tr("evaluating\u2026");
     if (evaluation == nullptr || !evaluation->expected) return text;
     return text + QLatin1Char(' ') + expectedWords(*evaluation->expected);
 }
@@ -119,9 +119,9 @@ void SummaryBar::refresh() {
     m_difference->setText(line.difference);
     const int held = m_document->heldEdits();
     m_status->setText(held > 0
-                          ? tr("held: %1 edit%2, F5 measures").arg(held).arg(held == 1 ? QString() : tr("s"))
+                          ? tr("%1 edit%2 not evaluated, press F5").arg(held).arg(held == 1 ? QString() : tr("s"))
                       : stale                                         ? measuringText(evaluation)
-                      : evaluation && evaluation->rough && line.known ? tr("rough")
+                      : evaluation && evaluation->rough && line.known ? tr("preliminary")
                                                                       : QString());
     m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
@@ -152,7 +152,7 @@ void SummaryBar::refresh() {
     const bool macsKnown = cost.macsReason.empty() && cost.totalMacs > 0;
     m_macs->setText(macsKnown ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs)) : kNoNumber);
     m_macs->setToolTip(cost.macsReason.empty() ? tr("Share of the multiplications that stay in float")
-                                               : tr("Not known: %1").arg(QString::fromStdString(cost.macsReason)));
+                                               : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
 }
 
 }  // namespace quantloupe::ui

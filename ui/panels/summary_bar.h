@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The strip at the top: float and quantized accuracy, how far they are apart and how sure that is, what stays
-// in float, and undo, redo, export.
+// The summary bar: float and quantized accuracy, their difference and its confidence interval, what stays in
+// float, and undo, redo, export.
 
 #include <QFrame>
 #include <QLabel>

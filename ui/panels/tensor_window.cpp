@@ -103,7 +103,7 @@ TensorWindow::TensorWindow(const LayerInsight& insight, QWidget* parent) : QDial
         m_tables << weightTable(weight, this);
         names << name;
     };
-    addWeights(insight.before, tr("Weights before"));
+    addWeights(insight.before, tr("Weights before the transforms"));
     addWeights(insight.after, tr("Weights after the transforms"));
     auto* column = new QVBoxLayout(this);
     auto* top = new QHBoxLayout;

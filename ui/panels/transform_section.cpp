@@ -34,31 +34,29 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
 
     m_simplify = new ToggleSwitch(tr("Simplify"));
     m_simplify->setToolTip(
-        tr("Computes what depends on constants alone, removes operators that do nothing and what no output "
-           "needs"));
+        tr("Evaluates constant expressions and removes no-op and unused operators"));
     rows->addWidget(m_simplify);
     m_fold = new ToggleSwitch(tr("Fold batch norm"));
-    m_fold->setToolTip(tr("Batch normalization becomes part of the convolution before it"));
+    m_fold->setToolTip(tr("Merges batch normalization into the preceding convolution"));
     rows->addWidget(remarkedRow(m_fold, nullptr, m_foldCount));
-    m_relu6 = new ChoiceBox(tr("Replace ReLU6 by ReLU"));
-    m_relu6->addChoice(tr("keep"), tr("Leave every ReLU6 as it is"));
-    m_relu6->addChoice(tr("between"), tr("Replace those between two layers that can be equalized"));
-    m_relu6->addChoice(tr("all"), tr("Replace all"));
+    m_relu6 = new ChoiceBox(tr("Replace ReLU6 with ReLU"));
+    m_relu6->addChoice(tr("keep"), tr("Keep every ReLU6"));
+    m_relu6->addChoice(tr("between"), tr("Replace ReLU6 between two layers that can be equalized"));
+    m_relu6->addChoice(tr("all"), tr("Replace every ReLU6"));
     m_relu6->setToolTip(
-        tr("A ReLU lets scales pass, a ReLU6 does not: equalization needs it. It changes the float "
-           "network: watch the drift"));
+        tr("Scales can be moved through a ReLU but not through a ReLU6, so equalization needs the "
+           "replacement. It changes the float network: watch the drift"));
     rows->addWidget(remarkedRow(makeLabel(tr("ReLU6 \u2192 ReLU"), "muted"), m_relu6, m_relu6Count));
     buildEqualization(rows);
     m_highBias = new ToggleSwitch(tr("High-bias fold"));
     m_highBias->setToolTip(
         tr("Moves large biases into the next layer; needs batch norm folding and equalization"));
     rows->addWidget(m_highBias);
-    m_equalizeModel = new QPushButton(tr("As AIMET's equalize_model"));
+    m_equalizeModel = new QPushButton(tr("Use AIMET's equalize_model"));
     m_equalizeModel->setProperty("link", true);
     m_equalizeModel->setToolTip(
-        tr("All that AIMET's equalize_model does, in its order: fold batch norms, ReLU6 between convolutions "
-           "to ReLU, one pass of "
-           "cross-layer equalization, high-bias fold"));
+        tr("Applies the steps of AIMET's equalize_model in its order: batch norm folding, ReLU6 between "
+           "convolutions to ReLU, one pass of cross-layer equalization, high-bias fold"));
     rows->addWidget(m_equalizeModel, 0, Qt::AlignLeft);
     observe();
     refresh();
@@ -69,34 +67,34 @@ void TransformSection::buildEqualization(QVBoxLayout* rows) {
     m_profile = new ChoiceBox(tr("Cross-layer equalization"));
     for (const auto& text : equalizationTexts()) m_profile->addChoice(text.name(), text.meaning());
     m_profile->setToolTip(
-        tr("Neighbouring layers are rescaled so that their channels' weights have like ranges; "
-           "whose way of doing it"));
+        tr("Rescales neighboring layers so that the weight ranges of their channels become similar; choose "
+           "the algorithm"));
     rows->addWidget(remarkedRow(makeLabel(tr("Equalize"), "muted"), m_profile, m_sets));
     m_options = new QWidget;
     auto* options = new QVBoxLayout(m_options);
     options->setContentsMargins(unit * 4 / 5, 0, 0, 0);
     options->setSpacing(unit / 4);
-    m_adaptive = new ToggleSwitch(tr("Until the weights rest"));
-    m_adaptive->setToolTip(tr("As many passes as it takes, instead of a fixed number"));
+    m_adaptive = new ToggleSwitch(tr("Until converged"));
+    m_adaptive->setToolTip(tr("As many passes as needed, instead of a fixed number"));
     options->addWidget(m_adaptive);
     m_steps = new NumberField(tr("Passes"));
-    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Over all sets, 0 to 1000; AIMET does one"));
+    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Passes over all equalization groups, 0 to 1000; AIMET does one"));
     options->addWidget(m_stepsRow);
-    m_rest = new NumberField(tr("Rest below"));
-    m_restRow = makeRow(tr("Rest below"), m_rest, tr("The change of a pass that ends the passes"));
+    m_rest = new NumberField(tr("Convergence threshold"));
+    m_restRow = makeRow(tr("Convergence threshold"), m_rest, tr("Stops after a pass whose change is below this value"));
     options->addWidget(m_restRow);
     m_threshold = new NumberField(tr("Weight threshold"));
     m_thresholdRow = makeRow(tr("Weight threshold"), m_threshold,
-                             tr("Channels of a pair whose ranges add up to less stay as they are"));
+                             tr("Channels of a pair whose ranges add up to less than this are not changed"));
     options->addWidget(m_thresholdRow);
-    m_appendBias = new ToggleSwitch(tr("Biases count in the ranges"));
+    m_appendBias = new ToggleSwitch(tr("Include biases in the ranges"));
     auto* biasRow = new QHBoxLayout;
     m_biasRow = m_appendBias;
     biasRow->addWidget(m_appendBias);
     biasRow->addStretch(1);
     options->addLayout(biasRow);
-    m_excludeSkipped = new ToggleSwitch(tr("Without layers kept in float"));
-    m_excludeSkipped->setToolTip(tr("Layers that stay in float take no part"));
+    m_excludeSkipped = new ToggleSwitch(tr("Exclude layers kept in float"));
+    m_excludeSkipped->setToolTip(tr("Layers kept in float are not equalized"));
     options->addWidget(m_excludeSkipped);
     rows->addWidget(m_options);
 }
@@ -128,22 +126,22 @@ void TransformSection::observe() {
     connect(m_adaptive, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.steps = on ? -1 : 1;
-        edit(on ? tr("Equalize until the weights rest") : tr("One pass of equalization"), next);
+        edit(on ? tr("Equalize until converged") : tr("One pass of equalization"), next);
     });
     connect(m_appendBias, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.appendBias = on;
-        edit(on ? tr("Biases count in equalization") : tr("Equalize by weights alone"), next);
+        edit(on ? tr("Include biases in equalization") : tr("Equalize by weights only"), next);
     });
     connect(m_excludeSkipped, &ToggleSwitch::clicked, this, [this](bool on) {
         TransformOptions next = m_document->config().transforms;
         next.equalization.excludeSkipped = on;
-        edit(on ? tr("Equalize quantized layers only") : tr("Equalize layers in float too"), next);
+        edit(on ? tr("Equalize quantized layers only") : tr("Equalize layers in float, too"), next);
     });
     connect(m_steps, &NumberField::entered, this,
             [this](const QString& text) { enter(m_steps, tr("Equalization passes"), "steps", text); });
     connect(m_rest, &NumberField::entered, this, [this](const QString& text) {
-        enter(m_rest, tr("Equalization rests below"), "total_layer_diff_threshold", text);
+        enter(m_rest, tr("Equalization convergence threshold"), "total_layer_diff_threshold", text);
     });
     connect(m_threshold, &NumberField::entered, this, [this](const QString& text) {
         enter(m_threshold, tr("Equalization threshold"), "weight_threshold", text);
@@ -194,7 +192,7 @@ void TransformSection::refreshEqualization() {
     m_excludeSkipped->setChecked(options.excludeSkipped);
     const Evaluation* evaluation = m_document->evaluation().get();
     m_sets->setText(evaluation && profile != EqualizationProfile::Off
-                        ? tr("%1 sets").arg(evaluation->equalizationSets)
+                        ? tr("%1 groups").arg(evaluation->equalizationSets)
                         : QString());
     m_sets->setVisible(!m_sets->text().isEmpty());  // an empty one would take room
 }
@@ -217,7 +215,7 @@ void TransformSection::refresh() {
     m_foldCount->setText(!evaluation                ? QString()
                          : norms == 0               ? tr("none here")
                          : transforms.foldBatchNorm ? tr("%1 folded").arg(evaluation->foldedBatchNorms)
-                                                    : tr("%1 there").arg(norms));
+                                                    : tr("%1 present").arg(norms));
     m_relu6Count->setText(!evaluation  ? QString()
                           : clips == 0 ? tr("none here")
                                        : tr("%1 of %2").arg(evaluation->replacedClips).arg(clips));
@@ -236,7 +234,7 @@ void TransformSection::refreshDrift() {
                 tr("float drift %1 points").arg(formatPoints(*prepared.top1 - *evaluation->floating->top1));
         else if (prepared.maxAbsDiff)
             drift = tr("float drift %1").arg(QString::number(*prepared.maxAbsDiff, 'g', 2));
-        tip = tr("How far the transforms alone move the float network");
+        tip = tr("How much the transforms alone change the float network");
         if (prepared.top1) tip += tr("\ntop-1 after them: ") + formatRate(*prepared.top1);
         if (prepared.agreement) tip += tr("\nagreement: ") + formatRate(*prepared.agreement);
         if (prepared.maxAbsDiff)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is done to the network before it is quantized, and how far that moves the float network itself.
+// Transforms of the network before quantization, and how much they change the float network.
 
 #include <QVBoxLayout>
 

@@ -35,7 +35,7 @@ TuneCurve::TuneCurve(QWidget* parent) : QWidget(parent) {
     m_plot = new TradeOffPlot;
     m_plot->setFixedHeight(unit * 8);
     m_table = new QTableWidget(0, kTuneColumns);
-    m_table->setAccessibleName(tr("Measured sets of layers in float"));
+    m_table->setAccessibleName(tr("Evaluated sets of float layers"));
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setEditTriggers(QAbstractItemView::NoEditTriggers);
@@ -49,7 +49,7 @@ TuneCurve::TuneCurve(QWidget* parent) : QWidget(parent) {
     m_table->horizontalHeader()->setMinimumSectionSize(unit * 2);
     m_table->horizontalHeader()->setHighlightSections(false);
     m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    m_take = new QPushButton(tr("Take it"));
+    m_take = new QPushButton(tr("Apply"));
     m_take->setToolTip(tr("Keeps the layers of the selected row in float, as one step that can be undone"));
     rows->addWidget(m_plot);
     rows->addWidget(m_table);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What tuning measured, as a plot and as a table; a click in the plot, Enter or the button in the table choose a point.
+// The evaluated sets of float layers as a plot and a table; a click in the plot, Enter in the table or the
+// button chooses a point.
 
 #include <QPushButton>
 #include <QTableWidget>
@@ -16,7 +17,7 @@ class TuneCurve : public QWidget {
     explicit TuneCurve(QWidget* parent = nullptr);
     /// Selects the chosen point.
     void setResult(const TuneResult& result);
-    /// The configuration that is current: marked, and not to be taken again.
+    /// The current configuration: marked, and cannot be applied again.
     void setCurrent(const QuantizationConfig& config);
 
     TradeOffPlot* plot() const { return m_plot; }

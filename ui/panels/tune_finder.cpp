@@ -18,7 +18,7 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
     auto* rows = new QVBoxLayout(this);
     rows->setContentsMargins(0, 0, 0, 0);
     rows->setSpacing(unit / 2);
-    m_drop = new NumberField(tr("Largest drop"));
+    m_drop = new NumberField(tr("Maximum drop"));
     m_drop->setMaximumWidth(unit * 5);
     m_drop->setValue(numberText(m_points));
     m_unit = makeLabel({}, "muted", 0.92);
@@ -27,15 +27,16 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
     fields->setContentsMargins(0, 0, 0, 0);
     fields->addWidget(m_drop);
     fields->addWidget(m_unit, 1);
-    rows->addWidget(makeRow(tr("Drop at most"), drop,
-                            tr("How far below the float network the quantized one may be. Where the outputs are no classes, a point is "
-                               "1 % of relative error: 1 is an SQNR of 40 dB, 10 of 20 dB")));
+    rows->addWidget(makeRow(tr("Maximum drop"), drop,
+                            tr("The largest accepted accuracy drop from the float network. If the outputs "
+                               "are not classes, a point is 1 % of relative error: 1 is an SQNR of 40 dB, "
+                               "10 is an SQNR of 20 dB")));
     m_cost = new SegmentedControl({tr("MACs"), tr("parameters"), tr("layers")}, false);
     m_cost->setCurrentIndex(0);
-    rows->addWidget(makeRow(tr("With few"), m_cost, tr("What is to be little of the layers that stay in float")));
+    rows->addWidget(makeRow(tr("Minimize"), m_cost, tr("The cost of the layers that stay in float")));
     auto* bottom = new QHBoxLayout;
     bottom->setSpacing(unit / 2);
-    m_find = new QPushButton(tr("Find what to keep in float"));
+    m_find = new QPushButton(tr("Search for Layers to Keep in Float"));
     m_text = makeLabel({}, "faint", 0.92);
     m_text->setWordWrap(true);
     bottom->addWidget(m_find);
@@ -78,7 +79,7 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
 void TuneFinder::enterDrop(const QString& text) {
     bool isNumber = false;
     const double points = QLocale::c().toDouble(text, &isNumber);
-    if (!isNumber || !(points >= 0 && points <= 100)) return m_drop->setComplaint(tr("A number from 0 to 100"));
+    if (!isNumber || !(points >= 0 && points <= 100)) return m_drop->setComplaint(tr("Enter a number from 0 to 100"));
     m_points = points;
     m_drop->setValue(numberText(points));
 }
@@ -94,7 +95,7 @@ void TuneFinder::find() {
     m_finding = true;
     const int run = ++m_run;
     refresh();
-    m_text->setText(tr("measuring\u2026"));
+    m_text->setText(tr("evaluating\u2026"));
     const auto here = [self = QPointer<TuneFinder>(this), run](auto act) {
         QMetaObject::invokeMethod(
             qApp,
@@ -138,9 +139,9 @@ void TuneFinder::tell(const TuneProgress& progress) {
         case TuneStage::Transforms: stage = tr("trying transforms"); break;
         case TuneStage::Alone: stage = tr("each layer alone, %1").arg(part); break;
         case TuneStage::Adding: stage = tr("step %1").arg(progress.step); break;
-        case TuneStage::TakingOut: stage = tr("taking out, %1").arg(part); break;
-        case TuneStage::Exchanging: stage = tr("exchanging, %1").arg(part); break;
-        case TuneStage::OtherEnd: stage = tr("from the other end, %1").arg(part); break;
+        case TuneStage::TakingOut: stage = tr("removing layers, %1").arg(part); break;
+        case TuneStage::Exchanging: stage = tr("exchanging layers, %1").arg(part); break;
+        case TuneStage::OtherEnd: stage = tr("starting from the all-float network, %1").arg(part); break;
     }
     m_text->setText(tr("%1: %2").arg(stage, inDecibels() ? formatDecibel(progress.metric) : formatRate(progress.metric)));
 }
@@ -166,7 +167,7 @@ void TuneFinder::take(std::size_t point) {
     if (!applies() || point >= m_found->curve.size()) return;
     const TunePoint& wanted = m_found->curve[point];
     m_document->edit({wanted.config,
-                      wanted.layers.empty()       ? tr("Tune: nothing more in float")
+                      wanted.layers.empty()       ? tr("Tune: no additional layers in float")
                       : wanted.layers.size() == 1 ? tr("Tune: 1 layer in float")
                                                   : tr("Tune: %1 layers in float").arg(wanted.layers.size()),
                       {}});
@@ -177,10 +178,10 @@ void TuneFinder::refresh() {
     const bool random = evaluation && evaluation->randomInputs;
     const bool ready = m_document->hasModel() && evaluation && evaluation->quantized && !random && !m_document->evaluating();
     m_find->setEnabled(ready || m_finding);
-    m_find->setText(m_finding ? tr("Stop") : tr("Find what to keep in float"));
-    m_find->setToolTip(random ? tr("Needs data: on random inputs the accuracy says nothing")
-                              : tr("Adds layers step by step, takes out what is not needed, and measures all of it on all evaluation "
-                                   "samples; an edit ends it"));
+    m_find->setText(m_finding ? tr("Stop") : tr("Search for Layers to Keep in Float"));
+    m_find->setToolTip(random ? tr("Needs data: accuracy on random inputs is meaningless")
+                              : tr("Adds layers step by step, removes those that are not needed, and "
+                                   "evaluates every set on all evaluation samples; an edit stops it"));
     m_unit->setText(inDecibels() ? tr("% of relative error") : tr("points below float"));
     m_drop->setEnabled(!m_finding);
     m_cost->setEnabled(!m_finding);
@@ -189,7 +190,7 @@ void TuneFinder::refresh() {
     m_curve->setEnabled(applies());
     if (m_finding) return m_text->show();
     m_text->setText(!m_found     ? QString()
-                    : !applies() ? tr("of the configuration before")
+                    : !applies() ? tr("for the previous configuration")
                                  : sentence(QString::fromStdString(describe(*m_found))));
     m_text->setVisible(!m_text->text().isEmpty());
 }

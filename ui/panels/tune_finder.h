@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Finds what to keep in float: how far below the float network it may be, what is to be little, and the curve of what was measured,
-// of which each point can be taken. Taking one is one undo step.
+// Searches for layers to keep in float: the accepted accuracy drop, the cost to minimize, and the curve of
+// evaluated sets. Applying a point of the curve is one undo step.
 
 #include "document.h"
 #include "panels/tune_curve.h"
@@ -17,9 +17,9 @@ class TuneFinder : public QWidget {
     explicit TuneFinder(Document* document, QWidget* parent = nullptr);
 
     bool finding() const { return m_finding; }
-    /// What was found so far, or last; empty before.
+    /// The result so far, or the last result; empty before the first search.
     const std::optional<TuneResult>& found() const { return m_found; }
-    /// Begins, if there is something to search in, or stops what runs.
+    /// Starts a search if possible, or stops the running one.
     void startOrStop() { m_find->click(); }
     void take(std::size_t point);
 
@@ -30,7 +30,7 @@ class TuneFinder : public QWidget {
     void stopped();
     void tell(const TuneProgress& progress);
     void refresh();
-    /// The configuration is the one that was searched from, or one of those found.
+    /// Whether the current configuration is the start of the search or one of its results.
     bool applies() const;
     bool inDecibels() const;
 
@@ -43,9 +43,9 @@ class TuneFinder : public QWidget {
     TuneCurve* m_curve;
     double m_points = 1;  ///< the largest drop
     std::optional<TuneResult> m_found;
-    QuantizationConfig m_from;  ///< that the search began with
+    QuantizationConfig m_from;  ///< the configuration that the search started from
     bool m_finding = false;
-    int m_run = 0;  ///< tells what comes of a search before
+    int m_run = 0;  ///< identifies answers of earlier searches
 };
 
 }  // namespace quantloupe::ui

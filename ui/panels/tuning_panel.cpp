@@ -65,15 +65,16 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     refresh();
 }
 
-/// Said of a model that comes quantized, whose numbers none of the settings would change.
+/// Shown for a model that is already quantized, whose results no setting changes.
 QWidget* TuningPanel::quantizedBanner(int unit) {
     m_quantized = new QFrame;
     m_quantized->setObjectName(QStringLiteral("banner"));
     auto* rows = new QVBoxLayout(m_quantized);
     rows->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
-    auto* text = makeLabel(tr("This model is quantized already. It is shown and evaluated as it is, and what is set below would change "
-                              "nothing. To tune, open the float model that it was made from; File \u2192 Import takes the "
-                              "configuration of a model that was quantized here."),
+    auto* text = makeLabel(tr("This model is already quantized. It is shown and evaluated as it is, and the "
+                              "settings below have no effect. To tune, open the float model that it was "
+                              "made from; File \u2192 Import from Another Tool imports the configuration of "
+                              "a model quantized by Quantloupe."),
                            "", 0.95);
     text->setWordWrap(true);
     rows->addWidget(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Everything that was decided: data, scheme, transforms, and what stays in float.
+// All settings: data, scheme, transforms, and what stays in float.
 
 #include <QScrollArea>
 
@@ -21,9 +21,9 @@ class TuningPanel : public QScrollArea {
 
     /// Brings the controls into sight, with the keyboard on them.
     void reveal(TuningPlace place);
-    /// As wide as the sections need: nothing is cut off, nothing scrolls sideways.
+    /// Wide enough for its sections, so that nothing is cut off or scrolls horizontally.
     QSize minimumSizeHint() const override;
-    /// Begins to search what to keep in float, or stops it, and brings that into view.
+    /// Starts or stops the search for layers to keep in float, and scrolls to it.
     void findWhatToKeep();
 
   Q_SIGNALS:
@@ -42,9 +42,9 @@ class TuningPanel : public QScrollArea {
     SchemeSection* m_scheme = nullptr;
     CalibrationSection* m_calibration = nullptr;
     SuggestionSection* m_suggestions = nullptr;
-    bool m_following = false;  ///< a search that was begun from the menu is brought into view
+    bool m_following = false;  ///< a search started from the menu is scrolled into view
     QFrame* m_quantized = nullptr;
-    QWidget* m_sections = nullptr;  ///< what tunes
+    QWidget* m_sections = nullptr;  ///< sections with settings
 };
 
 }  // namespace quantloupe::ui

@@ -16,7 +16,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     m_bar->setAccessibleName(tr("Layers and results"));
     m_pages = new QStackedWidget;
     m_heads = new QStackedWidget;
-    // The head of a page that is not seen must not make the row higher.
+    // The head of a hidden page must not make the row higher.
     m_heads->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     const auto add = [&](const QString& name, QWidget* page, QWidget* head) {
         m_bar->addTab(name);
@@ -24,7 +24,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
         m_heads->addWidget(head);
     };
     add(tr("Layers"), layers, layers->head());
-    add(tr("Where it went"), m_path, new QWidget);
+    add(tr("Loss by step"), m_path, new QWidget);
     add(tr("Images"), m_flipped, new QWidget);
     add(tr("Log"), m_log, m_log->head());
     auto* head = new QFrame;
@@ -46,7 +46,7 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
     connect(m_flipped, &FlippedPanel::layerChosen, this, &WorkTabs::layerChosen);
 }
 
-/// Heads give way before tabs do; where both have given what they can, tabs are scrolled.
+/// Heads shrink before tabs do; if that is not enough, the tabs scroll.
 void WorkTabs::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
     const int tabs = m_bar->sizeHint().width(), rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What is below the graph: the layers, where the accuracy went, the images that flipped, the log; one at a time, the filter of the
-// layers beside the tabs.
+// The tabs below the graph: layers, accuracy loss by step, images whose class changed, and log, with the
+// layer filter next to the tabs.
 
 #include <QStackedWidget>
 #include <QTabBar>

@@ -10,7 +10,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-/// The inside of a 16 by 16 drawing; strokes take the colour that is asked for.
+/// The inside of a 16 by 16 drawing; strokes take the color that is asked for.
 const char* pathOf(Symbol symbol) {
     switch (symbol) {
         case Symbol::Close:

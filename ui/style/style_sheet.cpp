@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The window's style sheet: rules with @names that stand for the theme's colours and for sizes taken from the
+// The window's style sheet: rules with @names that stand for the theme's colors and for sizes taken from the
 // font.
 #include <QFontMetricsF>
 #include <QList>

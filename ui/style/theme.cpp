@@ -84,7 +84,7 @@ QPalette paletteOf(const Theme& t) {
 
 QFont applicationFont() {
     QFont font = QFontDatabase::systemFont(QFontDatabase::GeneralFont);
-    // Without a desktop theme Qt falls back to whatever fontconfig calls "sans"; that is nobody's wish.
+    // Without a desktop theme Qt falls back to the "sans" font of fontconfig, which nobody has chosen.
     const QString family = QFontInfo(font).family();
     const bool fallback =
         family.startsWith(QLatin1String("DejaVu")) || family.startsWith(QLatin1String("Bitstream"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The colours of the window, light and dark. Qt 6.4 does not say which the desktop wants: the lightness of
-// the palette's window colour decides. Painters ask themeOf(palette()) each time, so a palette change needs
+// The colors of the window, light and dark. Qt 6.4 does not say which the desktop wants: the lightness of
+// the palette's window color decides. Painters ask themeOf(palette()) each time, so a palette change needs
 // no more than a repaint. GUI thread.
 
 #include <QColor>
@@ -27,7 +27,7 @@ struct Theme {
 
 const Theme& theme(bool dark);
 const Theme& themeOf(const QPalette& palette);
-/// The same colours for widgets that the style paints.
+/// The same colors for widgets that the style paints.
 QPalette paletteOf(const Theme& theme);
 /// The style sheet of the main window; sizes follow the font.
 QString styleSheetOf(const Theme& theme, const QFont& font);
@@ -38,13 +38,13 @@ QFont applicationFont();
 QFont numberFont(const QFont& base);
 QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont::Normal);
 
-/// `share` of one colour on another: as if painted through, but opaque, which fills faster.
+/// `share` of one color on another: as if painted through, but opaque, which fills faster.
 QColor blended(const QColor& over, const QColor& under, double share);
 
-/// A sequential colour map, even in lightness and safe for colour-blind eyes (viridis); 0 is harmless, 1 the
+/// A sequential color map, even in lightness and safe for color-blind eyes (viridis); 0 is harmless, 1 the
 /// worst.
 QColor heatColor(double position);
-/// A diverging one, safe for colour-blind eyes: 0 is better (blue), 0.5 no difference, 1 worse (red).
+/// A diverging one, safe for color-blind eyes: 0 is better (blue), 0.5 no difference, 1 worse (red).
 QColor differenceColor(double position);
 
 }  // namespace quantloupe::ui

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Words of the window that no widget class of its own says: Words::tr("...") in free functions, tr("...") in classes.
-// A table's words are marked with QT_TRANSLATE_NOOP("Words", "...") where they stand, translated where they are shown.
+// Translatable texts outside widget classes: Words::tr("...") in free functions, tr("...") in classes. Texts
+// in tables are marked with QT_TRANSLATE_NOOP("Words", "...") and translated when they are shown.
 
 #include <QCoreApplication>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Small things that every panel uses.
+// Small widgets and helpers that all panels use.
 
 #include <QAbstractButton>
 #include <QComboBox>
@@ -14,8 +14,8 @@ namespace quantloupe::ui {
 
 class ElidedLabel;
 
-/// A label in small capitals, with an optional remark at the right: the head of a section. With a body it folds that away and
-/// back, by click or by Space and Enter, and remembers it.
+/// A label in small capitals, with an optional remark at the right: the head of a section. With a body, it
+/// collapses and expands the body by a click, Space or Enter, and remembers the state.
 class SectionHeading : public QWidget {
     Q_OBJECT
   public:
@@ -56,7 +56,7 @@ class ChoiceBox : public QComboBox {
     void wheelEvent(QWheelEvent* event) override;
 };
 
-/// One line that shortens itself with an ellipsis; the whole text is the tool tip.
+/// A single-line label that elides its text; the whole text is the tool tip.
 class ElidedLabel : public QLabel {
     Q_OBJECT
   public:
@@ -75,7 +75,7 @@ class ElidedLabel : public QLabel {
     Qt::TextElideMode m_mode;
 };
 
-/// A text to click that shortens itself.
+/// A clickable label that elides its text.
 class LinkButton : public QPushButton {
     Q_OBJECT
   public:
@@ -89,7 +89,7 @@ class LinkButton : public QPushButton {
     QString m_full;
 };
 
-/// A switch: on or off, with a text beside it.
+/// An on/off switch with a label.
 class ToggleSwitch : public QAbstractButton {
     Q_OBJECT
   public:
@@ -129,10 +129,9 @@ QLabel* makeLabel(const QString& text, const char* role, double size = 1,
 void setRole(QWidget* widget, const char* role);
 /// A muted label at the left, the control filling the rest; the tool tip is of both. Returns the row, to be shown and hidden.
 QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip = {});
-/// The engine's texts begin small, so that context can stand before them; shown alone they begin with a
-/// capital.
+/// Capitalizes the first letter: the engine's messages begin in lower case so that context can precede them.
 QString sentence(QString text);
-/// Takes all out of a layout and deletes it.
+/// Removes and deletes everything in a layout.
 void clearLayout(QLayout* layout);
 
 }  // namespace quantloupe::ui

@@ -14,7 +14,7 @@ class ChannelPlot : public QWidget {
   public:
     explicit ChannelPlot(QWidget* parent = nullptr);
     void setChannels(std::vector<ChannelDetails> channels);
-    /// Instead of bars, where there is none.
+    /// Text shown instead of bars if there are none.
     void setPlaceholder(const QString& text);
     const QString& placeholder() const { return m_placeholder; }
     void setQuiet(bool quiet);
@@ -37,7 +37,7 @@ class ChannelPlot : public QWidget {
     bool m_quiet = false;
 };
 
-/// Of the channels' largest magnitudes, the largest over the smallest that is not 0; empty: no weights.
+/// Ratio of the largest to the smallest nonzero maximum magnitude of the channels; empty: no weights.
 std::optional<double> rangeRatio(const std::vector<ChannelDetails>& channels, bool after);
 
 }  // namespace quantloupe::ui

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Every command by a few letters of its name: type, arrow keys, Enter.
+// The command palette: finds any command by a few letters of its name.
 
 #include <QAction>
 #include <QDialog>
@@ -30,7 +30,8 @@ class CommandPalette : public QDialog {
     QListWidget* m_list;
 };
 
-/// How well a text fits what was typed: every letter in order, better where they begin words and stand together; below 0: not at all.
+/// Scores how well a text matches the typed letters: all letters in order, higher if they start words or are
+/// adjacent; below 0: no match.
 int fuzzyScore(const QString& typed, const QString& text);
 /// Without mnemonics, dots and the key behind a tab.
 QString actionName(const QAction& action);

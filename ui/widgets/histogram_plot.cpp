@@ -21,7 +21,7 @@ void HistogramPlot::setTensor(const std::optional<TensorDetails>& tensor, const 
     m_tensor = tensor;
     m_remark = remark;
     if (tensor)
-        setAccessibleDescription(tr("%1 to %2, the quantizer holds %3 to %4")
+        setAccessibleDescription(tr("%1 to %2, quantizer limits %3 to %4")
                                      .arg(tensor->floating.min())
                                      .arg(tensor->floating.max())
                                      .arg(tensor->clipLow)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// How a tensor's values are spread, float filled and quantized as a line, and what the quantizer cuts off.
+// The distribution of a tensor's values, float as an area and quantized as a line, and the values that the
+// quantizer clips.
 
 #include <QWidget>
 #include <optional>
@@ -16,7 +17,7 @@ class HistogramPlot : public QWidget {
     /// Empty: a blank frame with the remark.
     void setTensor(const std::optional<TensorDetails>& tensor, const QString& remark = {});
     void setQuiet(bool quiet);
-    /// Heights by the logarithm of the count, so that rare values are seen.
+    /// Uses logarithmic heights, so that rare values are visible.
     void setLogarithmic(bool on);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }

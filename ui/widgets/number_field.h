@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A field for a number, right-aligned. Whoever listens judges what was entered; what is refused stays to be corrected, marked,
-// with the reason as tool tip; Escape brings the old value back.
+// A field for a number, right-aligned. The listener validates the entered text; rejected text stays marked
+// for correction, with the reason as tool tip; Escape restores the old value.
 
 #include <QLineEdit>
 
@@ -11,8 +11,8 @@ class NumberField : public QLineEdit {
     Q_OBJECT
   public:
     explicit NumberField(const QString& accessibleName, QWidget* parent = nullptr);
-    /// Shows the value and takes back a complaint, unless the person is just typing something else. Empty: the placeholder, which
-    /// is the value that counts without one.
+    /// Shows the value and clears a complaint, unless the user is typing. Empty: shows the placeholder, which
+    /// is the default value.
     void setValue(const QString& text, const QString& placeholder = {});
     void setComplaint(const QString& text);
     QString complaint() const { return m_complaint; }

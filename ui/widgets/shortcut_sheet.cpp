@@ -19,7 +19,7 @@ constexpr int kActionRole = Qt::UserRole;
 QString keysOf(const QAction& action) {
     QStringList keys;
     for (const QKeySequence& sequence : action.shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
-    // Keys that belong to the graph and the table are only told of behind a tab.
+    // Keys that the graph and the table handle themselves are only shown after a tab.
     if (keys.isEmpty() && action.text().contains(QLatin1Char('\t'))) keys << action.text().section(QLatin1Char('\t'), 1);
     return keys.join(QStringLiteral(", "));
 }
@@ -47,17 +47,17 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
     fill(actions);
 
     m_editor = new QKeySequenceEdit;
-    m_editor->setAccessibleName(tr("New keys of the chosen command"));
+    m_editor->setAccessibleName(tr("New keys of the selected command"));
     const auto button = [](const QString& text, const QString& tip) {
         auto* made = new QPushButton(text);
         made->setToolTip(tip);
         made->setAutoDefault(false);
         return made;
     };
-    m_assign = button(tr("Assign"), tr("Gives the command these keys; one that had them loses them"));
-    m_clear = button(tr("No keys"), tr("The command is in the menus and the palette only"));
-    m_default = button(tr("Default"), tr("The keys that the command came with"));
-    m_reset = button(tr("Reset all"), tr("All commands have the keys that they came with"));
+    m_assign = button(tr("Assign"), tr("Assigns these keys to the command; another command that has them loses them"));
+    m_clear = button(tr("Clear Keys"), tr("Removes the keys; the command stays in the menus and the palette"));
+    m_default = button(tr("Default"), tr("Restores the default keys of the command"));
+    m_reset = button(tr("Reset All"), tr("Restores the default keys of all commands"));
     m_remark = makeLabel({}, "muted");
     m_remark->setWordWrap(true);
 
@@ -124,9 +124,9 @@ void ShortcutSheet::fill(const QList<QAction*>& actions) {
         addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action), fixed ? nullptr : action);
     }
     const QString graph = tr("In the graph");
-    addRow(graph, tr("Walk along the edges"), tr("arrow keys"), nullptr);
-    addRow(graph, tr("Zoom to the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
-    addRow(graph, tr("Select one more layer"), QStringLiteral("Shift+click"), nullptr);
+    addRow(graph, tr("Follow the edges"), tr("arrow keys"), nullptr);
+    addRow(graph, tr("Zoom at the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
+    addRow(graph, tr("Select all layers on the paths between"), QStringLiteral("Shift+click"), nullptr);
 }
 
 QAction* ShortcutSheet::chosen() const {
@@ -141,18 +141,18 @@ void ShortcutSheet::showChosen() {
     considerKeys();
     if (!action)
         m_remark->setText(m_tree->currentItem() && m_tree->currentItem()->parent()
-                              ? tr("These keys belong to the graph and stay.")
+                              ? tr("These keys belong to the graph and cannot be changed.")
                               : tr("Choose a command, then press its new keys."));
 }
 
-/// Says beforehand who would lose the keys.
+/// Warns which command would lose the keys.
 void ShortcutSheet::considerKeys() {
     const QAction* action = chosen();
     const QKeySequence keys = m_editor->keySequence();
     m_assign->setEnabled(action && !keys.isEmpty() && !action->shortcuts().contains(keys));
     m_default->setEnabled(action && !m_keys->isDefault(action));
     const QAction* holder = action ? m_keys->holder(keys, action) : nullptr;
-    m_remark->setText(holder ? tr("%1 is \u201c%2\u201d now, which would have none.")
+    m_remark->setText(holder ? tr("%1 is assigned to \u201c%2\u201d, which would lose it.")
                                    .arg(keys.toString(QKeySequence::NativeText), actionName(*holder))
                              : QString());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// All commands with their keys on one sheet, where the person gives them others.
+// A list of all commands with their shortcuts, which the user can change.
 
 #include <QAction>
 #include <QDialog>

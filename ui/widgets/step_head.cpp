@@ -21,7 +21,7 @@ void StepHead::setState(bool done, bool present, const QString& remark, std::opt
     m_remark = remark;
     m_good = good;
     const QString name = tr("Step %1: %2").arg(m_number).arg(m_title);
-    const QString state = done ? tr("done") : present ? tr("the next thing to do") : QString();
+    const QString state = done ? tr("done") : present ? tr("next step") : QString();
     setAccessibleName(state.isEmpty() ? name : tr("%1, %2").arg(name, state));
     updateGeometry();
     update();

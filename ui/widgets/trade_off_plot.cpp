@@ -30,7 +30,7 @@ std::vector<std::size_t> paretoFront(const std::vector<TradeOffPoint>& points) {
 TradeOffPlot::TradeOffPlot(QWidget* parent) : QWidget(parent) {
     setMinimumHeight(fontMetrics().height() * 7);
     setMouseTracking(true);
-    setAccessibleName(tr("Accuracy against what stays in float"));
+    setAccessibleName(tr("Accuracy against the cost of float layers"));
 }
 
 void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName) {
@@ -92,7 +92,7 @@ void TradeOffPlot::paintEvent(QPaintEvent*) {
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter, text(m_lowCost));
     painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter, text(m_highCost));
 
-    // A staircase: between two points nothing better was measured than the cheaper one.
+    // A staircase: between two points, no evaluated point is better than the cheaper one.
     QPainterPath stairs;
     for (std::size_t i = 0; i < m_front.size(); ++i) {
         const QPointF at = placeOf(m_front[i]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Measured configurations as points: the accuracy over what stays in float, with the Pareto front: those that no other beats in
-// both. A click chooses one.
+// Evaluated configurations as points: the accuracy over the cost of float layers, with the Pareto front: the
+// points that no other point beats in both. A click chooses one.
 
 #include <QWidget>
 #include <vector>

@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 
 Waterfall::Waterfall(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setAccessibleName(tr("Where the accuracy went"));
+    setAccessibleName(tr("Accuracy loss by step"));
 }
 
 void Waterfall::setSteps(std::vector<WaterfallStep> steps) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A quantity step by step: each row a bar from the value before to the value after, losses and gains in their colours.
+// A quantity step by step: each row is a bar from the value before the step to the value after it, with
+// colors for losses and gains.
 
 #include <QWidget>
 #include <vector>
