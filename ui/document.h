@@ -27,7 +27,7 @@
 #include "measured_history.h"
 #include "models/layer_reference.h"
 #include "models/metric.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

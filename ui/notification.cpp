@@ -27,7 +27,7 @@ void notifyDesktop(QWidget* window, const QString& title, const QString& text) {
     if (!hasSessionBus()) return;
     QDBusMessage call = QDBusMessage::createMethodCall(
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("/org/freedesktop/Notifications"),
-        QStringLiteral("org.freedesktop.Notifications"), Words::tr("Notify"));
+        QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("Notify"));
     constexpr uint kNew = 0;
     constexpr int kDesktopsChoice = -1;  // how long it stays
     call << Words::tr("Quantloupe") << kNew << QStringLiteral("quantloupe") << title << text.toHtmlEscaped()

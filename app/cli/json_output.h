@@ -8,7 +8,7 @@
 #include <string>
 
 #include "model/graph.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::cli {
 

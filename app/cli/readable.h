@@ -6,7 +6,7 @@
 #include <string>
 
 #include "analysis/distribution.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::cli {
 

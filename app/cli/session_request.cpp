@@ -36,7 +36,7 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     constexpr int kMostSteps = 1'000'000;
     constexpr double kMostSeconds = 1e6;
     static const Choices<TuneCost> kCosts = {
-        {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}, {}};
+        {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}};
     if (reader.find("max_drop") == nullptr)
         failInput("max_drop: is missing; give it in percentage points: {{\"do\":\"tune\",\"max_drop\":1}}");
     double points = 0;

@@ -18,7 +18,7 @@
 
 #include <cstddef>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

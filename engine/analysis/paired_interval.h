@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "analysis/channel_layout.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

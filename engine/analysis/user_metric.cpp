@@ -9,30 +9,11 @@
 
 #include "base/error.h"
 #include "base/run_program.h"
+#include "base/temporary_folder.h"
 #include "data/numpy_file.h"
 
 namespace quantloupe {
 namespace {
-
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "quantloupe-XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            fail(ErrorKind::Io, "cannot create a temporary folder: {}", std::strerror(errno));
-        m_path = name;
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(m_path, ignored);
-    }
-    const std::filesystem::path& path() const { return m_path; }
-
-  private:
-    std::filesystem::path m_path;
-};
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view kBlank = " \t\r\n";

@@ -9,11 +9,10 @@ namespace quantloupe {
 
 inline const Choices<EqualizationProfile> kEqualizationProfiles = {
     {{"off", EqualizationProfile::Off}, {"aimet", EqualizationProfile::Aimet}, {"quark", EqualizationProfile::Quark},
-     {"quantloupe", EqualizationProfile::Quantloupe}},
-    {}};
+     {"quantloupe", EqualizationProfile::Quantloupe}}};
 
 inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
-    {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}, {}};
+    {{"none", ReplaceRelu6::None}, {"between", ReplaceRelu6::Between}, {"all", ReplaceRelu6::All}}};
 
 inline const Choices<CalibrationMethod> kCalibrationMethods = {
     {{"min_max", CalibrationMethod::MinMax},
@@ -25,30 +24,28 @@ inline const Choices<CalibrationMethod> kCalibrationMethods = {
      {"power_of_two_non_overflow", CalibrationMethod::PowerOfTwoNonOverflow},
      {"power_of_two_min_mse", CalibrationMethod::PowerOfTwoMinMse},
      {"ifmr", CalibrationMethod::Ifmr},
-     {"hfmg", CalibrationMethod::Hfmg}},
-    {}};
+     {"hfmg", CalibrationMethod::Hfmg}}};
 
 inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
-    {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}, {}};
+    {{"all", PowerOfTwoMode::All}, {"most_common", PowerOfTwoMode::MostCommon}}};
 
 inline const Choices<Placement> kPlacements = {
-    {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}, {}};
+    {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}};
 
 inline const Choices<OperatorSet> kOperatorSets = {
-    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"aimet", OperatorSet::Aimet}, {"quark", OperatorSet::Quark}}, {}};
+    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"aimet", OperatorSet::Aimet}, {"quark", OperatorSet::Quark}}};
 
-inline const Choices<TieRounding> kTieRoundings = {{{"half_even", TieRounding::HalfEven}, {"aimet", TieRounding::Aimet}}, {}};
+inline const Choices<TieRounding> kTieRoundings = {{{"half_even", TieRounding::HalfEven}, {"aimet", TieRounding::Aimet}}};
 
 inline const Choices<WeightMethod> kWeightMethods = {{{"min_max", WeightMethod::MinMax},
                                                       {"arq", WeightMethod::Arq},
                                                       {"mse", WeightMethod::Mse},
-                                                      {"full_span", WeightMethod::FullSpan}},
-                                                     {}};
+                                                      {"full_span", WeightMethod::FullSpan}}};
 
 inline const Choices<BiasCorrection> kBiasCorrections = {
-    {{"off", BiasCorrection::Off}, {"empirical", BiasCorrection::Empirical}, {"analytic", BiasCorrection::Analytic}}, {}};
+    {{"off", BiasCorrection::Off}, {"empirical", BiasCorrection::Empirical}, {"analytic", BiasCorrection::Analytic}}};
 
-inline const Choices<Rounding> kRoundings = {{{"nearest", Rounding::Nearest}, {"adaround", Rounding::Adaround}}, {}};
+inline const Choices<Rounding> kRoundings = {{{"nearest", Rounding::Nearest}, {"adaround", Rounding::Adaround}}};
 
 inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"until", SkipKind::Until},
@@ -56,8 +53,7 @@ inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"type", SkipKind::Type},
                                               {"pattern", SkipKind::Pattern},
                                               {"block", SkipKind::Block},
-                                              {"threshold", SkipKind::Threshold}},
-                                             {}};
+                                              {"threshold", SkipKind::Threshold}}};
 
 inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::WeightQs},
                                                   {"weight.sqnr_db", SkipMetric::WeightSqnr},
@@ -68,8 +64,7 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
                                                   {"cumulative.qs", SkipMetric::CumulativeQs},
                                                   {"cumulative.cosine", SkipMetric::CumulativeCosine},
                                                   {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},
-                                                  {"leave_one_out", SkipMetric::LeaveOneOut}},
-                                                 {}};
+                                                  {"leave_one_out", SkipMetric::LeaveOneOut}}};
 
 /// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is Quark's.
 inline constexpr int kMostEqualizationSteps = 1000;

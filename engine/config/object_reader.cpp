@@ -49,10 +49,7 @@ void ObjectReader::refuse(std::string_view key, const Json& value, std::string_v
 }
 
 void ObjectReader::refuseChoice(std::string_view key, const std::string& value,
-                                const std::vector<std::string_view>& available, bool planned) const {
-    if (planned)
-        fail(ErrorKind::Unsupported, "{} '{}' is not available in this version; available: {}", pathOf(key),
-             value, join(available));
+                                const std::vector<std::string_view>& available) const {
     const std::vector<std::string> names(available.begin(), available.end());
     failInput("{}: {} is unknown{}; available: {}", pathOf(key), describeValue(value),
               didYouMean(nearNames(names, value, 1)), join(available));

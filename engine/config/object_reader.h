@@ -23,7 +23,6 @@ std::string describeValue(const Json& value);
 template <typename Value>
 struct Choices {
     std::vector<std::pair<std::string_view, Value>> available;
-    std::vector<std::string_view> planned;  ///< in the schema, but beyond this version
 };
 
 template <typename Value>
@@ -65,7 +64,7 @@ class ObjectReader {
   private:
     [[noreturn]] void refuse(std::string_view key, const Json& value, std::string_view wanted) const;
     [[noreturn]] void refuseChoice(std::string_view key, const std::string& value,
-                                   const std::vector<std::string_view>& available, bool planned) const;
+                                   const std::vector<std::string_view>& available) const;
 
     const Json* m_value;
     std::string m_path;
@@ -87,9 +86,7 @@ void ObjectReader::choice(std::string_view key, Value& target, const Choices<Val
         }
         names.push_back(candidate);
     }
-    bool planned = false;
-    for (const std::string_view candidate : choices.planned) planned = planned || candidate == name;
-    refuseChoice(key, name, names, planned);
+    refuseChoice(key, name, names);
 }
 
 }  // namespace quantloupe

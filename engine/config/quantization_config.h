@@ -121,7 +121,7 @@ struct QuantizationOptions {
 
 enum class SkipKind { Node, Until, Downstream, Type, Pattern, Block, Threshold };
 
-/// What a threshold is on; session/evaluation.h explains the numbers.
+/// What a threshold is on; results/evaluation.h explains the numbers.
 enum class SkipMetric {
     WeightQs,
     WeightSqnr,

@@ -11,7 +11,7 @@
 #include "base/input_paths.h"
 #include "config/quantization_config.h"
 #include "data/preprocess.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {

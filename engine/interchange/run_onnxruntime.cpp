@@ -8,6 +8,7 @@
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/run_program.h"
+#include "base/temporary_folder.h"
 #include "data/numpy_file.h"
 
 namespace quantloupe {
@@ -46,26 +47,6 @@ constexpr std::size_t kChunkBytes = 64u << 20;
     failInput("{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then choose "
               "ort/bin/python (in the window: Python in Verify in ONNX Runtime; anywhere: QUANTLOUPE_PYTHON)", why);
 }
-
-/// A temporary folder, removed with its content by the destructor.
-class TemporaryFolder {
-  public:
-    TemporaryFolder() {
-        std::string name = (fs::temp_directory_path() / "quantloupe-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) fail(ErrorKind::Io, "cannot create a temporary folder in '{}'", fs::temp_directory_path().string());
-        m_path = name;
-    }
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        fs::remove_all(m_path, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    const fs::path& path() const { return m_path; }
-
-  private:
-    fs::path m_path;
-};
 
 void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs, const fs::path& folder, const CancelToken& cancel) {
     std::size_t file = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/is_one_of.h"
 #include "model/moved_constants.h"
 
 namespace quantloupe {
@@ -19,8 +20,6 @@ constexpr std::array kSameShape = {"Relu", "Clip", "LeakyRelu", "PRelu", "Sigmoi
 /// data.
 constexpr std::array kWithConstants = {"Add", "Sub", "Mul", "Div"};
 constexpr int kMostSteps = 6;
-
-bool isOneOf(const auto& list, const std::string& op) { return std::ranges::find(list, op) != list.end(); }
 
 class CostFinder {
   public:
@@ -61,7 +60,7 @@ class CostFinder {
             const Node& node = m_graph.node(reader);
             const bool constantsOnly = std::ranges::all_of(
                 node.inputs, [&](TensorId in) { return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr; });
-            if (!node.domain.empty() || !constantsOnly || !(isOneOf(kSameShape, node.op) || isOneOf(kWithConstants, node.op))) return nullptr;
+            if (!node.domain.empty() || !constantsOnly || !(isOneOf(node.op, kSameShape) || isOneOf(node.op, kWithConstants))) return nullptr;
             tensor = node.output();
         }
         return nullptr;

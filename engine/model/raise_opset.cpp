@@ -5,16 +5,12 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/is_one_of.h"
 
 namespace quantloupe {
 namespace {
 
 constexpr std::int64_t kOldest = 11;
-
-template <std::size_t N>
-bool isOneOf(const std::string& op, const std::array<const char*, N>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
-}
 
 constexpr std::array kAxesInput13 = {"Squeeze", "Unsqueeze", "ReduceSum"};
 constexpr std::array kAxesInput18 = {"ReduceMax",   "ReduceMean", "ReduceMin",    "ReduceProd",      "ReduceL1",

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "picture/picture.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

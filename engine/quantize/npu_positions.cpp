@@ -11,12 +11,10 @@
 
 #include <algorithm>
 
+#include "base/is_one_of.h"
+
 namespace quantloupe {
 namespace {
-
-bool isOneOf(const std::string& op, std::initializer_list<const char*> list) {
-    return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
-}
 
 class Adjuster {
   public:

@@ -11,7 +11,7 @@
 #include "quantize/quantizer_cache.h"
 #include "quantize/refine/refinements.h"
 #include "quantize/units.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

@@ -4,14 +4,11 @@
 #include <map>
 #include <set>
 
+#include "base/is_one_of.h"
 #include "model/quantized_model.h"
 
 namespace quantloupe {
 namespace {
-
-bool isOneOf(const std::string& op, std::initializer_list<const char*> list) {
-    return std::any_of(list.begin(), list.end(), [&](const char* item) { return op == item; });
-}
 
 bool isRecurrent(const Node& node) { return isOneOf(node.op, {"LSTM", "GRU", "RNN"}); }
 

@@ -48,11 +48,4 @@ QUANTLOUPE_SIMD void applyFakeQuant(const FakeQuant& quant, const float* source,
     }
 }
 
-QUANTLOUPE_SIMD void applyClip(float low, float high, float* values, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const float x = values[i] < low ? low : values[i];
-        values[i] = x > high ? high : x;
-    }
-}
-
 }  // namespace quantloupe

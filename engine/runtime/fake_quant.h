@@ -27,7 +27,4 @@ float codeOf(const FakeQuant& quant, float x);
 /// `source` and `target` may be the same.
 void applyFakeQuant(const FakeQuant& quant, const float* source, float* target, std::size_t count);
 
-/// max(low, min(high, x)) in place.
-void applyClip(float low, float high, float* values, std::size_t count);
-
 }  // namespace quantloupe

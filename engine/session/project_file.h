@@ -16,7 +16,7 @@
 #include "base/version.h"
 #include "config/quantization_config.h"
 #include "data/preprocess.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 #include "session/layer_signature.h"
 
 namespace quantloupe {

@@ -19,7 +19,7 @@
 #include "data/dataset.h"
 #include "model/load_model.h"
 #include "runtime/program.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe {
 

@@ -18,6 +18,7 @@
 #include <map>
 #include <numeric>
 
+#include "base/is_one_of.h"
 #include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
 #include "transform/weight_channels.h"
@@ -26,8 +27,6 @@ namespace quantloupe {
 namespace {
 
 constexpr std::array kActivations = {"Relu", "LeakyRelu", "PRelu", "Clip", "Identity", "Dropout"};
-
-bool isOneOf(const Node& node, const auto& ops) { return std::find(ops.begin(), ops.end(), node.op) != ops.end(); }
 
 class GroupFinder {
   public:
@@ -127,7 +126,7 @@ class GroupFinder {
             return;
         }
         unite(node.input(0), node.output());
-        if (!isOneOf(node, kActivations)) {
+        if (!isOneOf(node.op, kActivations)) {
             setAxis(node.output(), 1);
             m_plain[root(node.output())] = false;
         } else if (!isOp(node, "Identity") && !isOp(node, "Dropout")) {

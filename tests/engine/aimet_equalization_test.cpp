@@ -100,8 +100,8 @@ class AimetEqualizationTest : public QObject {
         row("conv_output_is_graph_output", false, false, "AIMET itself scales it");
         row("relu_output_is_graph_output", false, false, "AIMET itself scales it");
         row("shared_weight", false, true, "is read by other layers, too");
-        row("leaky_relu", false, true, "with the profile quantloupe");
-        row("max_pool", false, true, "with the profile quantloupe");
+        row("leaky_relu", false, true, "the profile quantloupe could equalize");
+        row("max_pool", false, true, "the profile quantloupe could equalize");
         row("bn_before_unpadded_conv", true, false);  // AIMET uses this batch norm as the statistics of the layer that it was folded into
         row("channels_below_weight_threshold", true, true);
         row("dead_channel", true, true, "dead or nearly so");

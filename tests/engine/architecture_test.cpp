@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the architecture: which folder may include which.
+#include <QDir>
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -48,7 +49,33 @@ class ArchitectureTest : public QObject {
                      qPrintable(file + " includes " + header));
     }
 
-    /// session -> analysis -> quantize -> transform -> runtime -> model; results (session/evaluation.h) are values for all.
+    /// Paths in the documents for contributors exist.
+    void documentsNameExistingFiles() {
+        static const QRegularExpression path("`((?:engine|ui|app|tests|docs|packaging)/[\\w./-]*)`");
+        QStringList documents = {"ARCHITECTURE.md", "CONTRIBUTING.md"};
+        for (const QString& name : QDir(m_root + "/docs/how-to").entryList({"*.md"})) documents << "docs/how-to/" + name;
+        QVERIFY(documents.size() >= 7);
+        for (const QString& document : documents) {
+            QFile file(m_root + "/" + document);
+            QVERIFY2(file.open(QFile::ReadOnly), qPrintable(document));
+            auto paths = path.globalMatch(QString::fromUtf8(file.readAll()));
+            while (paths.hasNext()) {
+                const QString named = paths.next().captured(1);
+                QVERIFY2(QFileInfo::exists(m_root + "/" + named), qPrintable(document + " names " + named));
+            }
+        }
+    }
+
+    /// ARCHITECTURE.md lists every folder of the engine.
+    void everyFolderOfTheEngineIsDescribed() {
+        QFile file(m_root + "/ARCHITECTURE.md");
+        QVERIFY(file.open(QFile::ReadOnly));
+        const QString text = QString::fromUtf8(file.readAll());
+        for (const QString& folder : QDir(m_root + "/engine").entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+            QVERIFY2(text.contains("`engine/" + folder + "/`"), qPrintable(folder));
+    }
+
+    /// Which folders of the engine the files of each folder may include.
     void foldersOfTheEngineDependDownwards() {
         const std::map<QString, QStringList> allowed = {
             {"base", {"base"}},
@@ -57,11 +84,19 @@ class ArchitectureTest : public QObject {
             {"data", {"base", "model", "data"}},
             {"runtime", {"base", "model", "data", "runtime"}},
             {"transform", {"base", "model", "config", "runtime", "transform"}},
-            {"quantize", {"base", "model", "config", "data", "runtime", "transform", "quantize"}},
-            {"analysis", {"base", "model", "config", "data", "runtime", "analysis"}},
-            {"picture", {"base", "model", "picture"}},
-            {"interchange", {"base", "model", "config", "data", "transform", "quantize", "picture", "interchange"}},
+            {"results", {"base", "model", "config", "results"}},
+            {"quantize", {"base", "model", "config", "data", "runtime", "transform", "results", "quantize"}},
+            {"analysis", {"base", "model", "config", "data", "runtime", "results", "analysis"}},
+            {"session",
+             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "analysis", "session"}},
+            {"search", {"base", "model", "config", "results", "analysis", "session", "search"}},
+            {"picture", {"base", "model", "results", "picture"}},
+            {"interchange",
+             {"base", "model", "config", "data", "transform", "quantize", "results", "analysis", "picture", "session",
+              "interchange"}},
         };
+        for (const QString& folder : QDir(m_root + "/engine").entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+            QVERIFY2(allowed.contains(folder), qPrintable("engine/" + folder + " is not listed in this test"));
         for (const auto& [folder, below] : allowed)
             for (const auto& [file, header] : includes("engine/" + folder)) {
                 const qsizetype slash = header.indexOf('/');

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::test {
 

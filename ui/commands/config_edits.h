@@ -9,7 +9,7 @@
 
 #include "config/quantization_config.h"
 #include "model/graph.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

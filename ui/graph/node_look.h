@@ -11,7 +11,7 @@
 #include "graph/overlay.h"
 #include "models/metric.h"
 #include "picture/picture.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

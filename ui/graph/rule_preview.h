@@ -8,7 +8,7 @@
 #include "config/quantization_config.h"
 #include "model/graph.h"
 #include "model/reachability.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

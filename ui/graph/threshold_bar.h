@@ -29,7 +29,6 @@ class ThresholdBar : public QFrame {
     void setForecast(const QString& text);
 
     QComboBox* metricBox() const { return m_metric; }
-    QComboBox* sideBox() const { return m_side; }
     QDoubleSpinBox* valueBox() const { return m_value; }
     QSlider* slider() const { return m_slider; }
     QPushButton* acceptButton() const { return m_accept; }

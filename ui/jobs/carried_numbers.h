@@ -4,7 +4,7 @@
 // engine's thread: a network of 10,000 layers has megabytes of results, and copying them must not block the
 // window. Any thread.
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "config/quantization_config.h"
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

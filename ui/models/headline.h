@@ -5,7 +5,7 @@
 
 #include <QString>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

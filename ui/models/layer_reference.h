@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

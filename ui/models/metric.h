@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "session/evaluation.h"
+#include "results/evaluation.h"
 
 namespace quantloupe::ui {
 

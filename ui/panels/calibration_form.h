@@ -18,7 +18,6 @@ class CalibrationForm : public QWidget {
     explicit CalibrationForm(QWidget* parent = nullptr);
     /// `inherited` applies where `own` has no value.
     void show(CalibrationMethod method, const CalibrationParameters& own, const CalibrationParameters& inherited = {});
-    bool hasParameters() const { return m_any; }
     /// The field of a key, e.g. "percentile"; null: the method does not have it. `part` 1: the end of a range.
     NumberField* field(const QString& key, int part = 0) const;
 

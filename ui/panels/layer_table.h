@@ -29,7 +29,6 @@ class LayerTable : public QWidget {
     LayerFilter* filter() const { return m_filter; }
     /// The same rows as strips over powers of two, in place of the table.
     void showRanges(bool on);
-    RangeView* rangeView() const { return m_rangeView; }
     LayerViewMenu* views() const { return m_viewMenu; }
     /// What is shown now, without a name.
     LayerView present() const;

@@ -22,7 +22,6 @@ class TuneCurve : public QWidget {
 
     TradeOffPlot* plot() const { return m_plot; }
     QTableWidget* table() const { return m_table; }
-    QPushButton* takeButton() const { return m_take; }
 
   Q_SIGNALS:
     void taken(std::size_t point);

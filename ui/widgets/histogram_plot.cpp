@@ -35,16 +35,11 @@ void HistogramPlot::setQuiet(bool quiet) {
     update();
 }
 
-void HistogramPlot::setLogarithmic(bool on) {
-    m_logarithmic = on;
-    update();
-}
-
 QSize HistogramPlot::sizeHint() const { return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 4.6)}; }
 
 double HistogramPlot::heightOf(std::uint64_t count, std::uint64_t most) const {
     if (count == 0 || most == 0) return 0;
-    if (!m_logarithmic) return static_cast<double>(count) / static_cast<double>(most);
+    // Logarithmic, so that rare values are visible.
     return std::log1p(static_cast<double>(count)) / std::log1p(static_cast<double>(most));
 }
 

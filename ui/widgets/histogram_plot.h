@@ -17,8 +17,6 @@ class HistogramPlot : public QWidget {
     /// Empty: a blank frame with the remark.
     void setTensor(const std::optional<TensorDetails>& tensor, const QString& remark = {});
     void setQuiet(bool quiet);
-    /// Uses logarithmic heights, so that rare values are visible.
-    void setLogarithmic(bool on);
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -32,7 +30,7 @@ class HistogramPlot : public QWidget {
 
     std::optional<TensorDetails> m_tensor;
     QString m_remark;
-    bool m_quiet = false, m_logarithmic = true;
+    bool m_quiet = false;
 };
 
 }  // namespace quantloupe::ui

@@ -221,7 +221,7 @@ class Migration {
     }
 
     void tell() {
-        std::string text = fmt::format("outlier migration leaves out {} input{}:  ", m_left.size(), m_left.size() == 1 ? "" : "s");
+        std::string text = fmt::format("outlier migration leaves out {} input{}: ", m_left.size(), m_left.size() == 1 ? "" : "s");
         for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i) text += (i == 0 ? "" : "; ") + m_left[i];
         if (m_left.size() > kToldReasons) text += "; and others";
         m_prepared.notices.push_back(std::move(text));
