@@ -344,7 +344,7 @@ class TuneTest : public QObject {
         const TuneResult found = tune(*session, coarse(8), options);
         const TunePoint& point = found.curve[found.chosen];
         QVERIFY(found.reached);
-        QVERIFY2(point.layers.empty() && point.transforms.starts_with("equalized"), point.transforms.c_str());
+        QVERIFY2(point.layers.empty() && point.transforms.starts_with("AIMET equalization"), point.transforms.c_str());
         QVERIFY(point.config.transforms.equalization.profile == EqualizationProfile::Aimet);
         QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->sqnrDb, point.accuracy.sqnrDb);
     }
