@@ -11,7 +11,9 @@ namespace quantloupe::cli {
 namespace {
 
 const char* nameOf(QuantizedParts parts) {
-    return parts == QuantizedParts::Weights ? "weights" : parts == QuantizedParts::Activations ? "activations" : "both";
+    return parts == QuantizedParts::Weights       ? "weights"
+           : parts == QuantizedParts::Activations ? "activations"
+                                                  : "both";
 }
 
 const char* nameOf(MetricReference reference) {
@@ -61,7 +63,8 @@ std::string describe(const LayerMetricsOptions& metrics) {
 
 void addTo(Json& json, const AnalysisExtras& extras, const Options& options) {
     if (!extras.reasons.empty())
-        json["layer_metrics"] = {{"only", nameOf(options.metrics.parts)}, {"reference", nameOf(options.metrics.reference)}};
+        json["layer_metrics"] = {{"only", nameOf(options.metrics.parts)},
+                                 {"reference", nameOf(options.metrics.reference)}};
     for (const AccuracyStep& step : extras.path) {
         Json entry = toJson(step.accuracy, Role::Quantized);
         entry["step"] = step.name;

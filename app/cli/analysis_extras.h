@@ -8,9 +8,9 @@
 
 #include "json_output.h"
 #include "options.h"
-#include "session/layer_details.h"
-#include "session/sample_divergence.h"
-#include "session/user_metrics.h"
+#include "session/stages/sample_divergence.h"
+#include "session/stages/user_metrics.h"
+#include "session/studies/layer_details.h"
 
 namespace quantloupe::cli {
 
@@ -25,8 +25,8 @@ struct AnalysisExtras {
     std::vector<std::string> reasons;
 };
 
-/// Computes what the options ask for. If they ask for other layer metrics than an evaluation has, these replace the ones
-/// in `result`. Throws Error.
+/// Computes what the options ask for. If they ask for other layer metrics than an evaluation has, these
+/// replace the ones in `result`. Throws Error.
 AnalysisExtras gatherExtras(Session& session, const Options& options, Evaluation& result,
                             const EvaluationObserver& observer);
 

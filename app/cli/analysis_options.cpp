@@ -12,22 +12,23 @@
 namespace quantloupe::cli {
 
 void OptionReader::addAnalysis() {
-    const auto oneOf = [this](const std::string& name, const std::vector<std::string>& values, const std::string& what,
-                              std::function<void(std::size_t)> use) {
+    const auto oneOf = [this](const std::string& name, const std::vector<std::string>& values,
+                              const std::string& what, std::function<void(std::size_t)> use) {
         text(name, what, [=](const std::string& value) {
             const auto found = std::find(values.begin(), values.end(), value);
             if (found == values.end())
-                throw UsageError(
-                    fmt::format("{}: unknown value '{}'; available: {}", name, value, fmt::join(values, ", ")));
+                throw UsageError(fmt::format("{}: unknown value '{}'; available: {}", name, value,
+                                             fmt::join(values, ", ")));
             use(static_cast<std::size_t>(found - values.begin()));
         })->type_name(fmt::format("{}", fmt::join(values, "|")));
     };
     oneOf("--metrics", {"basic", "all"}, "all: also relative errors and KL divergence of each layer",
           [this](std::size_t i) { m_options.metrics.elementwise = i == 1; });
-    oneOf("--only", {"both", "weights", "activations"}, "What to quantize for the layer metrics", [this](std::size_t i) {
-        m_options.metrics.parts =
-            std::array{QuantizedParts::Both, QuantizedParts::Weights, QuantizedParts::Activations}[i];
-    });
+    oneOf("--only", {"both", "weights", "activations"}, "What to quantize for the layer metrics",
+          [this](std::size_t i) {
+              m_options.metrics.parts =
+                  std::array{QuantizedParts::Both, QuantizedParts::Weights, QuantizedParts::Activations}[i];
+          });
     oneOf("--reference", {"prepared", "source"},
           "Float network to compare the layers with: after the transforms, or as in the file",
           [this](std::size_t i) {
@@ -40,11 +41,12 @@ void OptionReader::addAnalysis() {
         m_options.bins = static_cast<std::size_t>(parseNumber("--bins", value, 1, 65536));
     })->type_name("N");
     flag("--images", "List the samples whose predicted class changed", [this] { m_options.images = true; });
-    text("--image", "Trace one sample through the network, by name or index", [this](const std::string& value) {
-        m_options.image = value;
-    })->type_name("NAME|N");
+    text("--image", "Trace one sample through the network, by name or index",
+         [this](const std::string& value) { m_options.image = value; })
+        ->type_name("NAME|N");
     path("--against", m_options.against, "Compare with this configuration on the same samples");
-    path("--metric-program", m_options.metricProgram, "Program that reads an .npz file of outputs and prints a number");
+    path("--metric-program", m_options.metricProgram,
+         "Program that reads an .npz file of outputs and prints a number");
 }
 
 }  // namespace quantloupe::cli

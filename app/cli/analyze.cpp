@@ -17,7 +17,8 @@
 namespace quantloupe::cli {
 namespace {
 
-void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference, int width = 10) {
+void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bool reference,
+                   int width = 10) {
     if (!accuracy) return;
     std::string interval = "";
     if (accuracy->top1Interval) {
@@ -50,14 +51,17 @@ void printLayers(const Evaluation& result, const Options& options) {
     fmt::print("\n{} by local sensitivity (QS): state; weight, local and cumulative QS; local SQNR\n",
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
-    for (const LayerResult* layer : layers) width = std::max(width, std::min(layer->name.size(), kMostNameWidth));
+    for (const LayerResult* layer : layers)
+        width = std::max(width, std::min(layer->name.size(), kMostNameWidth));
     for (const LayerResult* layer : layers) {
-        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", shortName(layer->name), width, shortName(layer->op),
-                   layerStateName(layer->state), qsOf(layer->weight), qsOf(layer->local), qsOf(layer->cumulative),
+        fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", shortName(layer->name), width,
+                   shortName(layer->op), layerStateName(layer->state), qsOf(layer->weight),
+                   qsOf(layer->local), qsOf(layer->cumulative),
                    layer->local ? decibels(layer->local->sqnrDb) : "-");
     }
     if (!options.metrics.elementwise) return;
-    for (const auto& [what, member] : {std::pair{"local", &LayerResult::local}, {"cumulative", &LayerResult::cumulative}}) {
+    for (const auto& [what, member] :
+         {std::pair{"local", &LayerResult::local}, {"cumulative", &LayerResult::cumulative}}) {
         fmt::print("\n{}\n  {:<{}}  {}\n", what, "", width, differenceHeader());
         for (const LayerResult* layer : layers)
             fmt::print("  {:<{}}  {}\n", shortName(layer->name), width, differenceRow(layer->*member));
@@ -65,23 +69,27 @@ void printLayers(const Evaluation& result, const Options& options) {
 }
 
 void printAnalysis(const Evaluation& result, const Options& options, const AnalysisExtras& extras) {
-    fmt::print("{}: {} {} evaluated, {} used for calibration\n\n", options.model.filename().string(), result.samples,
-               result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
+    fmt::print("{}: {} {} evaluated, {} used for calibration\n\n", options.model.filename().string(),
+               result.samples, result.randomInputs ? "random inputs" : "samples", result.calibrationSamples);
     fmt::print("{:<10} {:>9}  {:<14} {:>9}  {:>9}  {:>13}  {}\n", "", "top-1", "95 % interval", "top-5",
                "agreement", "SQNR", "max |diff|");
     printAccuracy("float", result.floating, true);
     printAccuracy("prepared", result.prepared, false);
     printAccuracy("quantized", result.quantized, false);
     if (result.randomInputs)
-        fmt::print("(random inputs: these numbers and the layers' activation metrics are meaningless, only the weight metrics are real)\n");
+        fmt::print(
+            "(random inputs: these numbers and the layers' activation metrics are meaningless, only the "
+            "weight metrics are real)\n");
     else if (result.floating && !result.floating->top1)
         fmt::print("(the data has no labels; agreement is with the float model)\n");
 
     const StateCounts& counts = result.counts;
     fmt::print("\nlayers: {} quantized, {} skipped, {} float, {} folded, {} fused\n", counts.quantized,
                counts.skipped, counts.floating, counts.folded, counts.fused);
-    fmt::print("transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs migrated\n",
-               result.foldedBatchNorms, result.replacedClips, result.equalizationSets, result.migratedInputs);
+    fmt::print(
+        "transforms: {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs "
+        "migrated\n",
+        result.foldedBatchNorms, result.replacedClips, result.equalizationSets, result.migratedInputs);
     if (!extras.reasons.empty()) fmt::print("layer metrics: {}\n", describe(options.metrics));
     printLayers(result, options);
 
@@ -106,7 +114,8 @@ Json document(const Evaluation& result, const Options& options, const AnalysisEx
     json["layers"] = Json::array();
     for (std::size_t l = 0; l < result.layers.size(); ++l) {
         Json layer = toJson(result.layers[l]);
-        if (l < extras.reasons.size() && !extras.reasons[l].empty()) layer["metrics_reason"] = extras.reasons[l];
+        if (l < extras.reasons.size() && !extras.reasons[l].empty())
+            layer["metrics_reason"] = extras.reasons[l];
         json["layers"].push_back(std::move(layer));
     }
     json["random_inputs"] = result.randomInputs;
@@ -137,8 +146,10 @@ void runAnalyze(const Options& options) {
     progress.clear();
     for (const std::string& text : result.notices)
         if (text != opened.session->dataNotice()) notice(text);  // already printed before the run
-    if (options.json) printJson(document(result, options, extras));
-    else printAnalysis(result, options, extras);
+    if (options.json)
+        printJson(document(result, options, extras));
+    else
+        printAnalysis(result, options, extras);
 }
 
 }  // namespace quantloupe::cli

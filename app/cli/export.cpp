@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// export: writes the tuned configuration for another tool, in one of the export formats of engine/interchange.
+// export: writes the tuned configuration for another tool, in one of the export formats of
+// engine/interchange.
 
 #include <fmt/format.h>
 
@@ -11,7 +12,7 @@
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::cli {
 namespace {
@@ -33,7 +34,8 @@ Options withNeededData(Options options, DialectNeeds needs) {
 void runExport(const Options& options) {
     requireWritable(options.output, options);
     const Dialect& dialect = dialectNamed(options.dialect, false);
-    OpenedSession opened = openSession(withNeededData(options, dialect.needs), {.wholeData = dialect.needs != DialectNeeds::Metrics});
+    OpenedSession opened = openSession(withNeededData(options, dialect.needs),
+                                       {.wholeData = dialect.needs != DialectNeeds::Metrics});
     ProgressLine progress;
     ExportSource source = gatherExport(*opened.session, options.config, dialect, progress.observer());
     progress.clear();
@@ -54,8 +56,8 @@ void runExport(const Options& options) {
                    {"notices", exported.notices}});
         return;
     }
-    fmt::print("{}: {} layers quantized, {} skipped\n", options.output.string(), source.evaluation->counts.quantized,
-               source.evaluation->counts.skipped);
+    fmt::print("{}: {} layers quantized, {} skipped\n", options.output.string(),
+               source.evaluation->counts.quantized, source.evaluation->counts.skipped);
     for (std::size_t i = 1; i < paths.size(); ++i) fmt::print("{}: companion file\n", paths[i].string());
 }
 

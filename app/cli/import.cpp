@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// import: converts the configuration of another tool. Reports everything that cannot be imported, one entry per line.
+// import: converts the configuration of another tool. Reports everything that cannot be imported, one entry
+// per line.
 
 #include <fmt/format.h>
 
@@ -32,7 +33,8 @@ void runImport(const Options& options) {
                    {"left", imported.left}});
         return;
     }
-    fmt::print("{}: {} imported{}\n", options.output.string(), imported.left.empty() ? "everything" : "partly",
+    fmt::print("{}: {} imported{}\n", options.output.string(),
+               imported.left.empty() ? "everything" : "partly",
                imported.left.empty() ? "" : fmt::format(", {} not imported", imported.left.size()));
     for (const std::string& text : imported.taken) fmt::print("  {}\n", text);
 }

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/short_text.h"
 #include "commands.h"
-#include "interchange/clika_names.h"
+#include "interchange/clika/clika_names.h"
 #include "json_output.h"
 #include "open_session.h"
 #include "progress_line.h"
@@ -33,8 +33,8 @@ Json namesOf(const Graph& graph, const std::vector<TensorId>& ids) {
     return names;
 }
 
-/// Names of the layers that produce a node's inputs or consume its outputs. A graph input or output appears under its own
-/// name.
+/// Names of the layers that produce a node's inputs or consume its outputs. A graph input or output appears
+/// under its own name.
 std::vector<std::string> connectedFrom(const Graph& graph, const Node& node) {
     std::vector<std::string> names;
     for (const TensorId id : node.inputs) {
@@ -116,7 +116,8 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
     tensors("output", graph.outputs());
     const Totals totals = totalsOf(states);
     fmt::print("  {} layers, {} parameters, {}\n\n", graph.nodeCount(), totals.parameters,
-               totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs) : "MACs unknown: " + totals.macsReason);
+               totals.macsReason.empty() ? fmt::format("{} MACs per sample", totals.macs)
+                                         : "MACs unknown: " + totals.macsReason);
 
     std::size_t width = 5;
     for (const Node& node : graph.nodes()) width = std::max(width, node.name.size());
@@ -130,13 +131,16 @@ void printReadable(const Session& session, const Evaluation& states, bool connec
         const Node& node = graph.node(NodeId(i));
         const TensorId output = node.output();
         const bool known = output.valid() && graph.tensor(output).shape;
-        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", shortName(node.name), width, clika.of(NodeId(i)), clikaWidth,
-                   shortName(node.op), known ? shortName(toString(*graph.tensor(output).shape)) : "?");
+        fmt::print("{:<{}}  {:<{}}  {:<20} {:<16}", shortName(node.name), width, clika.of(NodeId(i)),
+                   clikaWidth, shortName(node.op),
+                   known ? shortName(toString(*graph.tensor(output).shape)) : "?");
         const LayerResult& layer = states.layers[i];
         // Most reasons begin with the state: "folded into ...".
         const std::string state(layerStateName(layer.state));
         const bool said = layer.reason.starts_with(state);
-        const std::string text = layer.reason.empty() ? state : said ? layer.reason : state + ": " + layer.reason;
+        const std::string text = layer.reason.empty() ? state
+                                 : said               ? layer.reason
+                                                      : state + ": " + layer.reason;
         fmt::print(" {:>12} {:>12}  {}\n", layer.parameters,
                    layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", shortMessage(text));
         if (!connections) continue;

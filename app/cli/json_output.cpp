@@ -21,8 +21,8 @@ constexpr const char* kNotMeasured = "not measured";
 
 }  // namespace
 
-void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
-               const std::string& infinite) {
+void setNumber(Json& object, const std::string& key, const std::optional<double>& value,
+               const std::string& missing, const std::string& infinite) {
     if (value && std::isfinite(*value)) {
         object[key] = *value;
         return;
@@ -66,7 +66,9 @@ Json toJson(const TensorDifference& difference) {
     setNumber(object, "cosine", difference.cosine, kNotMeasured, "infinite");
     setNumber(object, "sqnr_db", difference.sqnrDb, kNotMeasured,
               difference.sqnrDb > 0 ? kNoDifference : "infinite: the float tensor is all zero");
-    const auto set = [&](const char* key, const std::optional<double>& value) { setNumber(object, key, value, kNotMeasured); };
+    const auto set = [&](const char* key, const std::optional<double>& value) {
+        setNumber(object, key, value, kNotMeasured);
+    };
     set("max_abs", difference.maxAbsolute);
     set("mean_abs", difference.meanAbsolute);
     set("rms", difference.rootMeanSquare);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// JSON on stdout. Rates are fractions, times are wall seconds. An infinite or undefined number is null, and the key
-// "reason" next to it says why.
+// JSON on stdout. Rates are fractions, times are wall seconds. An infinite or undefined number is null, and
+// the key "reason" next to it says why.
 
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;
 
 /// Sets the key "macs": null with a reason if the number is unknown.
 void setMacs(Json& object, std::uint64_t macs, const std::string& reason);
-/// Sets a number. Without a finite number it sets null and appends the cause to "reason": `missing` if there is no value,
-/// `infinite` if it is infinite.
-void setNumber(Json& object, const std::string& key, const std::optional<double>& value, const std::string& missing,
-               const std::string& infinite = "infinite");
+/// Sets a number. Without a finite number it sets null and appends the cause to "reason": `missing` if there
+/// is no value, `infinite` if it is infinite.
+void setNumber(Json& object, const std::string& key, const std::optional<double>& value,
+               const std::string& missing, const std::string& infinite = "infinite");
 
 /// Prints the JSON document of a command.
 void printJson(const Json& document);

@@ -17,8 +17,9 @@ Json partOf(const Distribution& distribution) {
                    {"above", distribution.above()},
                    {"not_finite", distribution.notFinite()},
                    {"count", distribution.count()}};
-    for (const auto& [key, value] : {std::pair{"min", distribution.min()}, std::pair{"max", distribution.max()},
-                                     std::pair{"mean", distribution.mean()}, std::pair{"std", distribution.deviation()}})
+    for (const auto& [key, value] :
+         {std::pair{"min", distribution.min()}, std::pair{"max", distribution.max()},
+          std::pair{"mean", distribution.mean()}, std::pair{"std", distribution.deviation()}})
         setNumber(object, key, value, "no values");
     return object;
 }
@@ -47,14 +48,18 @@ Json partOf(const std::optional<TensorDifference>& difference) {
 
 void printTensor(const char* role, const TensorDetails& tensor) {
     fmt::print("\n{} {}\n", role, tensor.name);
-    if (tensor.bits == 0) fmt::print("  stays in float\n");
-    else fmt::print("  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes used ({:.2f} bits)\n",
-               tensor.bits, tensor.scale ? number(tensor.scale) : "one per channel", tensor.zeroPoint,
-               number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100, tensor.distinctCodes,
-               tensor.effectiveBits);
+    if (tensor.bits == 0)
+        fmt::print("  stays in float\n");
+    else
+        fmt::print(
+            "  {} bits, scale {}, zero point {}, clips at {} and {}: {:.3g} % clipped; {} codes used ({:.2f} "
+            "bits)\n",
+            tensor.bits, tensor.scale ? number(tensor.scale) : "one per channel", tensor.zeroPoint,
+            number(tensor.clipLow), number(tensor.clipHigh), tensor.clippedFraction * 100,
+            tensor.distinctCodes, tensor.effectiveBits);
     const auto row = [](const char* name, const Distribution& d) {
-        fmt::print("  {:<9} |{}| {} to {}, mean {}, std {}\n", name, bars(d), number(d.min()), number(d.max()),
-                   number(d.mean()), number(d.deviation()));
+        fmt::print("  {:<9} |{}| {} to {}, mean {}, std {}\n", name, bars(d), number(d.min()),
+                   number(d.max()), number(d.mean()), number(d.deviation()));
     };
     row("float", tensor.floating);
     row("quantized", tensor.quantized);
@@ -81,12 +86,13 @@ Json toJson(const LayerDetails& details) {
                  {"channels", Json::array()}};
     for (const TensorDetails& input : details.inputs) json["inputs"].push_back(partOf(input));
     for (const ChannelDetails& channel : details.channels)
-        json["channels"].push_back({{"weight_before", partOf(channel.weightBefore)},
-                                    {"weight_after", partOf(channel.weightAfter)},
-                                    {"weight_scale", channel.weightScale ? Json(*channel.weightScale) : Json(nullptr)},
-                                    {"weight", partOf(channel.weight)},
-                                    {"local", partOf(channel.local)},
-                                    {"cumulative", partOf(channel.cumulative)}});
+        json["channels"].push_back(
+            {{"weight_before", partOf(channel.weightBefore)},
+             {"weight_after", partOf(channel.weightAfter)},
+             {"weight_scale", channel.weightScale ? Json(*channel.weightScale) : Json(nullptr)},
+             {"weight", partOf(channel.weight)},
+             {"local", partOf(channel.local)},
+             {"cumulative", partOf(channel.cumulative)}});
     return json;
 }
 
@@ -107,9 +113,10 @@ void printReadable(const LayerDetails& details, std::size_t worst) {
     const auto qs = [&](std::size_t c) { return channels[c].local ? channels[c].local->qs : -1.0; };
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return qs(a) > qs(b); });
     if (order.size() > worst) order.resize(worst);
-    fmt::print("\n{} of {} channels, worst first: weight range before and after the transforms; weight, local "
-               "and cumulative QS\n",
-               order.size(), channels.size());
+    fmt::print(
+        "\n{} of {} channels, worst first: weight range before and after the transforms; weight, local "
+        "and cumulative QS\n",
+        order.size(), channels.size());
     for (const std::size_t c : order)
         fmt::print("  {:>5}  {:<24} {:<24} {:>8} {:>8} {:>8}\n", c, text(channels[c].weightBefore),
                    text(channels[c].weightAfter), qsOf(channels[c].weight), qsOf(channels[c].local),

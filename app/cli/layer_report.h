@@ -3,7 +3,7 @@
 // analyze --layer: everything about one layer.
 
 #include "json_output.h"
-#include "session/layer_details.h"
+#include "session/studies/layer_details.h"
 
 namespace quantloupe::cli {
 

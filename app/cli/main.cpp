@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantloupe-cli: the engine without the window. Exit codes: 0 success, 1 failure (explained on stderr), 2 wrong
-// usage, 3 tune ended without reaching its target.
+// quantloupe-cli: the engine without the window. Exit codes: 0 success, 1 failure (explained on stderr), 2
+// wrong usage, 3 tune ended without reaching its target.
 
 #include <fmt/format.h>
 
@@ -35,8 +35,7 @@ struct Command {
 };
 
 std::vector<Command> commands() {
-    const auto entry = [](const char* name, const char* what, CommandOptions has,
-                          auto run) {
+    const auto entry = [](const char* name, const char* what, CommandOptions has, auto run) {
         std::function<int(const Options&)> act;
         if constexpr (std::is_void_v<decltype(run(Options{}))>) {
             act = [run](const Options& options) {
@@ -66,11 +65,13 @@ std::vector<Command> commands() {
                          {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
     list.push_back(entry("import", "Import the configuration of another tool",
                          {.output = Need::Required, .foreign = true}, runImport));
-    list.push_back(entry("verify", "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
+    list.push_back(entry("verify",
+                         "Write the quantized model, run it in ONNX Runtime and compare it with the preview",
                          {.data = Need::Required, .output = Need::Required}, runVerify));
     list.push_back(entry("render", "Draw the colored graph as .svg or .dot",
                          {.data = Need::Optional, .output = Need::Required}, runRender));
-    list.push_back(entry("session", "Answer JSON requests from stdin, one per line, with one reply per line on stdout",
+    list.push_back(entry("session",
+                         "Answer JSON requests from stdin, one per line, with one reply per line on stdout",
                          {.data = Need::Optional, .progress = true}, runSession));
     return list;
 }
@@ -119,7 +120,9 @@ int runCommandLine(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         return exitWith("not enough memory for this");
     } catch (const std::exception&) {
-        return exitWith("the command failed because of an error in quantloupe-cli itself: please report the command with its files");
+        return exitWith(
+            "the command failed because of an error in quantloupe-cli itself: please report the command with "
+            "its files");
     }
 }
 

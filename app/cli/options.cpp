@@ -39,7 +39,8 @@ SkipRule parseThreshold(const std::string& value) {
     const auto result = std::from_chars(begin, end, threshold);
     if (!metric || result.ec != std::errc() || result.ptr != end || !std::isfinite(threshold))
         throw UsageError(
-            fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not '{}'; the metrics are: {}",
+            fmt::format("--skip-threshold takes a metric, < or >, and a number, as in 'local.qs>0.1', not "
+                        "'{}'; the metrics are: {}",
                         value, fmt::join(names, ", ")));
     SkipRule rule;
     rule.kind = SkipKind::Threshold;
@@ -73,9 +74,12 @@ long parseNumber(const std::string& option, const std::string& value, long least
 
 OptionReader::OptionReader(CLI::App& command, const CommandOptions& has) : m_command(command), m_has(has) {
     if (has.foreign)
-        m_command.add_option("FILE", m_options.foreign, "The file of the other tool")->required()->type_name("FILE");
-    m_command.add_option(has.foreign ? "--model" : "MODEL", m_options.model,
-                         has.foreign ? "The ONNX file that the configuration is for" : "The ONNX file")
+        m_command.add_option("FILE", m_options.foreign, "The file of the other tool")
+            ->required()
+            ->type_name("FILE");
+    m_command
+        .add_option(has.foreign ? "--model" : "MODEL", m_options.model,
+                    has.foreign ? "The ONNX file that the configuration is for" : "The ONNX file")
         ->required()
         ->type_name("FILE");
     addPlaces(has);
@@ -171,7 +175,8 @@ void OptionReader::addPlaces(const CommandOptions& has) {
     text("--memory", "Keep at most so many MiB of activations; otherwise a quarter of the machine's memory",
          [this](const std::string& value) {
              m_options.memoryMiB = static_cast<std::size_t>(parseNumber("--memory", value, 0, kMost));
-         })->type_name("MiB");
+         })
+        ->type_name("MiB");
     flag("--simulate", "Compute quantized layers in float, the reference, not in integers",
          [this] { m_options.simulate = true; });
     flag("--json", "Print one JSON document", [this] { m_options.json = true; });
@@ -229,9 +234,11 @@ void OptionReader::addConfiguration() {
 
 void OptionReader::addField(const Field& field) {
     const OrderedJson& type = field.schema;
-    const std::string help = field.help.substr(0, field.help.size() - 1);  // the other options' help has no full stop
+    // the other options' help has no full stop
+    const std::string help = field.help.substr(0, field.help.size() - 1);
     if (type.value("type", "") == "boolean") {
-        toggle(field.option.substr(2), help, [&field](QuantizationConfig& c, bool on) { setField(c, field, on); });
+        toggle(field.option.substr(2), help,
+               [&field](QuantizationConfig& c, bool on) { setField(c, field, on); });
     } else if (type.value("type", "") == "integer") {
         number(field.option, type["minimum"], type["maximum"], help,
                [&field](QuantizationConfig& c, int n) { setField(c, field, n); });
@@ -286,7 +293,8 @@ void OptionReader::addSkips() {
          })
         ->type_name("NAME");
     // A rule of one text.
-    const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field, const char* what) {
+    const auto rule = [&](const char* option, const char* type, SkipKind kind, std::string SkipRule::*field,
+                          const char* what) {
         text(option, what, [=](const std::string& value) {
             SkipRule made;
             made.kind = kind;
@@ -294,11 +302,13 @@ void OptionReader::addSkips() {
             add(made);
         })->type_name(type);
     };
-    rule("--skip-downstream", "NAME", SkipKind::Downstream, &SkipRule::from, "Keep NAME and all that its data flows to in float");
+    rule("--skip-downstream", "NAME", SkipKind::Downstream, &SkipRule::from,
+         "Keep NAME and all that its data flows to in float");
     rule("--skip-type", "OP", SkipKind::Type, &SkipRule::op, "Keep all layers of this operator in float");
     rule("--skip-block", "NAME", SkipKind::Block, &SkipRule::like,
          "Keep a block (a scope, or one layer's NAME) and all blocks built like it in float");
-    text("--skip-threshold", "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
+    text("--skip-threshold",
+         "Keep layers in float whose METRIC is above or below a bound: 'local.qs>0.1', 'local.cosine<0.99'",
          [add](const std::string& value) { add(parseThreshold(value)); })
         ->type_name("METRIC>N");
     toggle("skip-tail", "Keep the last weighted layer and what follows in float",
@@ -306,9 +316,10 @@ void OptionReader::addSkips() {
 }
 
 void OptionReader::addTo(bool dialect) {
-    const std::string what = dialect ? fmt::format("The format to write: {}; right after --skip-until, a destination",
-                                                   fmt::join(dialectNames(false), ", "))
-                                     : "A destination of the --skip-until before it";
+    const std::string what =
+        dialect ? fmt::format("The format to write: {}; right after --skip-until, a destination",
+                              fmt::join(dialectNames(false), ", "))
+                : "A destination of the --skip-until before it";
     text("--to", what, [this, dialect](const std::string& value) {
         if (m_until) {
             m_until->to.push_back(value);

@@ -13,7 +13,7 @@
 
 #include "config/config_fields.h"
 #include "search/tune.h"
-#include "session/layer_metrics.h"
+#include "session/stages/layer_metrics.h"
 
 namespace quantloupe::cli {
 
@@ -27,26 +27,27 @@ struct Options {
     std::filesystem::path model;
     std::filesystem::path data, calibrationData, preprocess, output, configFile;  ///< empty: not given
     std::filesystem::path saveConfig;  ///< where `config` is written once the model is loaded; empty: nowhere
-    std::filesystem::path saveFound;   ///< tune: where the configuration that it finds is written; empty: nowhere
-    std::size_t samples = 0;           ///< 0: all
+    /// tune: where the configuration that it finds is written; empty: nowhere
+    std::filesystem::path saveFound;
+    std::size_t samples = 0;               ///< 0: all
     std::optional<std::size_t> memoryMiB;  ///< for activations
     bool simulate = false, path = false;
-    int threads = 0;                                                              ///< 0: one a core
+    int threads = 0;  ///< 0: one a core
     bool json = false;
-    bool quantized = false;  ///< run
-    bool allLayers = false;  ///< analyze
-    std::size_t worst = 10;  ///< analyze: layers in the readable table
-    LayerMetricsOptions metrics;              ///< analyze
+    bool quantized = false;                        ///< run
+    bool allLayers = false;                        ///< analyze
+    std::size_t worst = 10;                        ///< analyze: layers in the readable table
+    LayerMetricsOptions metrics;                   ///< analyze
     std::filesystem::path metricProgram, against;  ///< analyze; empty: not given
-    std::optional<std::string> layer, image;  ///< analyze
-    std::size_t bins = 64;                    ///< analyze: of the histograms of --layer
-    bool images = false;                      ///< analyze
-    std::string dialect;     ///< export, import
-    std::filesystem::path foreign;  ///< import
-    bool progress = false;   ///< session
-    bool connections = false;       ///< inspect
-    std::filesystem::path weights;  ///< transform; empty: not given
-    TuneOptions tune;        ///< tune
+    std::optional<std::string> layer, image;       ///< analyze
+    std::size_t bins = 64;                         ///< analyze: of the histograms of --layer
+    bool images = false;                           ///< analyze
+    std::string dialect;                           ///< export, import
+    std::filesystem::path foreign;                 ///< import
+    bool progress = false;                         ///< session
+    bool connections = false;                      ///< inspect
+    std::filesystem::path weights;                 ///< transform; empty: not given
+    TuneOptions tune;                              ///< tune
     QuantizationConfig config;
 };
 
@@ -55,14 +56,14 @@ struct CommandOptions {
     enum class Need { No, Optional, Required };
     Need data = Need::No;
     Need output = Need::No;
-    bool dialect = false;         ///< --to also names a dialect
-    bool foreign = false;         ///< a file in a foreign dialect, and --from
+    bool dialect = false;  ///< --to also names a dialect
+    bool foreign = false;  ///< a file in a foreign dialect, and --from
     bool quantized = false;
     bool layerTable = false;
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
-    bool progress = false;  ///< progress is shown only when it is asked for
-    bool tuning = false;    ///< --max-drop and what goes with it; --save-config is for what is found
+    bool progress = false;     ///< progress is shown only when it is asked for
+    bool tuning = false;       ///< --max-drop and what goes with it; --save-config is for what is found
 };
 
 /// Throws UsageError naming the option unless the value is a whole number in the range.
@@ -73,8 +74,9 @@ class OptionReader {
   public:
     OptionReader(CLI::App& command, const CommandOptions& has);
 
-    /// After parsing: preset, then the configuration file, then the rest from left to right. Throws UsageError for wrong
-    /// usage, Error for a configuration file that cannot be read and for a --save-config that cannot be written.
+    /// After parsing: preset, then the configuration file, then the rest from left to right. Throws
+    /// UsageError for wrong usage, Error for a configuration file that cannot be read and for a --save-config
+    /// that cannot be written.
     Options finish();
 
   private:

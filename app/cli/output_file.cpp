@@ -16,7 +16,8 @@ InputPaths inputsOf(const Options& options) {
     inputs.add("the data", options.data);
     inputs.add("the calibration data", options.calibrationData);
     inputs.add("the preprocessing file", options.preprocess);
-    if (const auto beside = preprocessBeside(options.model)) inputs.add("the model's preprocessing file", *beside);
+    if (const auto beside = preprocessBeside(options.model))
+        inputs.add("the model's preprocessing file", *beside);
     inputs.add("the configuration file", options.configFile);
     inputs.add("the imported file", options.foreign);
     inputs.add("the configuration to compare with", options.against);
@@ -45,7 +46,8 @@ void requireWritable(const fs::path& path, const Options& options) {
 
 void startOutputs(const Options& options, const LoadedModel& model) {
     const InputPaths inputs = inputsOf(options, model);
-    for (const fs::path& output : {options.output, options.saveConfig, options.saveFound}) inputs.checkOutput(output);
+    for (const fs::path& output : {options.output, options.saveConfig, options.saveFound})
+        inputs.checkOutput(output);
     if (!options.saveConfig.empty()) saveConfig(options.config, options.saveConfig);
 }
 

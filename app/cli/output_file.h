@@ -13,11 +13,12 @@ InputPaths inputsOf(const Options& options);
 /// Also includes the files with the model's external data.
 InputPaths inputsOf(const Options& options, const LoadedModel& model);
 
-/// Throws Error if the file cannot be written (its folder is missing or read-only, or the path is a folder) or is one
-/// of the command's inputs.
+/// Throws Error if the file cannot be written (its folder is missing or read-only, or the path is a folder)
+/// or is one of the command's inputs.
 void requireWritable(const std::filesystem::path& path, const Options& options);
 
-/// To be called when the model is loaded: checks every output against its external data, then writes --save-config.
+/// To be called when the model is loaded: checks every output against its external data, then writes
+/// --save-config.
 void startOutputs(const Options& options, const LoadedModel& model);
 
 }  // namespace quantloupe::cli

@@ -32,23 +32,25 @@ std::string bars(const Distribution& distribution) {
     const auto& bins = distribution.bins();
     const std::uint64_t fullest = std::max<std::uint64_t>(1, *std::max_element(bins.begin(), bins.end()));
     std::string text;
-    for (const std::uint64_t bin : bins) text += kHeights[static_cast<std::size_t>((bin * 8 + fullest - 1) / fullest)];
+    for (const std::uint64_t bin : bins)
+        text += kHeights[static_cast<std::size_t>((bin * 8 + fullest - 1) / fullest)];
     return text;
 }
 
 std::string differenceHeader() {
-    return fmt::format("{:>8} {:>8} {:>13} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}", "QS", "cosine", "SQNR",
-                       "max |d|", "mean |d|", "RMS", "|d| L2", "acc. rel.", "KL", "mean;std quantized, float");
+    return fmt::format("{:>8} {:>8} {:>13} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  {}", "QS", "cosine",
+                       "SQNR", "max |d|", "mean |d|", "RMS", "|d| L2", "acc. rel.", "KL",
+                       "mean;std quantized, float");
 }
 
 std::string differenceRow(const std::optional<TensorDifference>& difference) {
     if (!difference) return fmt::format("{:>8}", "-");
     const TensorDifference& d = *difference;
-    return fmt::format("{:>8} {:>8.5f} {:>13} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  ({};{}) ({};{})", qsOf(difference),
-                       d.cosine, decibels(d.sqnrDb), number(d.maxAbsolute), number(d.meanAbsolute),
-                       number(d.rootMeanSquare), number(d.absoluteL2), number(d.accumulatedRelative),
-                       number(d.klDivergence), number(d.testedMean), number(d.testedDeviation),
-                       number(d.referenceMean), number(d.referenceDeviation));
+    return fmt::format("{:>8} {:>8.5f} {:>13} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}  ({};{}) ({};{})",
+                       qsOf(difference), d.cosine, decibels(d.sqnrDb), number(d.maxAbsolute),
+                       number(d.meanAbsolute), number(d.rootMeanSquare), number(d.absoluteL2),
+                       number(d.accumulatedRelative), number(d.klDivergence), number(d.testedMean),
+                       number(d.testedDeviation), number(d.referenceMean), number(d.referenceDeviation));
 }
 
 }  // namespace quantloupe::cli

@@ -10,9 +10,9 @@
 
 namespace quantloupe::cli {
 
-std::string percent(const std::optional<double>& rate);  ///< "92.40 %"
-std::string decibels(const std::optional<double>& value);  ///< "12.30 dB", "no difference"
-std::string number(const std::optional<double>& value);  ///< four significant digits
+std::string percent(const std::optional<double>& rate);               ///< "92.40 %"
+std::string decibels(const std::optional<double>& value);             ///< "12.30 dB", "no difference"
+std::string number(const std::optional<double>& value);               ///< four significant digits
 std::string qsOf(const std::optional<TensorDifference>& difference);  ///< "0.0123"
 /// One block character per bin, its height relative to the fullest bin; a space for an empty bin.
 std::string bars(const Distribution& distribution);

@@ -11,7 +11,7 @@
 #include "picture/picture.h"
 #include "picture/write_picture.h"
 #include "progress_line.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::cli {
 
@@ -33,8 +33,8 @@ void runRender(const Options& options) {
     const EvaluationPtr result = opened.session->evaluate(options.config, depth, progress.observer());
     progress.show({.stage = "drawing"});
     const Graph& graph = opened.session->graph();
-    const std::string text = extension == ".dot" ? pictureToDot(graph, result->layers)
-                                                 : graphToSvg(graph, result->layers);
+    const std::string text =
+        extension == ".dot" ? pictureToDot(graph, result->layers) : graphToSvg(graph, result->layers);
     writeFileAtomically(options.output, text);
     progress.clear();
     if (options.json) {

@@ -14,28 +14,38 @@ namespace {
 
 const char* nameOf(FlippedSample::Kind kind) {
     switch (kind) {
-        case FlippedSample::Kind::Broken: return "broken";
-        case FlippedSample::Kind::Fixed: return "fixed";
-        case FlippedSample::Kind::Other: return "other";
+        case FlippedSample::Kind::Broken:
+            return "broken";
+        case FlippedSample::Kind::Fixed:
+            return "fixed";
+        case FlippedSample::Kind::Other:
+            return "other";
     }
     return "other";
 }
 
 const char* nameOf(DivergenceKind kind) {
     switch (kind) {
-        case DivergenceKind::Jump: return "jump";
-        case DivergenceKind::Drift: return "drift";
-        case DivergenceKind::NotFinite: return "not_finite";
+        case DivergenceKind::Jump:
+            return "jump";
+        case DivergenceKind::Drift:
+            return "drift";
+        case DivergenceKind::NotFinite:
+            return "not_finite";
     }
     return "jump";
 }
 
 const char* nameOf(ChangeVerdict verdict) {
     switch (verdict) {
-        case ChangeVerdict::NoChange: return "no_change";
-        case ChangeVerdict::WithinNoise: return "within_noise";
-        case ChangeVerdict::Gain: return "gain";
-        case ChangeVerdict::Loss: return "loss";
+        case ChangeVerdict::NoChange:
+            return "no_change";
+        case ChangeVerdict::WithinNoise:
+            return "within_noise";
+        case ChangeVerdict::Gain:
+            return "gain";
+        case ChangeVerdict::Loss:
+            return "loss";
     }
     return "no_change";
 }
@@ -75,11 +85,12 @@ void printReadable(const FlippedSamples& flipped) {
         return *index >= 0 && i < flipped.classNames.size() ? flipped.classNames[i] : std::to_string(*index);
     };
     const auto count = [&](FlippedSample::Kind kind) {
-        return std::count_if(flipped.samples.begin(), flipped.samples.end(), [&](const auto& s) { return s.kind == kind; });
+        return std::count_if(flipped.samples.begin(), flipped.samples.end(),
+                             [&](const auto& s) { return s.kind == kind; });
     };
-    fmt::print("\n{} of {} samples changed their predicted class: {} broken, {} fixed, {} other\n", flipped.samples.size(),
-               flipped.evaluated, count(FlippedSample::Kind::Broken), count(FlippedSample::Kind::Fixed),
-               count(FlippedSample::Kind::Other));
+    fmt::print("\n{} of {} samples changed their predicted class: {} broken, {} fixed, {} other\n",
+               flipped.samples.size(), flipped.evaluated, count(FlippedSample::Kind::Broken),
+               count(FlippedSample::Kind::Fixed), count(FlippedSample::Kind::Other));
     if (flipped.samples.empty()) return;
     std::size_t width = 4, classes = 9;
     for (const FlippedSample& flip : flipped.samples) {
@@ -89,8 +100,8 @@ void printReadable(const FlippedSamples& flipped) {
     }
     const auto row = [&](const auto& index, const auto& sample, const auto& change, const auto& wanted,
                          const auto& floating, const auto& quantized) {
-        fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, wanted, classes, floating,
-                   classes, quantized);
+        fmt::print("  {:>6}  {:<{}}  {:<7} {:<{}} {:<{}} {}\n", index, sample, width, change, wanted, classes,
+                   floating, classes, quantized);
     };
     row("", "name", "", "label", "float", "quantized");
     for (const FlippedSample& flip : flipped.samples)
@@ -138,8 +149,9 @@ void printReadable(const SampleDivergence& divergence) {
         const bool first = divergence.first && divergence.first->layer == l;
         constexpr double kLongest = 40;
         const double share = largest > 0 && layer.difference.qs < 1e9 ? layer.difference.qs / largest : 0;
-        fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", shortName(layer.name), width, layerStateName(layer.state),
-                   qsOf(layer.difference), std::string(static_cast<std::size_t>(share * kLongest + 0.5), '*'));
+        fmt::print("{} {:<{}}  {:<10} {:>8}  {}\n", first ? ">" : " ", shortName(layer.name), width,
+                   layerStateName(layer.state), qsOf(layer.difference),
+                   std::string(static_cast<std::size_t>(share * kLongest + 0.5), '*'));
     }
 }
 
@@ -166,10 +178,14 @@ void printReadable(const ConfigComparison& comparison, const std::string& agains
     if (!comparison.paired) return;
     const PairedComparison& paired = *comparison.paired;
     const bool labels = comparison.after->quantized->top1.has_value();
-    const auto rate = [&](const EvaluationPtr& e) { return percent(labels ? e->quantized->top1 : e->quantized->agreement); };
-    fmt::print("  {}: {} before, {} now; difference {:+.2f} points, exact 95 % interval {:+.2f} to {:+.2f}, p = {:.3g}\n",
-               labels ? "top-1" : "agreement", rate(comparison.before), rate(comparison.after), paired.difference * 100,
-               paired.low * 100, paired.high * 100, paired.pValue);
+    const auto rate = [&](const EvaluationPtr& e) {
+        return percent(labels ? e->quantized->top1 : e->quantized->agreement);
+    };
+    fmt::print(
+        "  {}: {} before, {} now; difference {:+.2f} points, exact 95 % interval {:+.2f} to {:+.2f}, p = "
+        "{:.3g}\n",
+        labels ? "top-1" : "agreement", rate(comparison.before), rate(comparison.after),
+        paired.difference * 100, paired.low * 100, paired.high * 100, paired.pValue);
     printSamples("fixed", comparison.fixed);
     printSamples("broken", comparison.broken);
 }

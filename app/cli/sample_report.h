@@ -3,8 +3,8 @@
 // analyze --images, --image and --against: results for single samples.
 
 #include "json_output.h"
-#include "session/compare_configs.h"
-#include "session/sample_divergence.h"
+#include "session/stages/sample_divergence.h"
+#include "session/studies/compare_configs.h"
 
 namespace quantloupe::cli {
 

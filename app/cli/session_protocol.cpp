@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "config/config_json.h"
 #include "config/layer_choices.h"
-#include "session/leave_one_out.h"
+#include "session/studies/leave_one_out.h"
 #include "tune_json.h"
 
 namespace quantloupe::cli {
@@ -18,7 +18,8 @@ using Kind = SessionRequest::Kind;
 
 /// The text may quote bytes of the request that are not valid UTF-8; they are replaced.
 Json failure(const std::string& text) {
-    return {{"ok", false}, {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
+    return {{"ok", false},
+            {"error", Json::parse(Json(text).dump(-1, ' ', false, Json::error_handler_t::replace))}};
 }
 
 /// Infinity (the outputs do not differ) becomes null, as in every other document.
@@ -57,7 +58,9 @@ Json SessionProtocol::answer(std::string_view line) {
     } catch (const Error& error) {
         return failure(error.what());
     } catch (const std::exception&) {
-        return failure("the request failed because of an error in quantloupe-cli itself: please report the request with its files");
+        return failure(
+            "the request failed because of an error in quantloupe-cli itself: please report the request with "
+            "its files");
     }
 }
 
@@ -126,7 +129,9 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     if (request.kind == Kind::Tune) {
         TuneOptions options = request.tune;
         if (m_observer.progress)
-            options.progress = [this](const TuneProgress& told) { m_observer.progress({quantloupe::describe(told.stage), told.done, told.total}); };
+            options.progress = [this](const TuneProgress& told) {
+                m_observer.progress({quantloupe::describe(told.stage), told.done, told.total});
+            };
         const TuneResult result = tune(m_session, history[current], options);
         reply["tune"] = toJson(result);
         const QuantizationConfig& found = result.curve[result.chosen].config;
@@ -138,7 +143,9 @@ Json SessionProtocol::perform(const SessionRequest& request) {
     }
     describe(reply, *m_session.evaluate(history[current], depth, m_observer), table);
     if (request.kind == Kind::LeaveOneOut)
-        reply["leave_one_out"] = sweepJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());  // exact: all samples
+        // exact: all samples
+        reply["leave_one_out"] =
+            sweepJson(leaveOneOut(m_session, history[current], {0, {}}), m_session.graph());
     m_history = std::move(history);
     m_current = current;
     return reply;

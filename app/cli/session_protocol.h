@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The protocol for other programs: one reply per request. It handles text only; session.cpp connects it to stdin and stdout.
+// The protocol for other programs: one reply per request. It handles text only; session.cpp connects it to
+// stdin and stdout.
 //
-// Each successful edit is one step of the history. A request that fails, even in its evaluation, leaves configuration and
-// history unchanged.
+// Each successful edit is one step of the history. A request that fails, even in its evaluation, leaves
+// configuration and history unchanged.
 
 #include <set>
 #include <string>
@@ -21,7 +22,8 @@ class SessionProtocol {
     /// The session must outlive this object and already have its data.
     SessionProtocol(Session& session, QuantizationConfig config, EvaluationObserver observer = {});
 
-    /// Returns the reply to one line. Does not throw for a bad request: the reply is {"ok":false,"error":"..."}.
+    /// Returns the reply to one line. Does not throw for a bad request: the reply is
+    /// {"ok":false,"error":"..."}.
     Json answer(std::string_view line);
     /// True after a "quit" request.
     bool ended() const { return m_ended; }

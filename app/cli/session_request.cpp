@@ -86,10 +86,12 @@ SessionRequest parseSessionRequest(std::string_view line) {
     reader.finish();
 
     if ((request.kind == Kind::Skip || request.kind == Kind::Quantize) && request.names.empty())
-        failInput("layers: is missing or empty; name the layers: {{\"do\":\"skip\",\"layers\":[\"Conv_0\"]}}");
+        failInput(
+            "layers: is missing or empty; name the layers: {{\"do\":\"skip\",\"layers\":[\"Conv_0\"]}}");
     if (request.kind == Kind::Set && (request.key.empty() || !request.value))
-        failInput("{}: is missing; for example {{\"do\":\"set\",\"key\":\"quantization.weight.bits\",\"value\":4}}",
-                  request.key.empty() ? "key" : "value");
+        failInput(
+            "{}: is missing; for example {{\"do\":\"set\",\"key\":\"quantization.weight.bits\",\"value\":4}}",
+            request.key.empty() ? "key" : "value");
     std::set<std::string> seen;  // removes duplicate names
     std::erase_if(request.names, [&](const std::string& name) { return !seen.insert(name).second; });
     return request;

@@ -22,8 +22,8 @@ struct SessionRequest {
     bool cold = false;                 ///< clears all cached results first
 };
 
-/// Throws Error if the line is not a JSON object, for an unknown "do" (with similar names), for unknown, duplicate or
-/// missing keys, and for wrong types.
+/// Throws Error if the line is not a JSON object, for an unknown "do" (with similar names), for unknown,
+/// duplicate or missing keys, and for wrong types.
 SessionRequest parseSessionRequest(std::string_view line);
 
 }  // namespace quantloupe::cli

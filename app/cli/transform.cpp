@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// transform: writes the float model after the transforms as an ONNX file. Only outlier migration and threshold rules need
-// data.
+// transform: writes the float model after the transforms as an ONNX file. Only outlier migration and
+// threshold rules need data.
 
 #include <fmt/format.h>
 
@@ -12,13 +12,14 @@
 #include "open_session.h"
 #include "output_file.h"
 #include "progress_line.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 
 namespace quantloupe::cli {
 namespace {
 
-/// Writes LAYER.weight.before, LAYER.weight.after, LAYER.bias.before and so on for every layer with a constant weight. A tensor
-/// that the transforms add (a bias) or remove (a folded layer) has only one of the two.
+/// Writes LAYER.weight.before, LAYER.weight.after, LAYER.bias.before and so on for every layer with a
+/// constant weight. A tensor that the transforms add (a bias) or remove (a folded layer) has only one of the
+/// two.
 void saveWeights(const Prepared& prepared, const std::filesystem::path& path) {
     std::map<std::string, ConstantPtr> arrays;
     const auto add = [&arrays](const Graph& graph, const Node& node, const std::string& layer,
@@ -59,9 +60,11 @@ void runTransform(const Options& options) {
 
     for (const std::string& text : prepared->notices) notice(text);
     if (!options.json) {
-        fmt::print("{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, outliers of {} inputs migrated\n",
-                   options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms, prepared->replacedClips,
-                   prepared->sets.size(), prepared->migrations.size());
+        fmt::print(
+            "{}: {} nodes removed, {} batch norms folded, {} Clip(0, 6) replaced, {} sets equalized, "
+            "outliers of {} inputs migrated\n",
+            options.output.string(), prepared->removedNodes, prepared->foldedBatchNorms,
+            prepared->replacedClips, prepared->sets.size(), prepared->migrations.size());
         return;
     }
     Json document = {{"output", options.output.string()},
@@ -80,7 +83,8 @@ void runTransform(const Options& options) {
         for (const NodeId layer : migrated.readers) names.push_back(prepared->source->node(layer).name);
         document["migrations"].push_back(
             {{"layers", std::move(names)},
-             {"divided", migrated.producer.valid() ? Json(prepared->source->node(migrated.producer).name) : Json()},
+             {"divided",
+              migrated.producer.valid() ? Json(prepared->source->node(migrated.producer).name) : Json()},
              {"factors", migrated.factors}});
     }
     document["notices"] = prepared->notices;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tune: finds the layers to keep in float, and their cost. Ctrl+C stops the search and keeps the best result so far; a second
-// Ctrl+C ends the program.
+// tune: finds the layers to keep in float, and their cost. Ctrl+C stops the search and keeps the best result
+// so far; a second Ctrl+C ends the program.
 
 #include <fmt/format.h>
 
@@ -27,7 +27,8 @@ extern "C" void interrupt(int) {
     std::signal(SIGINT, SIG_DFL);
 }
 
-TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& config, const TuneOptions& options) {
+TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& config,
+                                const TuneOptions& options) {
     static const CancelToken token;
     interrupted = &token;
     std::signal(SIGINT, interrupt);
@@ -41,7 +42,9 @@ TuneResult tuneUntilInterrupted(Session& session, const QuantizationConfig& conf
 }
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? "-" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
+    return whole == 0
+               ? "-"
+               : fmt::format("{:.1f} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string metricText(const TuneResult& result, const TunePoint& point) {
@@ -54,31 +57,39 @@ std::string intervalText(const TunePoint& point) {
 }
 
 void printCurve(const TuneResult& result) {
-    const char* metric = result.metric == "top1" ? "top-1" : result.metric == "agreement" ? "agreement" : "SQNR";
-    fmt::print("  {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n", "layers", "MACs", "parameters", "transitions", metric, "drop",
-               "95 % interval");
+    const char* metric = result.metric == "top1"        ? "top-1"
+                         : result.metric == "agreement" ? "agreement"
+                                                        : "SQNR";
+    fmt::print("  {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7}  {:<15}\n", "layers", "MACs", "parameters",
+               "transitions", metric, "drop", "95 % interval");
     for (std::size_t i = 0; i < result.curve.size(); ++i) {
         const TunePoint& point = result.curve[i];
-        fmt::print("{} {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n", i == result.chosen ? '>' : ' ', point.cost.layers,
-                   result.quantized.macsKnown ? share(point.cost.macs, result.quantized.macs) : "\u2013", share(point.cost.parameters, result.quantized.parameters),
-                   point.transitions, metricText(result, point), 100 * point.drop, intervalText(point),
+        fmt::print("{} {:>6} {:>12} {:>12} {:>12}  {:>13} {:>7.2f}  {:<15}{}\n",
+                   i == result.chosen ? '>' : ' ', point.cost.layers,
+                   result.quantized.macsKnown ? share(point.cost.macs, result.quantized.macs) : "\u2013",
+                   share(point.cost.parameters, result.quantized.parameters), point.transitions,
+                   metricText(result, point), 100 * point.drop, intervalText(point),
                    point.transforms.empty() ? "" : "  " + point.transforms);
     }
 }
 
 void printReadable(const TuneResult& result, const Options& options) {
-    fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(), result.samples,
-               result.quantized.layers);
+    fmt::print("{}: {} samples evaluated, {} layers quantized initially", options.model.filename().string(),
+               result.samples, result.quantized.layers);
     if (result.metric == "top1") fmt::print("; float top-1 {}", percent(result.floating.top1));
-    fmt::print("\n\nfewest {} in float for each accuracy drop; shares of the initially quantized layers; drop in percentage points{}\n",
-               result.cost == TuneCost::Macs ? "MACs" : tuneCostName(result.cost),
-               result.metric == "sqnr_db" ? " (percent of relative error)" : "");
+    fmt::print(
+        "\n\nfewest {} in float for each accuracy drop; shares of the initially quantized layers; drop in "
+        "percentage points{}\n",
+        result.cost == TuneCost::Macs ? "MACs" : tuneCostName(result.cost),
+        result.metric == "sqnr_db" ? " (percent of relative error)" : "");
     printCurve(result);
     fmt::print("\n{}\n", describe(result));
     const TunePoint& chosen = result.curve[result.chosen];
-    if (!chosen.layers.empty()) fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
+    if (!chosen.layers.empty())
+        fmt::print("{}\n", result.reached ? "in float:" : "in float at the best point found:");
     for (const std::string& name : chosen.layers) fmt::print("  {}\n", name);
-    fmt::print("\n{} steps, {} evaluations, {:.1f} seconds\n", result.steps, result.evaluations, result.seconds);
+    fmt::print("\n{} steps, {} evaluations, {:.1f} seconds\n", result.steps, result.evaluations,
+               result.seconds);
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace {
 
 Json shareJson(const FloatShare& share) {
     Json object = {{"layers", share.layers}, {"parameters", share.parameters}};
-    setMacs(object, share.macs, share.macsKnown ? "" : "the shape of a layer is unknown; the search used parameters instead");
+    setMacs(object, share.macs,
+            share.macsKnown ? "" : "the shape of a layer is unknown; the search used parameters instead");
     return object;
 }
 
@@ -26,10 +27,10 @@ Json pointJson(const TunePoint& point) {
 }  // namespace
 
 Json toJson(const TuneResult& result) {
-    Json object = {{"metric", result.metric},       {"max_drop", result.maxDrop},
+    Json object = {{"metric", result.metric},           {"max_drop", result.maxDrop},
                    {"cost", tuneCostName(result.cost)}, {"reached", result.reached},
-                   {"certain", result.certain},     {"ended", tuneEndName(result.ended)},
-                   {"text", describe(result)},      {"chosen", result.chosen}};
+                   {"certain", result.certain},         {"ended", tuneEndName(result.ended)},
+                   {"text", describe(result)},          {"chosen", result.chosen}};
     object["curve"] = Json::array();
     for (const TunePoint& point : result.curve) object["curve"].push_back(pointJson(point));
     object["total"] = shareJson(result.quantized);

@@ -16,7 +16,8 @@ double parseReal(const std::string& option, const std::string& value, double lea
     const char* end = value.data() + value.size();
     const auto result = std::from_chars(value.data(), end, number);
     if (result.ec != std::errc() || result.ptr != end || !(number >= least && number <= most))
-        throw UsageError(fmt::format("{} takes a number from {} to {}, not '{}'", option, least, most, value));
+        throw UsageError(
+            fmt::format("{} takes a number from {} to {}, not '{}'", option, least, most, value));
     return number;
 }
 
@@ -35,15 +36,19 @@ void OptionReader::addTuning() {
                 tune.cost = cost;
                 return;
             }
-        throw UsageError(fmt::format("--cost: unknown value '{}'; available: macs, parameters, layers", value));
+        throw UsageError(
+            fmt::format("--cost: unknown value '{}'; available: macs, parameters, layers", value));
     })->type_name("macs|parameters|layers");
     text("--max-steps", "Add layers in at most this many steps", [&tune](const std::string& value) {
         tune.mostSteps = static_cast<std::size_t>(parseNumber("--max-steps", value, 1, 1'000'000));
     })->type_name("N");
-    text("--max-seconds", "Stop the search after this many seconds and use the best result so far", [&tune](const std::string& value) {
-        tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMostSeconds);
-    })->type_name("S");
-    flag("--with-transforms", "Try equalization and bias correction first", [&tune] { tune.transforms = true; });
+    text("--max-seconds", "Stop the search after this many seconds and use the best result so far",
+         [&tune](const std::string& value) {
+             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMostSeconds);
+         })
+        ->type_name("S");
+    flag("--with-transforms", "Try equalization and bias correction first",
+         [&tune] { tune.transforms = true; });
 }
 
 }  // namespace quantloupe::cli

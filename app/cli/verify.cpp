@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // verify: runs the quantized model in ONNX Runtime on the evaluated samples and compares it with the preview.
 
-#include "interchange/verify.h"
+#include "interchange/onnxruntime/verify.h"
 
 #include <fmt/format.h>
 
@@ -24,8 +24,13 @@ void runVerify(const Options& options) {
     progress.clear();
 
     if (options.json) {
-        Json json = {{"output", options.output.string()}, {"runtime", result.runtime}, {"samples", result.samples},
-                     {"agreement", result.agreement}, {"max_abs_diff", result.maxAbsDiff}, {"here", nullptr}, {"there", nullptr}};
+        Json json = {{"output", options.output.string()},
+                     {"runtime", result.runtime},
+                     {"samples", result.samples},
+                     {"agreement", result.agreement},
+                     {"max_abs_diff", result.maxAbsDiff},
+                     {"here", nullptr},
+                     {"there", nullptr}};
         if (result.here) {
             json["here"] = {{"top1", *result.here}};
             json["there"] = {{"top1", *result.there}};
@@ -34,10 +39,10 @@ void runVerify(const Options& options) {
         return;
     }
     if (result.here)
-        fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples, 100 * *result.here, 100 * *result.there,
-                   result.runtime);
-    fmt::print("same class for {:.2f} % of {} samples; largest output difference: {:.3g}\n", 100 * result.agreement, result.samples,
-               result.maxAbsDiff);
+        fmt::print("top-1 on {} samples: {:.2f} % in the preview, {:.2f} % in {}\n", result.samples,
+                   100 * *result.here, 100 * *result.there, result.runtime);
+    fmt::print("same class for {:.2f} % of {} samples; largest output difference: {:.3g}\n",
+               100 * result.agreement, result.samples, result.maxAbsDiff);
     const std::string why = whyVerificationFailed(result);
     fmt::print("{}\n", why.empty() ? "verified" : "verification failed: " + why);
 }

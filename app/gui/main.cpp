@@ -12,9 +12,9 @@
 #include <optional>
 #include <string_view>
 
-#include "main_window.h"
 #include "screenshot.h"
 #include "style/theme.h"
+#include "window/main_window.h"
 
 namespace {
 
@@ -42,7 +42,8 @@ Arguments readArguments(const QCoreApplication& application) {
         QStringLiteral("A loupe for quantized networks: see which layers quantization hurts and tune them."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("MODEL"), QStringLiteral("ONNX file or project (.quantloupe) to open"),
+    parser.addPositionalArgument(QStringLiteral("MODEL"),
+                                 QStringLiteral("ONNX file or project (.quantloupe) to open"),
                                  QStringLiteral("[MODEL]"));
     const auto option = [&parser](const char* name, const char* text, const char* value) {
         parser.addOption({QString::fromLatin1(name), QString::fromLatin1(text), QString::fromLatin1(value)});
@@ -77,7 +78,8 @@ Arguments readArguments(const QCoreApplication& application) {
     if (const QString size = parser.value(QStringLiteral("size")); !size.isEmpty()) {
         const QStringList sides = size.split(QLatin1Char('x'));
         if (sides.size() == 2) arguments.screenshot.size = QSize(sides[0].toInt(), sides[1].toInt());
-        if (arguments.screenshot.size.isEmpty()) wrongUsage(QStringLiteral("--size takes WIDTHxHEIGHT, for example 1280x720"));
+        if (arguments.screenshot.size.isEmpty())
+            wrongUsage(QStringLiteral("--size takes WIDTHxHEIGHT, for example 1280x720"));
     }
     arguments.theme = parser.value(QStringLiteral("theme"));
     if (arguments.demo && !positional.isEmpty()) wrongUsage(QStringLiteral("--demo opens its own model"));
@@ -90,7 +92,8 @@ Arguments readArguments(const QCoreApplication& application) {
     return arguments;
 }
 
-/// True for --help and --version. They must work without a display, where creating a QApplication ends the program.
+/// True for --help and --version. They must work without a display, where creating a QApplication ends the
+/// program.
 bool onlyPrintsText(int argc, char** argv) {
     return std::any_of(argv + 1, argv + argc, [](std::string_view argument) {
         return argument == "-h" || argument == "--help" || argument == "--help-all" || argument == "-v" ||
@@ -102,18 +105,22 @@ bool onlyPrintsText(int argc, char** argv) {
 bool pictureWithoutDisplay(int argc, char** argv) {
     for (const char* known : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
         if (qEnvironmentVariableIsSet(known)) return false;
-    return std::any_of(argv + 1, argv + argc, [](std::string_view argument) { return argument.starts_with("--screenshot"); });
+    return std::any_of(argv + 1, argv + argc,
+                       [](std::string_view argument) { return argument.starts_with("--screenshot"); });
 }
 
-/// Installs the translation for the desktop's language if the resources have one. Otherwise everything is English, including
-/// Qt's own texts.
+/// Installs the translation for the desktop's language if the resources have one. Otherwise everything is
+/// English, including Qt's own texts.
 void translate(QApplication& application) {
     auto* ours = new QTranslator(&application);
     auto* qt = new QTranslator(&application);
     const QLocale locale;
-    if (!ours->load(locale, QStringLiteral("quantloupe"), QStringLiteral("_"), QStringLiteral(QUANTLOUPE_RESOURCE_DIR "/translations"))) return;
+    if (!ours->load(locale, QStringLiteral("quantloupe"), QStringLiteral("_"),
+                    QStringLiteral(QUANTLOUPE_RESOURCE_DIR "/translations")))
+        return;
     QCoreApplication::installTranslator(ours);
-    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+    if (qt->load(locale, QStringLiteral("qtbase"), QStringLiteral("_"),
+                 QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
         QCoreApplication::installTranslator(qt);
 }
 
@@ -131,7 +138,8 @@ int main(int argc, char** argv) {
     if (pictureWithoutDisplay(argc, argv)) qputenv("QT_QPA_PLATFORM", "offscreen");
     QApplication application(argc, argv);
     translate(application);
-    std::setlocale(LC_NUMERIC, "C");  // QApplication sets the desktop's locale, which must not affect numbers in files
+    std::setlocale(LC_NUMERIC,
+                   "C");  // QApplication sets the desktop's locale, which must not affect numbers in files
     QApplication::setApplicationDisplayName({});
     QGuiApplication::setDesktopFileName(QStringLiteral("quantloupe"));
     const Arguments arguments = readArguments(application);

@@ -48,7 +48,8 @@ std::optional<NodeId> layerNamed(MainWindow& window, const QString& name) {
 
 class Photographer : public QObject {
   public:
-    Photographer(MainWindow& window, ScreenshotOptions options) : QObject(&window), m_window(window), m_options(std::move(options)) {}
+    Photographer(MainWindow& window, ScreenshotOptions options)
+        : QObject(&window), m_window(window), m_options(std::move(options)) {}
 
     void start() {
         if (std::exchange(m_started, true)) return;
@@ -81,7 +82,8 @@ class Photographer : public QObject {
             if (document().evaluating() || document().job()->busy()) return next();
             if (!m_options.commands.isEmpty()) {
                 const QString name = m_options.commands.takeFirst();
-                if (!runCommand(m_window, name)) return fail(QStringLiteral("--command: '%1' is unknown or not available now").arg(name));
+                if (!runCommand(m_window, name))
+                    return fail(QStringLiteral("--command: '%1' is unknown or not available now").arg(name));
                 return next();
             }
             if (!m_options.until.isEmpty() && !previewUntil(std::exchange(m_options.until, {}))) return;
@@ -97,7 +99,8 @@ class Photographer : public QObject {
         canvas->startUntil(document().current());
         const auto box = canvas->index().boxOf(*layer);
         const QPointF at = canvas->transform().toView(toRectF(canvas->picture()->nodes[*box].box).center());
-        QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton, Qt::NoModifier);
+        QMouseEvent move(QEvent::MouseMove, at, canvas->mapToGlobal(at), Qt::NoButton, Qt::NoButton,
+                         Qt::NoModifier);
         QApplication::sendEvent(canvas, &move);
         return true;
     }
@@ -106,7 +109,8 @@ class Photographer : public QObject {
         QByteArray png;
         QBuffer buffer(&png);
         buffer.open(QIODevice::WriteOnly);
-        if (!m_window.grab().save(&buffer, "PNG")) return fail(QStringLiteral("the window cannot be rendered as PNG"));
+        if (!m_window.grab().save(&buffer, "PNG"))
+            return fail(QStringLiteral("the window cannot be rendered as PNG"));
         try {
             const std::filesystem::path path = m_options.path.toStdString();
             document().inputPaths().checkOutput(path);
@@ -133,11 +137,13 @@ void screenshotWhenReady(MainWindow& window, const ScreenshotOptions& options, b
     }
     Document* document = window.document();
     const auto ready = [document, photographer] {
-        if (document->hasModel() && document->picture() && document->evaluation() && !document->evaluating()) photographer->start();
+        if (document->hasModel() && document->picture() && document->evaluation() && !document->evaluating())
+            photographer->start();
     };
     QObject::connect(document, &Document::evaluationFinished, photographer, ready);
     QObject::connect(document, &Document::pictureChanged, photographer, ready);
-    QObject::connect(document, &Document::failed, photographer, [](const Failure& failure) { fail(failure.text); });
+    QObject::connect(document, &Document::failed, photographer,
+                     [](const Failure& failure) { fail(failure.text); });
 }
 
 }  // namespace quantloupe

@@ -6,7 +6,7 @@
 #include <QString>
 #include <QStringList>
 
-#include "main_window.h"
+#include "window/main_window.h"
 
 namespace quantloupe {
 
@@ -18,8 +18,8 @@ struct ScreenshotOptions {
     QStringList commands;  ///< menu entries by name, run in this order as from the command palette
 };
 
-/// Saves the picture when all results are available and exits the program, with an error if that fails. `opens` is false if no
-/// model is opened: then the picture shows the empty window.
+/// Saves the picture when all results are available and exits the program, with an error if that fails.
+/// `opens` is false if no model is opened: then the picture shows the empty window.
 void screenshotWhenReady(ui::MainWindow& window, const ScreenshotOptions& options, bool opens);
 
 }  // namespace quantloupe

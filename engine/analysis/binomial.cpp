@@ -26,7 +26,8 @@ double logTerm(std::size_t k, std::size_t n, double p) {
            static_cast<double>(n - k) * std::log1p(-p);
 }
 
-/// The sum of the terms from `first` up to n, or down to 0. They fall all the way where `first` is beyond the mean.
+/// The sum of the terms from `first` up to n, or down to 0. They fall all the way where `first` is beyond the
+/// mean.
 double tailBeyondMean(std::size_t first, std::size_t n, double p, bool upward) {
     const double odds = p / (1 - p);
     double term = 1, sum = 1;
@@ -55,7 +56,8 @@ double binomialUpperTail(std::size_t hits, std::size_t trials, double p) {
     if (hits == 0) return 1;
     if (hits > trials || p <= 0) return 0;
     if (p >= 1) return 1;
-    if (static_cast<double>(hits) > static_cast<double>(trials) * p) return tailBeyondMean(hits, trials, p, true);
+    if (static_cast<double>(hits) > static_cast<double>(trials) * p)
+        return tailBeyondMean(hits, trials, p, true);
     return 1 - tailBeyondMean(hits - 1, trials, p, false);
 }
 

@@ -16,9 +16,10 @@ struct ExactInterval {
     double low = 0, high = 1;
 };
 
-/// C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial",
-/// Biometrika 26 (1934): the rates at which `hits` or more, or `hits` or fewer, have a probability of
-/// (1 - confidence) / 2. Covers any rate with a probability of at least `confidence`. Without trials, 0 to 1.
+/// C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial limits illustrated in the case of the
+/// binomial", Biometrika 26 (1934): the rates at which `hits` or more, or `hits` or fewer, have a probability
+/// of (1 - confidence) / 2. Covers any rate with a probability of at least `confidence`. Without trials, 0 to
+/// 1.
 ExactInterval clopperPearson(std::size_t hits, std::size_t trials, double confidence = 0.95);
 
 }  // namespace quantloupe

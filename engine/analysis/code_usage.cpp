@@ -12,8 +12,8 @@ CodeUsage::CodeUsage(const FakeQuant& quant) : m_quant(quant) {
     constexpr float kMostCodes = 65536;
     const float codes = quant.high - quant.low + 1;
     if (!(codes >= 1 && codes <= kMostCodes) || !(quant.scale > 0) || !std::isfinite(quant.scale))
-        fail(ErrorKind::Internal, "codes from {} to {} with scale {} cannot be counted", quant.low, quant.high,
-             quant.scale);
+        fail(ErrorKind::Internal, "codes from {} to {} with scale {} cannot be counted", quant.low,
+             quant.high, quant.scale);
     m_counts.resize(static_cast<std::size_t>(codes));
 }
 
@@ -42,7 +42,8 @@ void CodeUsage::addCodes(std::span<const std::int32_t> codes, std::int32_t zeroP
 }
 
 void CodeUsage::merge(const CodeUsage& other) {
-    if (!(other.m_quant == m_quant)) fail(ErrorKind::Internal, "codes of different quantizers cannot be merged");
+    if (!(other.m_quant == m_quant))
+        fail(ErrorKind::Internal, "codes of different quantizers cannot be merged");
     for (std::size_t i = 0; i < m_counts.size(); ++i) m_counts[i] += other.m_counts[i];
     m_count += other.m_count;
     m_clipped += other.m_clipped;

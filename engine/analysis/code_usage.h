@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/fake_quant.h"
+#include "runtime/integer/fake_quant.h"
 
 namespace quantloupe {
 

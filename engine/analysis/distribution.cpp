@@ -42,9 +42,12 @@ void Distribution::add(const float* values, std::size_t count) {
         const double x = value;
         m_sum += x;
         m_squares += x * x;
-        if (x < m_low) ++m_below;
-        else if (x > m_high) ++m_above;
-        else ++m_bins[std::min(static_cast<std::size_t>((x - m_low) * perUnit), m_bins.size() - 1)];
+        if (x < m_low)
+            ++m_below;
+        else if (x > m_high)
+            ++m_above;
+        else
+            ++m_bins[std::min(static_cast<std::size_t>((x - m_low) * perUnit), m_bins.size() - 1)];
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Kullback-Leibler divergence of two tensors, as the Ascend Model Accuracy Analyzer (msaccucmp, the versions since 2025)
-// defines it: each tensor is scaled from its own minimum and maximum to 0 to 1 (a constant tensor stays as it is),
-// every element raised to at least e = FLT_EPSILON, and divided by the sum; then sum P ln(P / Q) over the elements,
-// P from the tensor under test, Q from the reference. Below e it counts as 0.
+// Kullback-Leibler divergence of two tensors, as the Ascend Model Accuracy Analyzer (msaccucmp, the versions
+// since 2025) defines it: each tensor is scaled from its own minimum and maximum to 0 to 1 (a constant tensor
+// stays as it is), every element raised to at least e = FLT_EPSILON, and divided by the sum; then sum P ln(P
+// / Q) over the elements, P from the tensor under test, Q from the reference. Below e it counts as 0.
 //
 // Note what this measures: the tensor is treated as a distribution over *positions*, with values as weights.
 // Scaling or shifting a tensor does not change the result.

@@ -23,16 +23,18 @@ bool allFinite(std::span<const double> values) {
     return std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
 }
 
-/// Solves a x = b for a symmetric positive definite a (row-major, overwritten) by Cholesky's factors. Rows of zeros
-/// (features never seen) give 0.
+/// Solves a x = b for a symmetric positive definite a (row-major, overwritten) by Cholesky's factors. Rows of
+/// zeros (features never seen) give 0.
 std::vector<double> solve(std::vector<double>& a, std::vector<double> x) {
     const std::size_t n = x.size();
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j <= i; ++j) {
             double sum = a[i * n + j];
             for (std::size_t k = 0; k < j; ++k) sum -= a[i * n + k] * a[j * n + k];
-            if (i == j) a[i * n + i] = sum > 0 ? std::sqrt(sum) : 0;
-            else a[i * n + j] = a[j * n + j] == 0 ? 0 : sum / a[j * n + j];
+            if (i == j)
+                a[i * n + i] = sum > 0 ? std::sqrt(sum) : 0;
+            else
+                a[i * n + j] = a[j * n + j] == 0 ? 0 : sum / a[j * n + j];
         }
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t k = 0; k < i; ++k) x[i] -= a[i * n + k] * x[k];
@@ -79,7 +81,8 @@ PredictedEffect EffectPredictor::predict(std::span<const double> features) const
     std::sort(residuals.begin(), residuals.end());
     const auto n = static_cast<double>(residuals.size());
     const double size = sizeOf(effect.median);
-    const double lowRank = std::floor((n + 1) * m_outside / 2), highRank = std::ceil((n + 1) * (1 - m_outside / 2));
+    const double lowRank = std::floor((n + 1) * m_outside / 2),
+                 highRank = std::ceil((n + 1) * (1 - m_outside / 2));
     if (lowRank >= 1) effect.low = effect.median + size * residuals[static_cast<std::size_t>(lowRank) - 1];
     if (highRank <= n) effect.high = effect.median + size * residuals[static_cast<std::size_t>(highRank) - 1];
     // Residuals that lean to one side move the interval away from the linear prediction; the median follows.
@@ -96,10 +99,12 @@ void EffectPredictor::observe(std::span<const double> features, double change) {
         const double expected = linearPrediction(features), size = sizeOf(expected);
         const bool bounded = std::isfinite(predicted.low) && std::isfinite(predicted.high);
         const bool covered = predicted.low <= change && change <= predicted.high;
-        m_pastPredictions.push_back({predicted.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
+        m_pastPredictions.push_back(
+            {predicted.median, change, size == 0 ? 0 : (change - expected) / size, bounded, covered});
         if (m_pastPredictions.size() > kWindow) m_pastPredictions.pop_front();
         if (bounded)
-            m_outside = std::clamp(m_outside + kSteering * (kOutside - (covered ? 0 : 1)), kFewestOutside, kMostOutside);
+            m_outside = std::clamp(m_outside + kSteering * (kOutside - (covered ? 0 : 1)), kFewestOutside,
+                                   kMostOutside);
     }
     for (std::size_t i = 0; i < m_features; ++i) {
         for (std::size_t j = 0; j < m_features; ++j) m_gram[i * m_features + j] += features[i] * features[j];
@@ -129,7 +134,8 @@ std::optional<double> EffectPredictor::coverage() const {
 }
 
 bool EffectPredictor::trusted() const {
-    const auto bounded = std::count_if(m_pastPredictions.begin(), m_pastPredictions.end(), [](const PastPrediction& f) { return f.bounded; });
+    const auto bounded = std::count_if(m_pastPredictions.begin(), m_pastPredictions.end(),
+                                       [](const PastPrediction& f) { return f.bounded; });
     if (m_pastPredictions.size() < kFewest || static_cast<std::size_t>(bounded) < kFewest / 2) return false;
     const double error = std::sqrt(kOutside * (1 - kOutside) / static_cast<double>(bounded));
     return rankCorrelation().value_or(0) >= kTrustedCorrelation &&

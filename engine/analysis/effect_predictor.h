@@ -34,9 +34,9 @@
 namespace quantloupe {
 
 struct PredictedEffect {
-    double median = 0;           ///< in the unit of the measured changes
-    double low = 0, high = 0;    ///< 80 % interval; a bound is infinite if there are too few residuals
-    bool trusted = false;        ///< show the prediction only if true
+    double median = 0;         ///< in the unit of the measured changes
+    double low = 0, high = 0;  ///< 80 % interval; a bound is infinite if there are too few residuals
+    bool trusted = false;      ///< show the prediction only if true
 };
 
 class EffectPredictor {
@@ -65,7 +65,7 @@ class EffectPredictor {
     struct PastPrediction {
         double median, change;
         double residual;  ///< divided by the size of the edit
-        bool bounded;  ///< the interval was finite
+        bool bounded;     ///< the interval was finite
         bool covered;
     };
 

@@ -6,7 +6,8 @@
 
 namespace quantloupe {
 
-std::optional<FirstDivergence> findFirstDivergence(std::span<const double> errors, const DivergenceRule& rule) {
+std::optional<FirstDivergence> findFirstDivergence(std::span<const double> errors,
+                                                   const DivergenceRule& rule) {
     std::optional<FirstDivergence> drift;
     double largest = 0;
     for (std::size_t i = 0; i < errors.size(); ++i) {

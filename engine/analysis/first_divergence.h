@@ -31,13 +31,14 @@ enum class DivergenceKind {
 struct FirstDivergence {
     std::size_t layer = 0;  ///< index into the errors
     DivergenceKind kind = DivergenceKind::Jump;
-    double error = 0;         ///< of this layer; NaN for NotFinite
-    double largestBefore = 0; ///< of the layers before it; 0 for the first
+    double error = 0;          ///< of this layer; NaN for NotFinite
+    double largestBefore = 0;  ///< of the layers before it; 0 for the first
 };
 
 /// Finds the first divergence; empty if there is none. `errors` are the cumulative relative errors (QS) of
 /// one sample's layers against float, in graph order. A NaN is a divergence; infinity (the reference is all
 /// zero) and layers without a value (negative) are ignored.
-std::optional<FirstDivergence> findFirstDivergence(std::span<const double> errors, const DivergenceRule& rule = {});
+std::optional<FirstDivergence> findFirstDivergence(std::span<const double> errors,
+                                                   const DivergenceRule& rule = {});
 
 }  // namespace quantloupe

@@ -22,10 +22,14 @@ int decimalsFor(std::size_t samples) {
 
 std::string_view wordsOf(ChangeVerdict verdict) {
     switch (verdict) {
-        case ChangeVerdict::NoChange: return "no change";
-        case ChangeVerdict::WithinNoise: return "within noise";
-        case ChangeVerdict::Gain: return "a real gain";
-        case ChangeVerdict::Loss: return "a real loss";
+        case ChangeVerdict::NoChange:
+            return "no change";
+        case ChangeVerdict::WithinNoise:
+            return "within noise";
+        case ChangeVerdict::Gain:
+            return "a real gain";
+        case ChangeVerdict::Loss:
+            return "a real loss";
     }
     return "";
 }
@@ -35,8 +39,8 @@ std::string_view wordsOf(ChangeVerdict verdict) {
 Flips findFlips(std::span<const std::int32_t> before, std::span<const std::int32_t> after,
                 std::span<const std::int32_t> wanted) {
     if (before.size() != after.size() || before.size() != wanted.size())
-        fail(ErrorKind::Internal, "{}, {} and {} classes are not of the same samples", before.size(), after.size(),
-             wanted.size());
+        fail(ErrorKind::Internal, "{}, {} and {} classes are not of the same samples", before.size(),
+             after.size(), wanted.size());
     Flips flips;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         if (wanted[i] < 0) continue;
@@ -68,8 +72,10 @@ PairedComparison comparePaired(std::size_t fixed, std::size_t broken, std::size_
     const ExactInterval share = clopperPearson(fixed, discordant, kConfidence);
     result.low = m * (2 * share.low - 1) / n;
     result.high = m * (2 * share.high - 1) / n;
-    if (result.pValue >= 1 - kConfidence) result.verdict = ChangeVerdict::WithinNoise;
-    else result.verdict = fixed > broken ? ChangeVerdict::Gain : ChangeVerdict::Loss;
+    if (result.pValue >= 1 - kConfidence)
+        result.verdict = ChangeVerdict::WithinNoise;
+    else
+        result.verdict = fixed > broken ? ChangeVerdict::Gain : ChangeVerdict::Loss;
     return result;
 }
 

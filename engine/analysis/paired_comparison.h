@@ -5,8 +5,8 @@
 // `broken` (right before, wrong after). This is much more sensitive than comparing the separate intervals of
 // two accuracies.
 //
-// Test: McNemar's, exact (Q. McNemar, Psychometrika 12, 1947). Given m = fixed + broken discordant samples and no real
-// change, fixed ~ Bin(m, 1/2): p = min(1, 2 P(X >= max(fixed, broken))).
+// Test: McNemar's, exact (Q. McNemar, Psychometrika 12, 1947). Given m = fixed + broken discordant samples
+// and no real change, fixed ~ Bin(m, 1/2): p = min(1, 2 P(X >= max(fixed, broken))).
 //
 // Interval, 95 %: given m, fixed ~ Bin(m, t), where t is the probability that a discordant sample is fixed.
 // With t's Clopper-Pearson interval [tl, th] the difference of the rates, (fixed - broken) / n = m (2 t - 1)
@@ -42,9 +42,9 @@ enum class ChangeVerdict { NoChange, WithinNoise, Gain, Loss };
 
 struct PairedComparison {
     std::size_t fixed = 0, broken = 0, samples = 0;
-    double difference = 0;          ///< of the rates, after - before, -1 to 1
-    double low = -1, high = 1;      ///< 95 % interval of the difference
-    double pValue = 1;              ///< of McNemar's exact test, two-sided
+    double difference = 0;      ///< of the rates, after - before, -1 to 1
+    double low = -1, high = 1;  ///< 95 % interval of the difference
+    double pValue = 1;          ///< of McNemar's exact test, two-sided
     ChangeVerdict verdict = ChangeVerdict::NoChange;
 };
 

@@ -33,7 +33,8 @@ RateInterval pairedDropInterval(const PairedCounts& counts) {
     const auto reach = [phi](double one, double other) {
         return std::sqrt(std::max(0.0, one * one - 2 * phi * one * other + other * other));
     };
-    return {before - after - reach(before - b.low, a.high - after), before - after + reach(b.high - before, after - a.low)};
+    return {before - after - reach(before - b.low, a.high - after),
+            before - after + reach(b.high - before, after - a.low)};
 }
 
 }  // namespace quantloupe

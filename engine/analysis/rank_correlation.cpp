@@ -12,7 +12,8 @@ namespace quantloupe {
 std::vector<double> ranksOf(std::span<const double> values) {
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+    std::sort(order.begin(), order.end(),
+              [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
     std::vector<double> ranks(values.size());
     for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
         while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;

@@ -16,8 +16,8 @@ using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
 constexpr double kEpsilon = std::numeric_limits<float>::epsilon();
 
 /// Sums in four lanes: the order of the additions is fixed, whatever the instruction set.
-QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows, double* accumulated,
-                             double* largest) {
+QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows,
+                             double* accumulated, double* largest) {
     Doubles sum = {}, max = {};
     const Bits magnitude = Bits{} + std::numeric_limits<long long>::max();
     for (std::size_t row = 0; row < rows; ++row, reference += kLanes, tested += kLanes) {
@@ -25,7 +25,8 @@ QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::s
         const Doubles q = {tested[0], tested[1], tested[2], tested[3]};
         const Doubles size = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(f) & magnitude);
         const Doubles error = reinterpret_cast<Doubles>(reinterpret_cast<Bits>(q - f) & magnitude);
-        const Doubles ratio = (size > kEpsilon ? error : Doubles{}) / (size > kEpsilon ? size : Doubles{} + 1);
+        const Doubles ratio =
+            (size > kEpsilon ? error : Doubles{}) / (size > kEpsilon ? size : Doubles{} + 1);
         sum += ratio;
         max = ratio > max ? ratio : max;
     }

@@ -9,7 +9,8 @@
 
 namespace quantloupe {
 
-/// Over the elements of a reference f and a tensor under test q whose |f| > FLT_EPSILON; the others are dropped.
+/// Over the elements of a reference f and a tensor under test q whose |f| > FLT_EPSILON; the others are
+/// dropped.
 struct RelativeErrorSums {
     double accumulated = 0;  ///< sum |q - f| / |f|: grows with the number of elements
     double max = 0;          ///< of |q / f - 1|
@@ -18,8 +19,8 @@ struct RelativeErrorSums {
     void add(const float* reference, const float* tested, std::size_t count);
     void merge(const RelativeErrorSums& other);
 
-    /// Sets accumulatedRelative, maxRelative and meanRelative = accumulated / count (dropped elements count as 0).
-    /// Formulas: Ascend Model Accuracy Analyzer (msaccucmp).
+    /// Sets accumulatedRelative, maxRelative and meanRelative = accumulated / count (dropped elements count
+    /// as 0). Formulas: Ascend Model Accuracy Analyzer (msaccucmp).
     void put(TensorDifference& difference) const;
 };
 

@@ -13,7 +13,8 @@
 namespace quantloupe {
 namespace {
 
-// Four doubles fill one register of AVX2. (Of wider vectors GCC makes scalar code where the register is missing.)
+// Four doubles fill one register of AVX2. (Of wider vectors GCC makes scalar code where the register is
+// missing.)
 constexpr std::size_t kLanes = 4;
 using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
 using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
@@ -21,7 +22,8 @@ using Bits = long long __attribute__((vector_size(kLanes * sizeof(double))));
 /// Sums in lanes as they wait in memory: a vector type's alignment would differ between instruction sets.
 struct LaneSums {
     double difference[kLanes] = {}, reference[kLanes] = {}, tested[kLanes] = {}, product[kLanes] = {};
-    double maxAbsolute[kLanes] = {}, absolute[kLanes] = {}, plainReference[kLanes] = {}, plainTested[kLanes] = {};
+    double maxAbsolute[kLanes] = {}, absolute[kLanes] = {}, plainReference[kLanes] = {},
+           plainTested[kLanes] = {};
 
     DifferenceSums lane(std::size_t i, std::size_t count) const {
         return {difference[i], reference[i],      tested[i],      product[i], maxAbsolute[i],
@@ -29,13 +31,17 @@ struct LaneSums {
     }
 };
 
-inline __attribute__((always_inline)) void load(Doubles& to, const double* from) { std::memcpy(&to, from, sizeof to); }
-inline __attribute__((always_inline)) void store(double* to, const Doubles& from) { std::memcpy(to, &from, sizeof from); }
+inline __attribute__((always_inline)) void load(Doubles& to, const double* from) {
+    std::memcpy(&to, from, sizeof to);
+}
+inline __attribute__((always_inline)) void store(double* to, const Doubles& from) {
+    std::memcpy(to, &from, sizeof from);
+}
 
-/// Adds `rows` rows of four elements, `stride` apart, to the four lanes: each lane is added to in the order of the
-/// rows, whatever the instruction set.
-QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows, std::size_t stride,
-                             LaneSums* lanes) {
+/// Adds `rows` rows of four elements, `stride` apart, to the four lanes: each lane is added to in the order
+/// of the rows, whatever the instruction set.
+QUANTLOUPE_SIMD void addRows(const float* reference, const float* tested, std::size_t rows,
+                             std::size_t stride, LaneSums* lanes) {
     Doubles difference, squaredF, squaredQ, product, maxAbsolute, absolute, plainF, plainQ;
     load(difference, lanes->difference);
     load(squaredF, lanes->reference);
@@ -108,8 +114,10 @@ TensorDifference DifferenceSums::result() const {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
     TensorDifference result;
-    if (squaredDifference == 0) result.qs = 0;
-    else result.qs = squaredReference == 0 ? infinity : std::sqrt(squaredDifference / squaredReference);
+    if (squaredDifference == 0)
+        result.qs = 0;
+    else
+        result.qs = squaredReference == 0 ? infinity : std::sqrt(squaredDifference / squaredReference);
     result.sqnrDb = result.qs == 0 ? infinity : -20 * std::log10(result.qs);
     const bool tiny = std::sqrt(squaredReference) <= std::numeric_limits<float>::epsilon();
     result.relativeEuclidean = tiny ? 0 : result.qs;
@@ -127,7 +135,8 @@ TensorDifference DifferenceSums::result() const {
         result.note = "a single element: its cosine is always 1";
     } else if (squaredReference == 0 || squaredTested == 0) {
         result.cosine = undefined;
-        result.note = squaredReference == 0 ? "the cosine is undefined: the reference is all zero" : "the cosine is undefined: the tensor is all zero";
+        result.note = squaredReference == 0 ? "the cosine is undefined: the reference is all zero"
+                                            : "the cosine is undefined: the tensor is all zero";
     } else {
         result.cosine = std::clamp(product / std::sqrt(squaredReference * squaredTested), -1.0, 1.0);
     }
@@ -157,7 +166,8 @@ void addPerChannel(const ChannelLayout& layout, const float* reference, const fl
     }
     // Channels are neighbors: each lane is a channel. Rows are taken in tiles that stay in the nearest cache.
     constexpr std::size_t kTileElements = 2048;
-    const std::size_t tile = std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
+    const std::size_t tile =
+        std::max<std::size_t>(8, kTileElements / std::max<std::size_t>(1, layout.channels));
     const std::size_t blocks = layout.channels / kLanes;
     std::vector<LaneSums> lanes(blocks);
     for (std::size_t o = 0; o < layout.outer; o += tile) {

@@ -29,14 +29,11 @@ struct DifferenceSums {
     void merge(const DifferenceSums& other);
 
     /// With n elements, d = q - f:
-    ///   QS = |d| / |f|: 0 if nothing differs, infinite if f is all zero and q is not (as defined by CLIKA ACE);
-    ///   SQNR = -20 log10(QS) dB;
-    ///   cosine = sum q f / (|q| |f|): 1 if both are all zero, 1 for a single element, NaN if one of them is all zero;
-    ///   the last two cases set a note;
-    ///   max, mean and root mean square of |d|;
-    ///   relative Euclidean distance = QS, but 0 if |f| <= FLT_EPSILON;
-    ///   absolute L2 = |d| (CLIKA 24.x);
-    ///   mean and standard deviation (population, from the sums of squares) of q and of f.
+    ///   QS = |d| / |f|: 0 if nothing differs, infinite if f is all zero and q is not (as defined by CLIKA
+    ///   ACE); SQNR = -20 log10(QS) dB; cosine = sum q f / (|q| |f|): 1 if both are all zero, 1 for a single
+    ///   element, NaN if one of them is all zero; the last two cases set a note; max, mean and root mean
+    ///   square of |d|; relative Euclidean distance = QS, but 0 if |f| <= FLT_EPSILON; absolute L2 = |d|
+    ///   (CLIKA 24.x); mean and standard deviation (population, from the sums of squares) of q and of f.
     /// If an element is NaN, all of them are NaN. Without elements, they are as if nothing differed. Formulas
     /// and special cases: Ascend Model Accuracy Analyzer (msaccucmp), CLIKA ACE.
     TensorDifference result() const;

@@ -33,8 +33,9 @@ std::string lastLine(std::string_view text) {
 double numberFrom(const ProgramOutput& output) {
     if (output.exitCode != 0) {
         const std::string said = lastLine(output.err.empty() ? output.out : output.err);
-        const std::string end = output.signal != 0 ? fmt::format("it was terminated by signal {}", output.signal)
-                                                   : fmt::format("it failed with exit code {}", output.exitCode);
+        const std::string end = output.signal != 0
+                                    ? fmt::format("it was terminated by signal {}", output.signal)
+                                    : fmt::format("it failed with exit code {}", output.exitCode);
         if (said.empty()) failInput("{}", end);
         failInput("{}: {}", end, said);
     }
@@ -62,7 +63,9 @@ double runUserMetric(const UserMetric& metric, const std::map<std::string, Const
     try {
         auto arrays = outputs;
         if (!labels.empty()) {
-            if (arrays.contains(kLabels)) failInput("an output of the network is named '{}', which is reserved for the labels", kLabels);
+            if (arrays.contains(kLabels))
+                failInput("an output of the network is named '{}', which is reserved for the labels",
+                          kLabels);
             arrays[kLabels] = Constant::fromInt64s({static_cast<std::int64_t>(labels.size())},
                                                    std::vector<std::int64_t>(labels.begin(), labels.end()));
         }
@@ -71,7 +74,8 @@ double runUserMetric(const UserMetric& metric, const std::map<std::string, Const
         saveNpz(arrays, file);
         std::vector<std::string> arguments = metric.arguments;
         arguments.push_back(file.string());
-        const ProgramOutput output = runProgram({metric.program, std::move(arguments), metric.timeoutSeconds}, cancel);
+        const ProgramOutput output =
+            runProgram({metric.program, std::move(arguments), metric.timeoutSeconds}, cancel);
         try {
             return numberFrom(output);
         } catch (Error& error) {

@@ -40,7 +40,9 @@ class PauseGate {
         }
         m_moved.notify_all();
     }
-    double sinceClosed() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_since).count(); }
+    double sinceClosed() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_since).count();
+    }
     void wait(const std::atomic<bool>& cancelled) {
         std::unique_lock lock(m_mutex);
         m_moved.wait(lock, [&] { return !m_closed || cancelled; });
@@ -66,7 +68,9 @@ class CancelToken {
   public:
     CancelToken() : CancelToken(nullptr) {}
     /// check() also waits at `gate` while it is closed.
-    explicit CancelToken(std::shared_ptr<PauseGate> gate) : m_state(std::make_shared<State>()) { m_state->gate = std::move(gate); }
+    explicit CancelToken(std::shared_ptr<PauseGate> gate) : m_state(std::make_shared<State>()) {
+        m_state->gate = std::move(gate);
+    }
 
     void cancel() const {
         if (m_state->gate)

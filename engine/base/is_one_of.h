@@ -8,7 +8,8 @@
 namespace quantloupe {
 
 bool isOneOf(std::string_view value, const auto& list) {
-    return std::any_of(std::begin(list), std::end(list), [&](std::string_view item) { return item == value; });
+    return std::any_of(std::begin(list), std::end(list),
+                       [&](std::string_view item) { return item == value; });
 }
 
 inline bool isOneOf(std::string_view value, std::initializer_list<std::string_view> list) {

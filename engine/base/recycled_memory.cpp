@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/recycled_memory.h"
 
-#include "base/recycled_limits.h"
-
 #include <sys/mman.h>
 
 #include <bit>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "base/memory_limit.h"
+#include "base/recycled_limits.h"
 
 namespace quantloupe {
 namespace {
@@ -43,7 +42,8 @@ Waiting& waiting() {
 std::byte* allocate(std::size_t size) {
     if (size > kSmallest) requireMemory(size);
     const std::size_t alignment = size >= kHugePage ? kHugePage : 64;
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment));
+    auto* data = static_cast<std::byte*>(
+        std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment));
     if (data == nullptr) throw std::bad_alloc();
     if (size >= kHugePage) madvise(data, size, MADV_HUGEPAGE);
     return data;
@@ -55,7 +55,8 @@ RecycledMemory::RecycledMemory(std::size_t bytes) : m_size(sizeClass(bytes)) {
     if (m_size > kSmallest) {
         Waiting& pool = waiting();
         const std::lock_guard lock(pool.mutex);
-        if (const auto found = pool.blocks.find(m_size); found != pool.blocks.end() && !found->second.empty()) {
+        if (const auto found = pool.blocks.find(m_size);
+            found != pool.blocks.end() && !found->second.empty()) {
             m_data = found->second.back();
             found->second.pop_back();
             pool.bytes -= m_size;

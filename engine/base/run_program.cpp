@@ -47,10 +47,14 @@ struct Pipe {
         char buffer[4096];
         while (ends[0] >= 0) {
             const ssize_t got = ::read(ends[0], buffer, sizeof buffer);
-            if (got > 0) text.append(buffer, static_cast<std::size_t>(got));
-            else if (got < 0 && errno == EINTR) continue;
-            else if (got < 0 && errno == EAGAIN) return;
-            else closeEnd(0);
+            if (got > 0)
+                text.append(buffer, static_cast<std::size_t>(got));
+            else if (got < 0 && errno == EINTR)
+                continue;
+            else if (got < 0 && errno == EAGAIN)
+                return;
+            else
+                closeEnd(0);
             if (text.size() > kMostOutput) return;
         }
     }
@@ -62,7 +66,8 @@ class Child {
     Child(const ProgramRun& run, const Pipe& out, const Pipe& err) {
         const std::string program = std::filesystem::absolute(run.program).string();
         std::vector<char*> words = {const_cast<char*>(program.c_str())};
-        for (const std::string& argument : run.arguments) words.push_back(const_cast<char*>(argument.c_str()));
+        for (const std::string& argument : run.arguments)
+            words.push_back(const_cast<char*>(argument.c_str()));
         words.push_back(nullptr);
 
         posix_spawn_file_actions_t files;
@@ -80,8 +85,9 @@ class Child {
         sigfillset(&all);
         posix_spawnattr_t attributes;
         posix_spawnattr_init(&attributes);
-        posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                                                 POSIX_SPAWN_SETSIGDEF));
+        posix_spawnattr_setflags(
+            &attributes,
+            static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
         posix_spawnattr_setpgroup(&attributes, 0);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &all);
@@ -89,7 +95,8 @@ class Child {
         posix_spawnattr_destroy(&attributes);
         posix_spawn_file_actions_destroy(&files);
         if (error == ENOEXEC)
-            failInput("the system cannot run it: a script needs a first line such as '#!/usr/bin/env python3'");
+            failInput(
+                "the system cannot run it: a script needs a first line such as '#!/usr/bin/env python3'");
         if (error != 0) failInput("the system cannot run it: {}", std::strerror(error));
     }
     Child(const Child&) = delete;
@@ -103,7 +110,8 @@ class Child {
     /// The child stays a zombie until the destructor.
     bool ended(ProgramOutput& output) const {
         siginfo_t info{};
-        if (waitid(P_PID, static_cast<id_t>(m_pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+        if (waitid(P_PID, static_cast<id_t>(m_pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+            info.si_pid == 0)
             return false;
         const bool exited = info.si_code == CLD_EXITED;
         output.exitCode = exited ? info.si_status : -1;
@@ -129,7 +137,8 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
     const Child child(run, out, err);
     out.closeEnd(1);
     err.closeEnd(1);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(run.timeoutSeconds);
+    const auto deadline =
+        std::chrono::steady_clock::now() + std::chrono::duration<double>(run.timeoutSeconds);
     ProgramOutput output;
     for (;;) {
         const bool over = child.ended(output);  // checked before the last drain, so that no output is missed
@@ -143,8 +152,10 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
             failInput("it was stopped: it took more than {:g} seconds", run.timeoutSeconds);
         // Closed ends are negative: ignored.
         pollfd ends[2] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
-        if (out.ends[0] < 0 && err.ends[0] < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        else poll(ends, 2, kSliceMs);
+        if (out.ends[0] < 0 && err.ends[0] < 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        else
+            poll(ends, 2, kSliceMs);
     }
 }
 

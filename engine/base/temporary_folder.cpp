@@ -13,7 +13,8 @@ TemporaryFolder::TemporaryFolder() {
     const std::filesystem::path parent = std::filesystem::temp_directory_path();
     std::string name = (parent / "quantloupe-XXXXXX").string();
     if (::mkdtemp(name.data()) == nullptr)
-        fail(ErrorKind::Io, "cannot create a temporary folder in '{}': {}", parent.string(), std::strerror(errno));
+        fail(ErrorKind::Io, "cannot create a temporary folder in '{}': {}", parent.string(),
+             std::strerror(errno));
     m_path = name;
 }
 

@@ -5,7 +5,8 @@
 
 namespace quantloupe {
 
-/// A temporary folder, removed with its contents by the destructor. The constructor throws Error if it cannot be created.
+/// A temporary folder, removed with its contents by the destructor. The constructor throws Error if it cannot
+/// be created.
 class TemporaryFolder {
   public:
     TemporaryFolder();

@@ -34,8 +34,7 @@ class VersionBuilder {
     VersionBuilder& add(std::string_view text);
     VersionBuilder& add(const Version& version);
     template <typename T>
-        requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
-    VersionBuilder& add(T value) {
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>) VersionBuilder& add(T value) {
         return addBytes(&value, sizeof value);
     }
     Version finish() const;

@@ -30,10 +30,10 @@ struct CalibrationParameters {
     std::optional<int> bins;                  ///< percentile, power_of_two_min_mse: 2048; entropy: 128
     std::optional<int> quantizedBins;         ///< entropy: 128
     std::optional<PowerOfTwoMode> mode;       ///< power_of_two_min_mse: All
-    std::optional<double> maxPercentile, minPercentile;      ///< ifmr: above 0.5, to 1; 0.999999
-    std::optional<std::array<double, 2>> searchRange;        ///< ifmr: [0.7, 1.3]; mse: [0.2, 1]
-    std::optional<double> searchStep;                        ///< ifmr, mse: 0.01
-    std::optional<int> numOfBins;                            ///< hfmg: 1024, 2048, 4096, 8192; 4096
+    std::optional<double> maxPercentile, minPercentile;  ///< ifmr: above 0.5, to 1; 0.999999
+    std::optional<std::array<double, 2>> searchRange;    ///< ifmr: [0.7, 1.3]; mse: [0.2, 1]
+    std::optional<double> searchStep;                    ///< ifmr, mse: 0.01
+    std::optional<int> numOfBins;                        ///< hfmg: 1024, 2048, 4096, 8192; 4096
     bool operator==(const CalibrationParameters&) const = default;
 };
 
@@ -41,7 +41,8 @@ struct CalibrationOptions {
     CalibrationMethod method = CalibrationMethod::MinMax;
     int samples = 256;  ///< spread evenly over the calibration data
     CalibrationParameters parameters;
-    bool quantizedWeights = false;  ///< ranges of the network whose weights are quantized already, as AIMET measures them
+    /// ranges of the network whose weights are quantized already, as AIMET measures them
+    bool quantizedWeights = false;
     bool operator==(const CalibrationOptions&) const = default;
 };
 

@@ -8,7 +8,9 @@
 namespace quantloupe {
 
 inline const Choices<EqualizationProfile> kEqualizationProfiles = {
-    {{"off", EqualizationProfile::Off}, {"aimet", EqualizationProfile::Aimet}, {"quark", EqualizationProfile::Quark},
+    {{"off", EqualizationProfile::Off},
+     {"aimet", EqualizationProfile::Aimet},
+     {"quark", EqualizationProfile::Quark},
      {"quantloupe", EqualizationProfile::Quantloupe}}};
 
 inline const Choices<ReplaceRelu6> kReplaceRelu6 = {
@@ -32,20 +34,25 @@ inline const Choices<PowerOfTwoMode> kPowerOfTwoModes = {
 inline const Choices<Placement> kPlacements = {
     {{"inputs_and_outputs", Placement::InputsAndOutputs}, {"weighted_inputs", Placement::WeightedInputs}}};
 
-inline const Choices<OperatorSet> kOperatorSets = {
-    {{"layers", OperatorSet::Layers}, {"onnxruntime", OperatorSet::OnnxRuntime}, {"aimet", OperatorSet::Aimet}, {"quark", OperatorSet::Quark}}};
+inline const Choices<OperatorSet> kOperatorSets = {{{"layers", OperatorSet::Layers},
+                                                    {"onnxruntime", OperatorSet::OnnxRuntime},
+                                                    {"aimet", OperatorSet::Aimet},
+                                                    {"quark", OperatorSet::Quark}}};
 
-inline const Choices<TieRounding> kTieRoundings = {{{"half_even", TieRounding::HalfEven}, {"aimet", TieRounding::Aimet}}};
+inline const Choices<TieRounding> kTieRoundings = {
+    {{"half_even", TieRounding::HalfEven}, {"aimet", TieRounding::Aimet}}};
 
 inline const Choices<WeightMethod> kWeightMethods = {{{"min_max", WeightMethod::MinMax},
                                                       {"arq", WeightMethod::Arq},
                                                       {"mse", WeightMethod::Mse},
                                                       {"full_span", WeightMethod::FullSpan}}};
 
-inline const Choices<BiasCorrection> kBiasCorrections = {
-    {{"off", BiasCorrection::Off}, {"empirical", BiasCorrection::Empirical}, {"analytic", BiasCorrection::Analytic}}};
+inline const Choices<BiasCorrection> kBiasCorrections = {{{"off", BiasCorrection::Off},
+                                                          {"empirical", BiasCorrection::Empirical},
+                                                          {"analytic", BiasCorrection::Analytic}}};
 
-inline const Choices<Rounding> kRoundings = {{{"nearest", Rounding::Nearest}, {"adaround", Rounding::Adaround}}};
+inline const Choices<Rounding> kRoundings = {
+    {{"nearest", Rounding::Nearest}, {"adaround", Rounding::Adaround}}};
 
 inline const Choices<SkipKind> kSkipKinds = {{{"node", SkipKind::Node},
                                               {"until", SkipKind::Until},
@@ -66,7 +73,8 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
                                                   {"cumulative.sqnr_db", SkipMetric::CumulativeSqnr},
                                                   {"leave_one_out", SkipMetric::LeaveOneOut}}};
 
-/// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is Quark's.
+/// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is
+/// Quark's.
 inline constexpr int kMostEqualizationSteps = 1000;
 
 /// The only format so far.

@@ -12,156 +12,224 @@ namespace quantloupe {
 namespace {
 
 /// Accesses a member of a configuration, of LayerOptions or of LayerSettings.
-#define AT(member) [](auto& owner) -> auto& { return owner.member; }
+#define AT(member) \
+    [](auto& owner) -> auto& { return owner.member; }
 
 void addTransforms(FieldTable& table) {
     table.group("transforms", "Changes to the float model before quantization, in this order.");
-    table.add("transforms.simplify", AT(transforms.simplify), booleanField(),
-              "Compute constant parts of the model first, and remove operators without effect or readers.")
-        .option("--simplify").changesModel();
-    table.add("transforms.fold_batch_norm", AT(transforms.foldBatchNorm), booleanField(),
-              "Fold batch norms into the layers before them.")
-        .option("--fold-bn").changesModel();
-    table.add("transforms.skip_folding", AT(transforms.skipFolding), namesField(), "Layers that keep their batch norm.")
-        .changesModel().namesLayers();
-    table.add("transforms.replace_relu6", AT(transforms.replaceRelu6), choiceField(kReplaceRelu6),
-              "Replace Clip(0, 6) by Relu: nowhere, between equalized layers, or everywhere.")
-        .option("--replace-relu6").changesModel();
+    table
+        .add("transforms.simplify", AT(transforms.simplify), booleanField(),
+             "Compute constant parts of the model first, and remove operators without effect or readers.")
+        .option("--simplify")
+        .changesModel();
+    table
+        .add("transforms.fold_batch_norm", AT(transforms.foldBatchNorm), booleanField(),
+             "Fold batch norms into the layers before them.")
+        .option("--fold-bn")
+        .changesModel();
+    table
+        .add("transforms.skip_folding", AT(transforms.skipFolding), namesField(),
+             "Layers that keep their batch norm.")
+        .changesModel()
+        .namesLayers();
+    table
+        .add("transforms.replace_relu6", AT(transforms.replaceRelu6), choiceField(kReplaceRelu6),
+             "Replace Clip(0, 6) by Relu: nowhere, between equalized layers, or everywhere.")
+        .option("--replace-relu6")
+        .changesModel();
     table.group("transforms.equalization", "Cross-layer equalization of weights.");
-    table.add("transforms.equalization.profile", AT(transforms.equalization.profile), choiceField(kEqualizationProfiles),
-              "Cross-layer equalization, as this tool does it; docs/equalization.md explains the profiles.")
-        .option("--cle").changesModel();
-    table.add("transforms.equalization.steps", AT(transforms.equalization.steps),
-              integerField(-1, kMostEqualizationSteps, " (-1: until converged)"),
-              "Passes over all equalization groups; -1: until converged.")
-        .option("--cle-steps").changesModel();
-    table.add("transforms.equalization.append_bias", AT(transforms.equalization.appendBias), booleanField(),
-              "Include biases in the ranges (quark, quantloupe).")
+    table
+        .add("transforms.equalization.profile", AT(transforms.equalization.profile),
+             choiceField(kEqualizationProfiles),
+             "Cross-layer equalization, as this tool does it; docs/equalization.md explains the profiles.")
+        .option("--cle")
         .changesModel();
-    table.add("transforms.equalization.weight_threshold", AT(transforms.equalization.weightThreshold), numberField({}),
-              "Channels of a pair whose two ranges add up to less are not scaled (quark).")
+    table
+        .add("transforms.equalization.steps", AT(transforms.equalization.steps),
+             integerField(-1, kMostEqualizationSteps, " (-1: until converged)"),
+             "Passes over all equalization groups; -1: until converged.")
+        .option("--cle-steps")
         .changesModel();
-    table.add("transforms.equalization.total_layer_diff_threshold", AT(transforms.equalization.totalLayerDiffThreshold),
-              numberField({}),
-              "Change of the weights in one pass below which equalization has converged: with -1 steps; quark: with any "
-              "number of steps.")
+    table
+        .add("transforms.equalization.append_bias", AT(transforms.equalization.appendBias), booleanField(),
+             "Include biases in the ranges (quark, quantloupe).")
         .changesModel();
-    table.add("transforms.equalization.exclude_skipped", AT(transforms.equalization.excludeSkipped), booleanField(),
-              "Do not equalize layers that stay in float.")
+    table
+        .add("transforms.equalization.weight_threshold", AT(transforms.equalization.weightThreshold),
+             numberField({}), "Channels of a pair whose two ranges add up to less are not scaled (quark).")
         .changesModel();
-    table.add("transforms.equalization.off", AT(transforms.equalization.off), nameSetsField(),
-              "Equalization groups that are left out, each given by its layers.")
-        .changesModel().namesLayers();
-    table.add("transforms.high_bias_fold", AT(transforms.highBiasFold), booleanField(),
-              "Move large biases into the next layer after equalization.")
-        .option("--high-bias-fold").changesModel();
+    table
+        .add("transforms.equalization.total_layer_diff_threshold",
+             AT(transforms.equalization.totalLayerDiffThreshold), numberField({}),
+             "Change of the weights in one pass below which equalization has converged: with -1 steps; "
+             "quark: with any "
+             "number of steps.")
+        .changesModel();
+    table
+        .add("transforms.equalization.exclude_skipped", AT(transforms.equalization.excludeSkipped),
+             booleanField(), "Do not equalize layers that stay in float.")
+        .changesModel();
+    table
+        .add("transforms.equalization.off", AT(transforms.equalization.off), nameSetsField(),
+             "Equalization groups that are left out, each given by its layers.")
+        .changesModel()
+        .namesLayers();
+    table
+        .add("transforms.high_bias_fold", AT(transforms.highBiasFold), booleanField(),
+             "Move large biases into the next layer after equalization.")
+        .option("--high-bias-fold")
+        .changesModel();
     table.group("transforms.npu_operators",
                 "What AMD's NPU computes differently from ONNX, as Quark writes it into the model.");
-    table.add("transforms.npu_operators.average_pool", AT(transforms.npuOperators.averagePool), booleanField(),
-              "Means divide by k / 2^n: AveragePool, GlobalAveragePool, ReduceMean.")
+    table
+        .add("transforms.npu_operators.average_pool", AT(transforms.npuOperators.averagePool), booleanField(),
+             "Means divide by k / 2^n: AveragePool, GlobalAveragePool, ReduceMean.")
         .changesModel();
-    table.add("transforms.npu_operators.leaky_relu", AT(transforms.npuOperators.leakyRelu), booleanField(),
-              "Slopes of LeakyRelu are multiples of 1/256.")
+    table
+        .add("transforms.npu_operators.leaky_relu", AT(transforms.npuOperators.leakyRelu), booleanField(),
+             "Slopes of LeakyRelu are multiples of 1/256.")
         .changesModel();
-    table.add("transforms.npu_operators.sigmoid", AT(transforms.npuOperators.sigmoid), booleanField(),
-              "Sigmoid becomes HardSigmoid with the slope 2731/16384.")
+    table
+        .add("transforms.npu_operators.sigmoid", AT(transforms.npuOperators.sigmoid), booleanField(),
+             "Sigmoid becomes HardSigmoid with the slope 2731/16384.")
         .changesModel();
 }
 
 void addNpuPositions(FieldTable& table) {
     const std::string group = "quantization.npu_positions";
-    table.group(group, "What AMD's NPU requires of power-of-two scales 2^-position (Quark's NPULimitationCheck).");
-#define POSITION(key, member, help) table.add(group + "." key, AT(quantization.npuPositions.member), booleanField(), help)
-    POSITION("align_concat", alignConcat, "The inputs and the output of a Concat get one position, the smallest.");
-    POSITION("align_pool", alignPool, "The input and the output of a pool get one position, the smaller of the two.");
+    table.group(group,
+                "What AMD's NPU requires of power-of-two scales 2^-position (Quark's NPULimitationCheck).");
+#define POSITION(key, member, help) \
+    table.add(group + "." key, AT(quantization.npuPositions.member), booleanField(), help)
+    POSITION("align_concat", alignConcat,
+             "The inputs and the output of a Concat get one position, the smallest.");
+    POSITION("align_pool", alignPool,
+             "The input and the output of a pool get one position, the smaller of the two.");
     POSITION("align_pad", alignPad, "The same for Pad.");
     POSITION("align_slice", alignSlice, "The same for Slice.");
-    POSITION("adjust_shift_read", adjustShiftRead, "The positions of the inputs of an Add or Sub differ by at most 7.");
+    POSITION("adjust_shift_read", adjustShiftRead,
+             "The positions of the inputs of an Add or Sub differ by at most 7.");
     POSITION("adjust_shift_write", adjustShiftWrite,
              "Add, Sub: smallest input - output is in -7..25. Mul: sum of the inputs - output is in 0..32.");
     POSITION("adjust_shift_cut", adjustShiftCut, "Conv, Gemm: weight + input - output is in 0..16.");
-    POSITION("adjust_shift_bias", adjustShiftBias, "Conv, Gemm: weight + input - bias is at most 15 and not too small.");
-    POSITION("adjust_hard_sigmoid", adjustHardSigmoid, "HardSigmoid: the input is in 0..15, the output at least 7.");
-    POSITION("adjust_shift_swish", adjustShiftSwish, "x * HardSigmoid(x): sum of the inputs - output is in 0..15.");
+    POSITION("adjust_shift_bias", adjustShiftBias,
+             "Conv, Gemm: weight + input - bias is at most 15 and not too small.");
+    POSITION("adjust_hard_sigmoid", adjustHardSigmoid,
+             "HardSigmoid: the input is in 0..15, the output at least 7.");
+    POSITION("adjust_shift_swish", adjustShiftSwish,
+             "x * HardSigmoid(x): sum of the inputs - output is in 0..15.");
 #undef POSITION
-    table.add(group + ".max_loops", AT(quantization.npuPositions.maxLoops), integerField(1, 100), "Rounds over all rules.");
+    table.add(group + ".max_loops", AT(quantization.npuPositions.maxLoops), integerField(1, 100),
+              "Rounds over all rules.");
 }
 
 void addQuantization(FieldTable& table) {
     table.group("quantization", "Which tensors are quantized, and to which codes.");
-    table.add("quantization.placement", AT(quantization.placement), choiceField(kPlacements),
-              "Tensors that are quantized: all inputs and outputs of quantized layers, for all their readers (ONNX Runtime), or "
-              "the inputs of layers with weights, for that layer only (AMCT).")
+    table
+        .add("quantization.placement", AT(quantization.placement), choiceField(kPlacements),
+             "Tensors that are quantized: all inputs and outputs of quantized layers, for all their readers "
+             "(ONNX Runtime), or "
+             "the inputs of layers with weights, for that layer only (AMCT).")
         .changesModel();
-    table.add("quantization.operators", AT(quantization.operators), choiceField(kOperatorSets),
-              "Operators that are quantized: layers with weights, sums and operators that move values; those that AIMET "
-              "quantizes; or those that ONNX Runtime's or Quark's quantizer takes, with constant operands.")
+    table
+        .add("quantization.operators", AT(quantization.operators), choiceField(kOperatorSets),
+             "Operators that are quantized: layers with weights, sums and operators that move values; those "
+             "that AIMET "
+             "quantizes; or those that ONNX Runtime's or Quark's quantizer takes, with constant operands.")
         .changesModel();
-    table.add("quantization.bias_bits", AT(quantization.biasBits), biasBitsField(),
-              "Bits of biases. 32: in units of input scale times weight scale; 16, 8: with a power-of-two scale of their "
-              "own; float: not quantized.")
+    table
+        .add("quantization.bias_bits", AT(quantization.biasBits), biasBitsField(),
+             "Bits of biases. 32: in units of input scale times weight scale; 16, 8: with a power-of-two "
+             "scale of their "
+             "own; float: not quantized.")
         .layer(AT(biasBits));
     table.add("quantization.rounding", AT(quantization.rounding), choiceField(kTieRoundings),
-              "Rounding of values halfway between two codes: to even, as ONNX's QuantizeLinear does it, or as AIMET's "
+              "Rounding of values halfway between two codes: to even, as ONNX's QuantizeLinear does it, or "
+              "as AIMET's "
               "operator does it, which is always simulated in float.");
     table.group("quantization.activation", "Activations.");
-    table.add("quantization.activation.bits", AT(quantization.activation.bits), integerField(2, 16), "Bits of activations, 2 to 16.")
-        .option("--activation-bits").layer(AT(activationBits));
-    table.add("quantization.activation.signed", AT(quantization.activation.isSigned), booleanField(), "Signed codes.")
+    table
+        .add("quantization.activation.bits", AT(quantization.activation.bits), integerField(2, 16),
+             "Bits of activations, 2 to 16.")
+        .option("--activation-bits")
+        .layer(AT(activationBits));
+    table
+        .add("quantization.activation.signed", AT(quantization.activation.isSigned), booleanField(),
+             "Signed codes.")
         .layer(AT(activationSigned));
-    table.add("quantization.activation.symmetric", AT(quantization.activation.symmetric), booleanField(),
-              "Activations with zero point 0, or in the middle of unsigned codes.")
-        .option("--symmetric").changesModel().layer(AT(activationSymmetric));
-    table.add("quantization.activation.power_of_two", AT(quantization.activation.powerOfTwo), booleanField(),
-              "Round scales to powers of two.")
+    table
+        .add("quantization.activation.symmetric", AT(quantization.activation.symmetric), booleanField(),
+             "Activations with zero point 0, or in the middle of unsigned codes.")
+        .option("--symmetric")
+        .changesModel()
+        .layer(AT(activationSymmetric));
+    table
+        .add("quantization.activation.power_of_two", AT(quantization.activation.powerOfTwo), booleanField(),
+             "Round scales to powers of two.")
         .layer(AT(activationPowerOfTwo));
     table.group("quantization.weight", "Weights.");
-    table.add("quantization.weight.bits", AT(quantization.weight.bits), integerField(2, 16), "Bits of weights, 2 to 16.")
-        .option("--weight-bits").layer(AT(weightBits));
+    table
+        .add("quantization.weight.bits", AT(quantization.weight.bits), integerField(2, 16),
+             "Bits of weights, 2 to 16.")
+        .option("--weight-bits")
+        .layer(AT(weightBits));
     table.add("quantization.weight.signed", AT(quantization.weight.isSigned), booleanField(), "Signed codes.")
         .layer(AT(weightSigned));
-    table.add("quantization.weight.symmetric", AT(quantization.weight.symmetric), booleanField(),
-              "Zero point 0, or in the middle of unsigned codes.")
+    table
+        .add("quantization.weight.symmetric", AT(quantization.weight.symmetric), booleanField(),
+             "Zero point 0, or in the middle of unsigned codes.")
         .layer(AT(weightSymmetric));
-    table.add("quantization.weight.restricted", AT(quantization.weight.restricted), booleanField(),
-              "Codes from -(2^(bits-1)-1), so that the range is symmetric; otherwise from -2^(bits-1).")
+    table
+        .add("quantization.weight.restricted", AT(quantization.weight.restricted), booleanField(),
+             "Codes from -(2^(bits-1)-1), so that the range is symmetric; otherwise from -2^(bits-1).")
         .layer(AT(weightRestricted));
-    table.add("quantization.weight.per_channel", AT(quantization.weight.perChannel), booleanField(),
-              "Weights with one scale per output channel.")
-        .option("--per-channel").layer(AT(weightPerChannel));
-    table.add("quantization.weight.per_channel_products", AT(quantization.weight.perChannelProducts), booleanField(),
-              "Where per_channel is true: also for Gemm and MatMul.");
-    table.add("quantization.weight.power_of_two", AT(quantization.weight.powerOfTwo), booleanField(), "Scales are powers of two.")
+    table
+        .add("quantization.weight.per_channel", AT(quantization.weight.perChannel), booleanField(),
+             "Weights with one scale per output channel.")
+        .option("--per-channel")
+        .layer(AT(weightPerChannel));
+    table.add("quantization.weight.per_channel_products", AT(quantization.weight.perChannelProducts),
+              booleanField(), "Where per_channel is true: also for Gemm and MatMul.");
+    table
+        .add("quantization.weight.power_of_two", AT(quantization.weight.powerOfTwo), booleanField(),
+             "Scales are powers of two.")
         .layer(AT(weightPowerOfTwo));
-    table.add("quantization.weight.method", AT(quantization.weight.method), choiceField(kWeightMethods),
-              "How the scales of weights are chosen; docs/calibration.md explains the methods.")
+    table
+        .add("quantization.weight.method", AT(quantization.weight.method), choiceField(kWeightMethods),
+             "How the scales of weights are chosen; docs/calibration.md explains the methods.")
         .layer(AT(weightMethod));
     addNpuPositions(table);
 }
 
 void addCalibration(FieldTable& table) {
     table.group("calibration", "How the ranges of activations are found.");
-    table.add("calibration.method", AT(calibration.method), choiceField(kCalibrationMethods),
-              "How the ranges of activations are found; docs/calibration.md explains the methods. --set "
-              "calibration.parameters.KEY=VALUE sets their parameters.")
-        .option("--calibration").layer(AT(calibrationMethod));
-    table.add("calibration.samples", AT(calibration.samples), integerField(1, 1'000'000),
-              "Calibrate with this many samples, taken evenly from the calibration data.")
+    table
+        .add("calibration.method", AT(calibration.method), choiceField(kCalibrationMethods),
+             "How the ranges of activations are found; docs/calibration.md explains the methods. --set "
+             "calibration.parameters.KEY=VALUE sets their parameters.")
+        .option("--calibration")
+        .layer(AT(calibrationMethod));
+    table
+        .add("calibration.samples", AT(calibration.samples), integerField(1, 1'000'000),
+             "Calibrate with this many samples, taken evenly from the calibration data.")
         .option("--calibration-samples");
     table.group("calibration.parameters",
-                "Parameters of the method; those of other methods have no effect. The default of a missing or null parameter "
+                "Parameters of the method; those of other methods have no effect. The default of a missing "
+                "or null parameter "
                 "depends on the method.");
-#define PARAMETER(key, member, type, help)                                                             \
+#define PARAMETER(key, member, type, help)                                                                 \
     table.add("calibration.parameters." key, AT(calibration.parameters.member), optionalField(type), help) \
         .layer(AT(calibrationParameters.member))
     const NumberBounds percentile{.least = 0.5, .most = 1, .leastIncluded = false};
     PARAMETER("averaging_constant", averagingConstant, numberField({.least = 0, .most = 1}),
               "moving_average: weight of the next sample, 0.01; 0 is the plain mean.");
-    PARAMETER("percentile", percentile, numberField(percentile), "percentile: fraction of the values that is not clipped, 0.99999.");
+    PARAMETER("percentile", percentile, numberField(percentile),
+              "percentile: fraction of the values that is not clipped, 0.99999.");
     PARAMETER("num_bins", bins, binCountField(128), "percentile, power_of_two_min_mse: 2048; entropy: 128.");
     PARAMETER("num_quantized_bins", quantizedBins, integerField(2, 8192), "entropy: 128.");
     PARAMETER("mode", mode, choiceField(kPowerOfTwoModes),
-              "power_of_two_min_mse: one decision over all samples, or the most frequent of the samples' decisions.");
+              "power_of_two_min_mse: one decision over all samples, or the most frequent of the samples' "
+              "decisions.");
     PARAMETER("max_percentile", maxPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("min_percentile", minPercentile, numberField(percentile), "ifmr: 0.999999.");
     PARAMETER("search_range", searchRange, intervalField(),
@@ -171,46 +239,67 @@ void addCalibration(FieldTable& table) {
     PARAMETER("num_of_bins", numOfBins, binCountField(1024), "hfmg: 4096.");
 #undef PARAMETER
     table.add("calibration.quantized_weights", AT(calibration.quantizedWeights), booleanField(),
-              "Calibrate the network with quantized weights, as AIMET does. Another width or scheme of weights then needs a new "
+              "Calibrate the network with quantized weights, as AIMET does. Another width or scheme of "
+              "weights then needs a new "
               "calibration.");
 }
 
 void addRefinements(FieldTable& table) {
     table.group("refine", "Corrections that use the quantizers' values.");
-    table.add("refine.bias_correction", AT(refine.biasCorrection), choiceField(kBiasCorrections),
-              "Remove from biases the shift of each channel's mean that rounding the weights causes, with means from calibration "
-              "data or from batch norms.")
+    table
+        .add("refine.bias_correction", AT(refine.biasCorrection), choiceField(kBiasCorrections),
+             "Remove from biases the shift of each channel's mean that rounding the weights causes, with "
+             "means from calibration "
+             "data or from batch norms.")
         .option("--bias-correction");
-    table.add("refine.rounding", AT(refine.rounding), choiceField(kRoundings),
-              "Rounding of weights: to the nearest code, or up or down as learned layer by layer on calibration data (AdaRound).")
+    table
+        .add("refine.rounding", AT(refine.rounding), choiceField(kRoundings),
+             "Rounding of weights: to the nearest code, or up or down as learned layer by layer on "
+             "calibration data (AdaRound).")
         .option("--rounding");
-    table.add("refine.migration", AT(refine.migration), numberField({.least = 0, .most = 1}),
-              "Move activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant): channel c is divided by "
-              "max|x|^migration / max|w|^(1 - migration). 0: off. Needs calibration data.")
-        .option("--migration").changesModel();
+    table
+        .add("refine.migration", AT(refine.migration), numberField({.least = 0, .most = 1}),
+             "Move activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant): channel c "
+             "is divided by "
+             "max|x|^migration / max|w|^(1 - migration). 0: off. Needs calibration data.")
+        .option("--migration")
+        .changesModel();
 }
 
 void addExport(FieldTable& table) {
     table.group("export", "How the quantized model is written. Results do not depend on it.");
-    table.add("export.float_weights", AT(exports.floatWeights), booleanField(),
-              "Write weights in float, followed by QuantizeLinear and DequantizeLinear, instead of integers. Biases of 32 bits, which "
-              "QuantizeLinear cannot produce, are always integers.")
-        .option("--float-weights").effect(FieldEffect::Export);
-    table.add("export.four_bit_types", AT(exports.fourBitTypes), booleanField(),
-              "Write up to 4 bits as int4 and uint4, which need opset 21; otherwise as int8 and uint8.")
-        .option("--four-bit-types").effect(FieldEffect::Export);
+    table
+        .add("export.float_weights", AT(exports.floatWeights), booleanField(),
+             "Write weights in float, followed by QuantizeLinear and DequantizeLinear, instead of integers. "
+             "Biases of 32 bits, which "
+             "QuantizeLinear cannot produce, are always integers.")
+        .option("--float-weights")
+        .effect(FieldEffect::Export);
+    table
+        .add("export.four_bit_types", AT(exports.fourBitTypes), booleanField(),
+             "Write up to 4 bits as int4 and uint4, which need opset 21; otherwise as int8 and uint8.")
+        .option("--four-bit-types")
+        .effect(FieldEffect::Export);
 }
 
 void addSelection(FieldTable& table) {
     table.group("skip", "Layers that stay in float.");
-    table.add("skip.tail", AT(skipTail), booleanField(),
-              "Keep the layers from the outputs back to the last layers with weights, inclusive, in float if these are at most 3 "
-              "layers and 2 % of the MACs.")
+    table
+        .add("skip.tail", AT(skipTail), booleanField(),
+             "Keep the layers from the outputs back to the last layers with weights, inclusive, in float if "
+             "these are at most 3 "
+             "layers and 2 % of the MACs.")
         .effect(FieldEffect::Selection);
-    table.add("skip.whole_tail", AT(wholeTail), booleanField(), "With tail: however large the tail is, as CLIKA does.")
+    table
+        .add("skip.whole_tail", AT(wholeTail), booleanField(),
+             "With tail: however large the tail is, as CLIKA does.")
         .effect(FieldEffect::Selection);
-    table.add("skip.rules", AT(rules), rulesField(), "Rules that keep layers in float.").effect(FieldEffect::Selection).namesLayers();
-    table.add("layers", AT(layers), layersField(), "Settings of single layers by name; they take precedence over every rule.")
+    table.add("skip.rules", AT(rules), rulesField(), "Rules that keep layers in float.")
+        .effect(FieldEffect::Selection)
+        .namesLayers();
+    table
+        .add("layers", AT(layers), layersField(),
+             "Settings of single layers by name; they take precedence over every rule.")
         .namesLayers();
 }
 

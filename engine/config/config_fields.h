@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The table of the configuration's fields. Each field is described once, in config_fields.cpp: JSON key, type, range or
-// choices, help text, command-line option, whether a layer may override it and what depends on it. JSON reading and
-// writing, the schema, --set, the command line's options and their help, cache keys and presets follow this table.
+// The table of the configuration's fields. Each field is described once, in config_fields.cpp: JSON key,
+// type, range or choices, help text, command-line option, whether a layer may override it and what depends on
+// it. JSON reading and writing, the schema, --set, the command line's options and their help, cache keys and
+// presets follow this table.
 
 #include <functional>
 #include <optional>
@@ -30,15 +31,16 @@ enum class FieldEffect {
 };
 
 struct Field {
-    std::string key;      ///< dotted JSON key: "quantization.weight.bits"
-    std::string help;     ///< one sentence, for the command line's help and the schema
-    OrderedJson schema;   ///< JSON Schema of the value, without default and description
-    std::string option;   ///< of the command line, "--weight-bits"; empty: only --set
+    std::string key;     ///< dotted JSON key: "quantization.weight.bits"
+    std::string help;    ///< one sentence, for the command line's help and the schema
+    OrderedJson schema;  ///< JSON Schema of the value, without default and description
+    std::string option;  ///< of the command line, "--weight-bits"; empty: only --set
     FieldEffect effect = FieldEffect::Results;
     bool changesModel = false;  ///< the prepared float model depends on it
     bool namesLayers = false;   ///< belongs to the model at hand: presets leave it alone
 
-    /// Reads the key's value, which is present, with the last part of the key. Throws Error for one that is not allowed.
+    /// Reads the key's value, which is present, with the last part of the key. Throws Error for one that is
+    /// not allowed.
     std::function<void(ObjectReader&, std::string_view, QuantizationConfig&)> read;
     /// The value; null where the field is optional and not set.
     std::function<OrderedJson(const QuantizationConfig&)> write;
@@ -67,7 +69,8 @@ struct FieldGroup {
 template <typename Type, typename Access>
 class FieldSetup {
   public:
-    FieldSetup(Field& field, Access access, Type type) : m_field(field), m_access(access), m_type(std::move(type)) {}
+    FieldSetup(Field& field, Access access, Type type)
+        : m_field(field), m_access(access), m_type(std::move(type)) {}
     FieldSetup& option(std::string name) { return set(m_field.option, std::move(name)); }
     FieldSetup& effect(FieldEffect effect) { return set(m_field.effect, effect); }
     FieldSetup& changesModel() { return set(m_field.changesModel, true); }
@@ -88,7 +91,8 @@ class FieldSetup {
 };
 
 struct FieldTable {
-    std::vector<Field> fields;  ///< in the order in which they are written; the fields of a group follow one another
+    /// in the order in which they are written; the fields of a group follow one another
+    std::vector<Field> fields;
     std::vector<FieldGroup> groups;
 
     /// Adds a field of type `type` at `access(config)`.
@@ -111,17 +115,20 @@ const std::vector<Field>& layerFields();
 /// The schema of docs/config.schema.json.
 OrderedJson configSchema(const FieldTable& table = configFields());
 
-/// Fields below a group as a JSON object, without those that are not set. `prefix` ends with a dot or is empty; all fields
-/// begin with it.
-OrderedJson writeFields(std::span<const Field> fields, std::string_view prefix, const QuantizationConfig& config);
+/// Fields below a group as a JSON object, without those that are not set. `prefix` ends with a dot or is
+/// empty; all fields begin with it.
+OrderedJson writeFields(std::span<const Field> fields, std::string_view prefix,
+                        const QuantizationConfig& config);
 /// Reads the fields from an object. Throws Error for an unknown key or a value that is not allowed.
-void readFields(ObjectReader& reader, std::span<const Field> fields, std::string_view prefix, QuantizationConfig& config);
+void readFields(ObjectReader& reader, std::span<const Field> fields, std::string_view prefix,
+                QuantizationConfig& config);
 /// The same for a layer's settings.
 OrderedJson writeLayerFields(std::span<const Field> fields, const LayerSettings& settings);
 void readLayerFields(ObjectReader& reader, std::span<const Field> fields, LayerSettings& settings);
 
 /// A default configuration with the values that `config` has in the chosen fields.
-QuantizationConfig onlyFields(const QuantizationConfig& config, const std::function<bool(const Field&)>& chosen,
+QuantizationConfig onlyFields(const QuantizationConfig& config,
+                              const std::function<bool(const Field&)>& chosen,
                               const FieldTable& table = configFields());
 
 /// Sets one field. Throws Error for a value that is not allowed.
@@ -149,8 +156,10 @@ void addValue(VersionBuilder& builder, const T& value) {
 /// `type` for a value that a layer may leave unset.
 template <typename Type>
 auto optionalType(const Type& type) {
-    if constexpr (IsOptional<typename Type::Value>::value) return type;
-    else return optionalField(type);
+    if constexpr (IsOptional<typename Type::Value>::value)
+        return type;
+    else
+        return optionalField(type);
 }
 
 }  // namespace detail

@@ -21,8 +21,8 @@ std::string groupHelp(const FieldTable& table, const std::string& key) {
     return {};
 }
 
-/// The schema of the object that holds the last part of the dotted key, which is moved to `key`; objects on the way are
-/// made. `name` finds the group's help text.
+/// The schema of the object that holds the last part of the dotted key, which is moved to `key`; objects on
+/// the way are made. `name` finds the group's help text.
 OrderedJson& parentOf(OrderedJson& root, std::string& key, const auto& help) {
     OrderedJson* here = &root;
     std::string path;
@@ -43,16 +43,20 @@ OrderedJson layerSchema() {
     OrderedJson schema = objectSchema({});
     schema["properties"]["quantize"] = {
         {"type", {"boolean", "null"}},
-        {"description", "true: always quantized; false: always in float; null or missing: as the rules say."}};
+        {"description",
+         "true: always quantized; false: always in float; null or missing: as the rules say."}};
     schema["properties"]["comment"] = {{"type", "string"}, {"default", ""}};
     const auto help = [](const std::string& path) {
-        return path == "calibration" ? "Of the layer's output; missing keys are as for the network." : path == "activation" ? "Of the layer's output." : "";
+        return path == "calibration"  ? "Of the layer's output; missing keys are as for the network."
+               : path == "activation" ? "Of the layer's output."
+                                      : "";
     };
     for (const Field& field : layerFields()) {
         std::string key = field.layerKey();
         OrderedJson& parent = parentOf(schema, key, help);
         const bool optional = field.schema.contains("anyOf");
-        parent["properties"][key] = optional ? field.schema : OrderedJson{{"anyOf", {field.schema, {{"type", "null"}}}}};
+        parent["properties"][key] =
+            optional ? field.schema : OrderedJson{{"anyOf", {field.schema, {{"type", "null"}}}}};
     }
     return schema;
 }
@@ -61,21 +65,27 @@ OrderedJson configSchema(const FieldTable& table) {
     OrderedJson schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
                           {"$id", "urn:quantloupe:config:1"},
                           {"title", "Quantloupe configuration"}};
-    schema.update(objectSchema("All decisions about the quantization of a model. Every key is optional when a file is read; all keys are written."));
+    schema.update(
+        objectSchema("All decisions about the quantization of a model. Every key is optional when a file is "
+                     "read; all keys are written."));
     OrderedJson& properties = schema["properties"];
-    properties["quantloupe"] = {{"const", kConfigFormat}, {"default", kConfigFormat}, {"description", "Number of the format."}};
+    properties["quantloupe"] = {
+        {"const", kConfigFormat}, {"default", kConfigFormat}, {"description", "Number of the format."}};
     OrderedJson names = OrderedJson::array();
     for (const PresetInfo& preset : presets()) names.push_back(preset.name);
     const QuantizationConfig standard;
-    properties["preset"] = {
-        {"enum", names}, {"default", standard.preset}, {"description", "Starting point, applied before all other keys."}};
+    properties["preset"] = {{"enum", names},
+                            {"default", standard.preset},
+                            {"description", "Starting point, applied before all other keys."}};
     const auto help = [&](const std::string& path) { return groupHelp(table, path); };
     for (const Field& field : table.fields) {
         std::string key = field.key;
         OrderedJson& parent = parentOf(schema, key, help);
         OrderedJson described = field.schema;
-        if (const OrderedJson value = field.write(standard); !value.is_null()) described["default"] = value;
-        else parent["default"] = OrderedJson::object();
+        if (const OrderedJson value = field.write(standard); !value.is_null())
+            described["default"] = value;
+        else
+            parent["default"] = OrderedJson::object();
         described["description"] = field.help;
         parent["properties"][key] = std::move(described);
     }

@@ -5,10 +5,11 @@
 namespace quantloupe {
 namespace {
 
-/// Calls `leaf(field, name)` for fields that are directly below `prefix` and `group(name, fields, prefix)` for groups of
-/// fields, in their order.
+/// Calls `leaf(field, name)` for fields that are directly below `prefix` and `group(name, fields, prefix)`
+/// for groups of fields, in their order.
 template <typename KeyOf, typename Leaf, typename Group>
-void forEachMember(std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf, const Leaf& leaf, const Group& group) {
+void forEachMember(std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf, const Leaf& leaf,
+                   const Group& group) {
     for (std::size_t i = 0; i < fields.size();) {
         const std::string key = keyOf(fields[i]);
         const std::size_t dot = key.find('.', prefix);
@@ -26,7 +27,8 @@ void forEachMember(std::span<const Field> fields, std::size_t prefix, const KeyO
 }
 
 template <typename KeyOf, typename Read>
-void readGroup(ObjectReader& reader, std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf, const Read& read) {
+void readGroup(ObjectReader& reader, std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf,
+               const Read& read) {
     forEachMember(
         fields, prefix, keyOf,
         [&](const Field& field, const std::string& name) {
@@ -40,7 +42,8 @@ void readGroup(ObjectReader& reader, std::span<const Field> fields, std::size_t 
 }
 
 template <typename KeyOf, typename Write>
-OrderedJson writeGroup(std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf, const Write& write, bool emptyGroups) {
+OrderedJson writeGroup(std::span<const Field> fields, std::size_t prefix, const KeyOf& keyOf,
+                       const Write& write, bool emptyGroups) {
     OrderedJson json = OrderedJson::object();
     forEachMember(
         fields, prefix, keyOf,
@@ -60,28 +63,34 @@ const auto kLayerKey = [](const Field& field) { return field.layerKey(); };
 
 }  // namespace
 
-OrderedJson writeFields(std::span<const Field> fields, std::string_view prefix, const QuantizationConfig& config) {
-    return writeGroup(fields, prefix.size(), kKey, [&](const Field& field) { return field.write(config); }, true);
+OrderedJson writeFields(std::span<const Field> fields, std::string_view prefix,
+                        const QuantizationConfig& config) {
+    return writeGroup(
+        fields, prefix.size(), kKey, [&](const Field& field) { return field.write(config); }, true);
 }
 
-void readFields(ObjectReader& reader, std::span<const Field> fields, std::string_view prefix, QuantizationConfig& config) {
-    readGroup(reader, fields, prefix.size(), kKey, [&](const Field& field, ObjectReader& from, const std::string& name) {
-        field.read(from, name, config);
-    });
+void readFields(ObjectReader& reader, std::span<const Field> fields, std::string_view prefix,
+                QuantizationConfig& config) {
+    readGroup(reader, fields, prefix.size(), kKey,
+              [&](const Field& field, ObjectReader& from, const std::string& name) {
+                  field.read(from, name, config);
+              });
 }
 
 OrderedJson writeLayerFields(std::span<const Field> fields, const LayerSettings& settings) {
-    return writeGroup(fields, 0, kLayerKey, [&](const Field& field) { return field.writeLayer(settings); }, false);
+    return writeGroup(
+        fields, 0, kLayerKey, [&](const Field& field) { return field.writeLayer(settings); }, false);
 }
 
 void readLayerFields(ObjectReader& reader, std::span<const Field> fields, LayerSettings& settings) {
-    readGroup(reader, fields, 0, kLayerKey, [&](const Field& field, ObjectReader& from, const std::string& name) {
-        field.readLayer(from, name, settings);
-    });
+    readGroup(reader, fields, 0, kLayerKey,
+              [&](const Field& field, ObjectReader& from, const std::string& name) {
+                  field.readLayer(from, name, settings);
+              });
 }
 
-QuantizationConfig onlyFields(const QuantizationConfig& config, const std::function<bool(const Field&)>& chosen,
-                              const FieldTable& table) {
+QuantizationConfig onlyFields(const QuantizationConfig& config,
+                              const std::function<bool(const Field&)>& chosen, const FieldTable& table) {
     QuantizationConfig result;
     for (const Field& field : table.fields)
         if (chosen(field)) field.copy(config, result);

@@ -19,18 +19,22 @@ OrderedJson asItIs(const T& value) {
 
 std::string describeBounds(const NumberBounds& bounds) {
     if (std::isinf(bounds.most)) return fmt::format("a number of {} or more", bounds.least);
-    return fmt::format("a number {} {} to {}", bounds.leastIncluded ? "from" : "above", bounds.least, bounds.most);
+    return fmt::format("a number {} {} to {}", bounds.leastIncluded ? "from" : "above", bounds.least,
+                       bounds.most);
 }
 
 }  // namespace
 
 FieldType<bool> booleanField() {
-    return {[](ObjectReader& reader, std::string_view key, bool& target) { reader.boolean(key, target); }, asItIs<bool>,
+    return {[](ObjectReader& reader, std::string_view key, bool& target) { reader.boolean(key, target); },
+            asItIs<bool>,
             {{"type", "boolean"}}};
 }
 
 FieldType<int> integerField(int least, int most, std::string note) {
-    return {[=](ObjectReader& reader, std::string_view key, int& target) { reader.integer(key, target, least, most, note); },
+    return {[=](ObjectReader& reader, std::string_view key, int& target) {
+                reader.integer(key, target, least, most, note);
+            },
             asItIs<int>,
             {{"type", "integer"}, {"minimum", least}, {"maximum", most}}};
 }
@@ -41,20 +45,25 @@ FieldType<int> binCountField(int least) {
     return {[=](ObjectReader& reader, std::string_view key, int& target) {
                 reader.integer(key, target, least, kMostBins);
                 if ((target & (target - 1)) != 0)
-                    failInput("{}: must be a power of two from {} to {}, not {}", reader.pathOf(key), least, kMostBins, target);
+                    failInput("{}: must be a power of two from {} to {}, not {}", reader.pathOf(key), least,
+                              kMostBins, target);
             },
             asItIs<int>,
             {{"enum", allowed}}};
 }
 
 FieldType<double> numberField(NumberBounds bounds) {
-    OrderedJson schema = {{"type", "number"}, {bounds.leastIncluded ? "minimum" : "exclusiveMinimum", bounds.least}};
+    OrderedJson schema = {{"type", "number"},
+                          {bounds.leastIncluded ? "minimum" : "exclusiveMinimum", bounds.least}};
     if (!std::isinf(bounds.most)) schema["maximum"] = bounds.most;
     return {[=](ObjectReader& reader, std::string_view key, double& target) {
                 const Json& value = *reader.find(key);
                 const double number = value.is_number() ? value.get<double>() : std::nan("");
-                const bool fits = number <= bounds.most && (bounds.leastIncluded ? number >= bounds.least : number > bounds.least);
-                if (!fits) failInput("{}: must be {}, not {}", reader.pathOf(key), describeBounds(bounds), describeValue(value));
+                const bool fits = number <= bounds.most &&
+                                  (bounds.leastIncluded ? number >= bounds.least : number > bounds.least);
+                if (!fits)
+                    failInput("{}: must be {}, not {}", reader.pathOf(key), describeBounds(bounds),
+                              describeValue(value));
                 target = number;
             },
             asItIs<double>, std::move(schema)};
@@ -63,9 +72,13 @@ FieldType<double> numberField(NumberBounds bounds) {
 FieldType<int> biasBitsField() {
     return {[](ObjectReader& reader, std::string_view key, int& target) {
                 const Json& value = *reader.find(key);
-                if (value == "float") target = kFloatBias;
-                else if (value == 8 || value == 16 || value == 32) target = value.get<int>();
-                else failInput("{}: must be 8, 16, 32 or 'float', not {}", reader.pathOf(key), describeValue(value));
+                if (value == "float")
+                    target = kFloatBias;
+                else if (value == 8 || value == 16 || value == 32)
+                    target = value.get<int>();
+                else
+                    failInput("{}: must be 8, 16, 32 or 'float', not {}", reader.pathOf(key),
+                              describeValue(value));
             },
             [](const int& bits) { return bits == kFloatBias ? OrderedJson("float") : OrderedJson(bits); },
             {{"enum", {8, 16, 32, "float"}}}};
@@ -74,11 +87,13 @@ FieldType<int> biasBitsField() {
 FieldType<std::array<double, 2>> intervalField() {
     return {[](ObjectReader& reader, std::string_view key, std::array<double, 2>& target) {
                 const Json& value = *reader.find(key);
-                const bool pair = value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
+                const bool pair =
+                    value.is_array() && value.size() == 2 && value[0].is_number() && value[1].is_number();
                 std::array<double, 2> read{};
                 if (pair) read = {value[0].get<double>(), value[1].get<double>()};
                 if (!pair || read[0] <= 0 || read[1] <= read[0] || read[1] > kWidestInterval)
-                    failInput("{}: must be two numbers [start, end] with 0 < start < end, not {}", reader.pathOf(key),
+                    failInput("{}: must be two numbers [start, end] with 0 < start < end, not {}",
+                              reader.pathOf(key),
                               pair ? fmt::format("[{}, {}]", read[0], read[1]) : describeValue(value));
                 target = read;
             },
@@ -90,7 +105,9 @@ FieldType<std::array<double, 2>> intervalField() {
 }
 
 FieldType<std::vector<std::string>> namesField() {
-    return {[](ObjectReader& reader, std::string_view key, std::vector<std::string>& target) { reader.texts(key, target); },
+    return {[](ObjectReader& reader, std::string_view key, std::vector<std::string>& target) {
+                reader.texts(key, target);
+            },
             asItIs<std::vector<std::string>>,
             {{"type", "array"}, {"items", {{"type", "string"}}}}};
 }
@@ -99,7 +116,8 @@ FieldType<std::vector<std::vector<std::string>>> nameSetsField() {
     return {[](ObjectReader& reader, std::string_view key, std::vector<std::vector<std::string>>& target) {
                 const Json& sets = *reader.find(key);
                 if (!sets.is_array())
-                    failInput("{}: must be a list of lists of layers, not {}", reader.pathOf(key), describeValue(sets));
+                    failInput("{}: must be a list of lists of layers, not {}", reader.pathOf(key),
+                              describeValue(sets));
                 std::vector<std::vector<std::string>> result;
                 for (const Json& set : sets) {
                     const std::string item = fmt::format("{}[{}]", key, result.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The types that fields of the configuration can have: how a value is read from JSON and checked, how it is written, and
-// what a JSON Schema says about it.
+// The types that fields of the configuration can have: how a value is read from JSON and checked, how it is
+// written, and what a JSON Schema says about it.
 
 #include <array>
 #include <functional>
@@ -21,7 +21,8 @@ using OrderedJson = nlohmann::ordered_json;
 template <typename T>
 struct FieldType {
     using Value = T;
-    /// Reads the value of a key that is present. Throws Error, naming the key, for a value that is not allowed.
+    /// Reads the value of a key that is present. Throws Error, naming the key, for a value that is not
+    /// allowed.
     std::function<void(ObjectReader&, std::string_view key, T&)> read;
     std::function<OrderedJson(const T&)> write;
     OrderedJson schema;
@@ -51,7 +52,9 @@ template <typename T>
 FieldType<T> choiceField(const Choices<T>& choices) {
     OrderedJson names = OrderedJson::array();
     for (const auto& [name, value] : choices.available) names.push_back(name);
-    return {[&choices](ObjectReader& reader, std::string_view key, T& target) { reader.choice(key, target, choices); },
+    return {[&choices](ObjectReader& reader, std::string_view key, T& target) {
+                reader.choice(key, target, choices);
+            },
             [&choices](const T& value) { return OrderedJson(choiceName(choices, value)); },
             {{"enum", names}}};
 }
@@ -60,15 +63,16 @@ FieldType<T> choiceField(const Choices<T>& choices) {
 template <typename T>
 FieldType<std::optional<T>> optionalField(FieldType<T> type) {
     OrderedJson schema = {{"anyOf", {type.schema, {{"type", "null"}}}}};
-    return {[read = type.read](ObjectReader& reader, std::string_view key, std::optional<T>& target) {
-                target.reset();
-                if (reader.find(key)->is_null()) return;
-                T value{};
-                read(reader, key, value);
-                target = std::move(value);
-            },
-            [write = type.write](const std::optional<T>& value) { return value ? write(*value) : OrderedJson(); },
-            std::move(schema)};
+    return {
+        [read = type.read](ObjectReader& reader, std::string_view key, std::optional<T>& target) {
+            target.reset();
+            if (reader.find(key)->is_null()) return;
+            T value{};
+            read(reader, key, value);
+            target = std::move(value);
+        },
+        [write = type.write](const std::optional<T>& value) { return value ? write(*value) : OrderedJson(); },
+        std::move(schema)};
 }
 
 }  // namespace quantloupe

@@ -50,8 +50,9 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
                                        const std::vector<std::string>& names) {
     forget(config, names);
     const SkipDecisions decisions = resolveSkips(graph, config);
-    const bool unmeasured = std::ranges::any_of(
-        config.rules, [](const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off && rule.layers.empty(); });
+    const bool unmeasured = std::ranges::any_of(config.rules, [](const SkipRule& rule) {
+        return rule.kind == SkipKind::Threshold && !rule.off && rule.layers.empty();
+    });
     for (const std::string& name : names) {
         const auto node = graph.findNode(name);
         // A threshold that is not measured here may cover the layer.

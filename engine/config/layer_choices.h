@@ -13,8 +13,8 @@ namespace quantloupe {
 
 /// Keeps the layers in float: takes back what says "always quantize" and adds one rule of kind node.
 QuantizationConfig withLayersSkipped(QuantizationConfig config, const std::vector<std::string>& names);
-/// Takes the layers out of the node rules; where another rule or the tail still covers one, sets quantize = true.
-/// Throws Error as resolveSkips() does.
+/// Takes the layers out of the node rules; where another rule or the tail still covers one, sets quantize =
+/// true. Throws Error as resolveSkips() does.
 QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig config,
                                        const std::vector<std::string>& names);
 /// Sets or takes back a layer's own choice; a layer without any setting is forgotten.

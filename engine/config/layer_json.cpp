@@ -16,7 +16,8 @@ constexpr const char* kComment = "comment";
 
 LayerSettings readLayer(ObjectReader reader) {
     LayerSettings settings;
-    if (reader.find(kQuantize) != nullptr) optionalField(booleanField()).read(reader, kQuantize, settings.quantize);
+    if (reader.find(kQuantize) != nullptr)
+        optionalField(booleanField()).read(reader, kQuantize, settings.quantize);
     reader.text(kComment, settings.comment);
     readLayerFields(reader, layerFields(), settings);
     reader.finish();
@@ -43,7 +44,8 @@ FieldType<std::map<std::string, LayerSettings>> layersField() {
                 std::map<std::string, LayerSettings> result;
                 for (const auto& item : layers.items()) {
                     if (item.key().empty()) failInput("{}: a layer has an empty name", path);
-                    result[item.key()] = readLayer(ObjectReader(item.value(), path + "." + item.key(), reader.allKeys()));
+                    result[item.key()] =
+                        readLayer(ObjectReader(item.value(), path + "." + item.key(), reader.allKeys()));
                 }
                 target = std::move(result);
             },

@@ -76,7 +76,9 @@ std::string didYouMean(const std::vector<std::string>& names) {
 std::optional<NameMeant> nameMeant(std::string_view message) {
     const std::size_t meant = message.find(kMeant);
     const std::size_t end = message.find("'?)", meant == std::string_view::npos ? message.size() : meant);
-    if (meant == std::string_view::npos || end == std::string_view::npos || meant < 2 || message[meant - 1] != '\'') return std::nullopt;
+    if (meant == std::string_view::npos || end == std::string_view::npos || meant < 2 ||
+        message[meant - 1] != '\'')
+        return std::nullopt;
     const std::size_t begin = message.rfind('\'', meant - 2);
     if (begin == std::string_view::npos) return std::nullopt;
     NameMeant result{std::string(message.substr(begin + 1, meant - begin - 2)), {}};

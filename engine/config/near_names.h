@@ -26,7 +26,8 @@ struct NameMeant {
     std::string name;
     std::vector<std::string> near;
 };
-/// What a message says that ends a quoted name with didYouMean(): "the model has no layer 'a' (did you mean 'b'?)". Nothing for others.
+/// What a message says that ends a quoted name with didYouMean(): "the model has no layer 'a' (did you mean
+/// 'b'?)". Nothing for others.
 std::optional<NameMeant> nameMeant(std::string_view message);
 
 }  // namespace quantloupe

@@ -93,13 +93,15 @@ void ObjectReader::texts(std::string_view key, std::vector<std::string>& target)
     target = std::move(result);
 }
 
-void ObjectReader::number(std::string_view key, double& target, double least, double most, std::string_view note) {
+void ObjectReader::number(std::string_view key, double& target, double least, double most,
+                          std::string_view note) {
     const Json* value = find(key);
     if (value == nullptr) return;
     if (!value->is_number()) refuse(key, *value, "a number");
     const double number = value->get<double>();
     if (!(number >= least && number <= most))
-        failInput("{}: {} is out of range; available: {:g} to {:g}{}", pathOf(key), describeValue(*value), least, most, note);
+        failInput("{}: {} is out of range; available: {:g} to {:g}{}", pathOf(key), describeValue(*value),
+                  least, most, note);
     target = number;
 }
 

@@ -69,7 +69,9 @@ void aimetDefault(QuantizationConfig& c) {
 
 const std::vector<Preset>& all() {
     static const std::vector<Preset> kAll = {
-        {{"default", "8-bit weights, symmetric, per tensor; 8-bit affine activations; the last weighted layer and what follows stay in float if they are few"},
+        {{"default",
+          "8-bit weights, symmetric, per tensor; 8-bit affine activations; the last weighted layer and what "
+          "follows stay in float if they are few"},
          [](QuantizationConfig&) {}},
         {{"w4a8",
           "4-bit weights, symmetric, per tensor; 8-bit affine activations; the tail is quantized, too"},

@@ -18,8 +18,8 @@ const std::vector<PresetInfo>& presets();
 /// Throws Error with the list of names for an unknown one.
 QuantizationConfig presetConfig(std::string_view name);
 
-/// Starts anew from a preset. Fields that name layers of the model are kept: rules, settings of layers and the like. Throws as
-/// presetConfig() does.
+/// Starts anew from a preset. Fields that name layers of the model are kept: rules, settings of layers and
+/// the like. Throws as presetConfig() does.
 QuantizationConfig withPreset(const QuantizationConfig& config, std::string_view name);
 
 /// The transforms of AIMET's equalize_model: batch norms folded, Clip(0, 6) between convolutions to Relu, one

@@ -23,13 +23,14 @@ struct EqualizationOptions {
     std::vector<std::vector<std::string>> off;
     bool appendBias = false;       ///< quark, quantloupe: biases count in the ranges
     double weightThreshold = 0.5;  ///< quark: channels of a pair whose ranges add up to less stay as they are
-    double totalLayerDiffThreshold = 2e-7;  ///< the change of a pass that ends adaptive steps (quark: any steps)
-    bool excludeSkipped = false;            ///< layers that stay in float take no part
+    /// the change of a pass that ends adaptive steps (quark: any steps)
+    double totalLayerDiffThreshold = 2e-7;
+    bool excludeSkipped = false;  ///< layers that stay in float take no part
     bool operator==(const EqualizationOptions&) const = default;
 };
 
-/// What AMD's NPU computes otherwise than ONNX says, as Quark's SimulateDPU writes it into the model: done to the float network, too,
-/// so that the drift is seen.
+/// What AMD's NPU computes otherwise than ONNX says, as Quark's SimulateDPU writes it into the model: done to
+/// the float network, too, so that the drift is seen.
 struct NpuOperators {
     bool averagePool = false;  ///< AveragePool, GlobalAveragePool, ReduceMean: the divisor is k / 2^n
     bool leakyRelu = false;    ///< the slope is a multiple of 1/256
@@ -38,7 +39,8 @@ struct NpuOperators {
 };
 
 struct TransformOptions {
-    bool simplify = false;  ///< constants folded, operators that do nothing and dead code removed, before all else
+    /// constants folded, operators that do nothing and dead code removed, before all else
+    bool simplify = false;
     bool foldBatchNorm = true;
     std::vector<std::string> skipFolding;  ///< names of layers that keep their batch norm
     ReplaceRelu6 replaceRelu6 = ReplaceRelu6::None;
@@ -49,22 +51,22 @@ struct TransformOptions {
 };
 
 struct ActivationScheme {
-    int bits = 8;            ///< 2 to 16
+    int bits = 8;  ///< 2 to 16
     bool isSigned = true;
-    bool symmetric = false;  ///< zero point 0, or in the middle of unsigned codes
+    bool symmetric = false;   ///< zero point 0, or in the middle of unsigned codes
     bool powerOfTwo = false;  ///< the scale is rounded to a power of two
     bool operator==(const ActivationScheme&) const = default;
 };
 
 enum class WeightMethod {
-    MinMax,  ///< symmetric: absmax over the largest code; affine: the range that holds 0
-    Arq,     ///< AMCT's: absmax / 2^(bits-1) where the smallest weight has the larger magnitude
-    Mse,     ///< the scale, of 100 below MinMax's, with the smallest squared error
+    MinMax,    ///< symmetric: absmax over the largest code; affine: the range that holds 0
+    Arq,       ///< AMCT's: absmax / 2^(bits-1) where the smallest weight has the larger magnitude
+    Mse,       ///< the scale, of 100 below MinMax's, with the smallest squared error
     FullSpan,  ///< symmetric: 2 absmax / (2^bits - 1), ONNX Runtime's of 4 bits; affine: as MinMax
 };
 
 struct WeightScheme {
-    int bits = 8;           ///< 2 to 16
+    int bits = 8;            ///< 2 to 16
     bool restricted = true;  ///< symmetric codes -(2^(b-1)-1) .. 2^(b-1)-1; otherwise the code -2^(b-1), too
     bool perChannel = false;
     bool perChannelProducts = true;  ///< Gemm and MatMul, too, where perChannel
@@ -75,31 +77,38 @@ struct WeightScheme {
     bool operator==(const WeightScheme&) const = default;
 };
 
-/// Of biases: 32 bits in units of input scale times weight scale; 16 or 8 bits with a power-of-two scale of their own, as Quark's NPU
-/// mode has them; kFloatBias: not quantized.
+/// Of biases: 32 bits in units of input scale times weight scale; 16 or 8 bits with a power-of-two scale of
+/// their own, as Quark's NPU mode has them; kFloatBias: not quantized.
 inline constexpr int kFloatBias = 0;
 
 /// Which tensors are quantized.
 enum class Placement {
-    InputsAndOutputs,  ///< all that a quantized layer reads and makes, for all readers; scales are passed on: ONNX Runtime
-    WeightedInputs,    ///< what a layer with weights (or an AveragePool) reads, for that layer alone: AMCT
+    /// all that a quantized layer reads and makes, for all readers; scales are passed on: ONNX Runtime
+    InputsAndOutputs,
+    WeightedInputs,  ///< what a layer with weights (or an AveragePool) reads, for that layer alone: AMCT
 };
 
 /// Which operators are quantized, and which of them choose a scale of their own (quantize/units.h).
 enum class OperatorSet {
-    Layers,       ///< layers with weights, sums, products, pools, and what moves values about
-    OnnxRuntime,  ///< also LayerNormalization, Softmax, Sigmoid..., products of two activations, constant operands
-    Aimet,        ///< layers with weights, sums, products, activations, pools, Softmax; a depthwise Conv's output apart from its Relu
-    Quark,        ///< those of OnnxRuntime, and scales of their own for AveragePool, Flatten and what else Quark's quantizer gives them
+    Layers,  ///< layers with weights, sums, products, pools, and what moves values about
+    /// also LayerNormalization, Softmax, Sigmoid..., products of two activations, constant operands
+    OnnxRuntime,
+    /// layers with weights, sums, products, activations, pools, Softmax; a depthwise Conv's output apart from
+    /// its Relu
+    Aimet,
+    /// those of OnnxRuntime, and scales of their own for AveragePool, Flatten and what else Quark's quantizer
+    /// gives them
+    Quark,
 };
 
 /// Which code a value on the border of two gets.
 enum class TieRounding {
     HalfEven,  ///< ONNX's QuantizeLinear
-    Aimet,     ///< counted from the lowest code in float32, halves up: runtime/fake_quant.h
+    Aimet,     ///< counted from the lowest code in float32, halves up: runtime/integer/fake_quant.h
 };
 
-/// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck (quantize/npu_positions.h).
+/// What AMD's NPU asks of power-of-two scales, 2^-position: Quark's NPULimitationCheck
+/// (quantize/npu_positions.h).
 struct NpuPositions {
     bool alignConcat = false, alignPool = false, alignPad = false, alignSlice = false;
     bool adjustShiftRead = false, adjustShiftWrite = false, adjustShiftCut = false, adjustShiftBias = false;
@@ -138,18 +147,19 @@ enum class SkipMetric {
 /// A rule that keeps layers in float. Which fields count depends on the kind.
 struct SkipRule {
     SkipKind kind = SkipKind::Node;
-    /// Node; Threshold: those that the session has found to be beyond it. Of a threshold they are no part of the person's decision:
-    /// never written.
+    /// Node; Threshold: those that the session has found to be beyond it. Of a threshold they are no part of
+    /// the person's decision: never written.
     std::vector<std::string> layers;
-    std::string from;                 ///< Until, Downstream
-    std::vector<std::string> to;      ///< Until
-    std::string op;                   ///< Type
-    std::string regex;                ///< Pattern, searched in the layer's name (ECMAScript)
-    std::string like = {};            ///< Block: a scope or a layer; model/blocks.h
+    std::string from;                         ///< Until, Downstream
+    std::vector<std::string> to;              ///< Until
+    std::string op;                           ///< Type
+    std::string regex;                        ///< Pattern, searched in the layer's name (ECMAScript)
+    std::string like = {};                    ///< Block: a scope or a layer; model/blocks.h
     SkipMetric metric = SkipMetric::LocalQs;  ///< Threshold
-    double threshold = 0;             ///< Threshold, in the metric's unit
-    bool below = false;               ///< Threshold: smaller values are skipped; otherwise larger ones
-    bool off = false;                 ///< kept for later: covers nothing, and may name layers that are not there
+    double threshold = 0;                     ///< Threshold, in the metric's unit
+    bool below = false;  ///< Threshold: smaller values are skipped; otherwise larger ones
+    /// kept for later: covers nothing, and may name layers that are not there
+    bool off = false;
     bool operator==(const SkipRule&) const = default;
 };
 
@@ -194,8 +204,9 @@ struct RefineOptions {
 
 /// How the quantized model is written; no result depends on it.
 struct ExportOptions {
-    bool floatWeights = false;  ///< weights and biases in float with Q/DQ behind them, instead of integers with DQ
-    bool fourBitTypes = true;   ///< up to 4 bits as int4 and uint4, which need opset 21; otherwise in 8 bits
+    /// weights and biases in float with Q/DQ behind them, instead of integers with DQ
+    bool floatWeights = false;
+    bool fourBitTypes = true;  ///< up to 4 bits as int4 and uint4, which need opset 21; otherwise in 8 bits
     bool operator==(const ExportOptions&) const = default;
 };
 
@@ -207,7 +218,8 @@ struct QuantizationConfig {
     RefineOptions refine;
     ExportOptions exports;
     bool skipTail = true;
-    bool wholeTail = false;  ///< however much of the network it covers; false: only a small tail (config/tail_rule.h)
+    /// however much of the network it covers; false: only a small tail (config/tail_rule.h)
+    bool wholeTail = false;
     std::vector<SkipRule> rules;
     std::map<std::string, LayerSettings> layers;
     bool operator==(const QuantizationConfig&) const = default;

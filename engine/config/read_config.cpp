@@ -40,8 +40,8 @@ void requireSearchStep(const std::string& path, const CalibrationParameters& par
     if (!parameters.searchRange || !parameters.searchStep) return;
     const auto [start, end] = *parameters.searchRange;
     if (!stepFits(*parameters.searchStep, start, end))
-        failInput("{}search_step: {} is larger than search_range is wide; choose a smaller step", path.empty() ? "" : path + ".",
-                  *parameters.searchStep);
+        failInput("{}search_step: {} is larger than search_range is wide; choose a smaller step",
+                  path.empty() ? "" : path + ".", *parameters.searchStep);
 }
 
 CalibrationParameters calibrationParametersFromJson(const nlohmann::json& json) {

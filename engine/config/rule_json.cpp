@@ -26,7 +26,8 @@ void readThresholdRule(ObjectReader& reader, SkipRule& rule) {
     rule.below = below != nullptr;
     const Json& value = rule.below ? *below : *above;
     if (!value.is_number())
-        failInput("{}: must be a number, not {}", reader.pathOf(rule.below ? "below" : "above"), describeValue(value));
+        failInput("{}: must be a number, not {}", reader.pathOf(rule.below ? "below" : "above"),
+                  describeValue(value));
     rule.threshold = value.get<double>();
 }
 
@@ -109,7 +110,8 @@ OrderedJson ruleJson(const SkipRule& rule) {
 OrderedJson metricSchema() { return choiceField(kSkipMetrics).schema; }
 
 /// The schema of one kind of rule; `keys` are required.
-OrderedJson kindSchema(const char* kind, const char* description, const std::vector<std::pair<const char*, OrderedJson>>& keys) {
+OrderedJson kindSchema(const char* kind, const char* description,
+                       const std::vector<std::pair<const char*, OrderedJson>>& keys) {
     OrderedJson schema = OrderedJson::object();
     if (*description != '\0') schema["description"] = description;
     schema["additionalProperties"] = false;
@@ -127,11 +129,13 @@ OrderedJson kindSchema(const char* kind, const char* description, const std::vec
 FieldType<std::vector<SkipRule>> rulesField() {
     return {[](ObjectReader& reader, std::string_view key, std::vector<SkipRule>& target) {
                 const Json& rules = *reader.find(key);
-                if (!rules.is_array()) failInput("{}: must be a list of rules, not {}", reader.pathOf(key), describeValue(rules));
+                if (!rules.is_array())
+                    failInput("{}: must be a list of rules, not {}", reader.pathOf(key),
+                              describeValue(rules));
                 std::vector<SkipRule> result;
                 for (const Json& rule : rules)
-                    result.push_back(
-                        readRule(ObjectReader(rule, fmt::format("{}[{}]", reader.pathOf(key), result.size()), reader.allKeys())));
+                    result.push_back(readRule(ObjectReader(
+                        rule, fmt::format("{}[{}]", reader.pathOf(key), result.size()), reader.allKeys())));
                 target = std::move(result);
             },
             [](const std::vector<SkipRule>& rules) {
@@ -146,31 +150,36 @@ OrderedJson ruleSchema() {
     const OrderedJson name = {{"$ref", "#/$defs/name"}}, someNames = {{"$ref", "#/$defs/someNames"}};
     const OrderedJson metric = {{"$ref", "#/$defs/skipMetric"}}, number = {{"type", "number"}};
     const char* const threshold =
-        "All quantizable layers whose metric is above (or below) a bound, measured without threshold rules. weight.* and "
+        "All quantizable layers whose metric is above (or below) a bound, measured without threshold rules. "
+        "weight.* and "
         "local.*: of the layer alone, without any rules.";
-    return {{"skipMetric", metricSchema()},
-            {"off",
-             {{"type", "boolean"},
-              {"default", false},
-              {"description", "Disabled: the rule is kept, has no effect, and may name layers that the model does not have."}}},
-            {"rule",
-             {{"type", "object"},
-              {"required", {"kind"}},
-              {"oneOf",
-               {kindSchema("node", "", {{"layers", someNames}}),
-                kindSchema("until", "All layers on any path from one layer to the others, including both ends.",
-                           {{"from", name}, {"to", someNames}}),
-                kindSchema("downstream", "A layer and all layers downstream of it.", {{"from", name}}),
-                kindSchema("type", "All layers with an operator.", {{"op", name}}),
-                kindSchema("pattern",
-                           "A regular expression of RE2 (no backreferences, no look-around), searched in the layer's name.",
-                           {{"regex", name}}),
-                kindSchema("block",
-                           "All layers of a block, given by its scope (/features/features.3) or the name of one layer, and of all "
-                           "blocks built like it.",
-                           {{"like", name}}),
-                kindSchema("threshold", threshold, {{"metric", metric}, {"above", number}}),
-                kindSchema("threshold", "", {{"metric", metric}, {"below", number}})}}}}};
+    return {
+        {"skipMetric", metricSchema()},
+        {"off",
+         {{"type", "boolean"},
+          {"default", false},
+          {"description",
+           "Disabled: the rule is kept, has no effect, and may name layers that the model does not have."}}},
+        {"rule",
+         {{"type", "object"},
+          {"required", {"kind"}},
+          {"oneOf",
+           {kindSchema("node", "", {{"layers", someNames}}),
+            kindSchema("until", "All layers on any path from one layer to the others, including both ends.",
+                       {{"from", name}, {"to", someNames}}),
+            kindSchema("downstream", "A layer and all layers downstream of it.", {{"from", name}}),
+            kindSchema("type", "All layers with an operator.", {{"op", name}}),
+            kindSchema("pattern",
+                       "A regular expression of RE2 (no backreferences, no look-around), searched in the "
+                       "layer's name.",
+                       {{"regex", name}}),
+            kindSchema("block",
+                       "All layers of a block, given by its scope (/features/features.3) or the name of one "
+                       "layer, and of all "
+                       "blocks built like it.",
+                       {{"like", name}}),
+            kindSchema("threshold", threshold, {{"metric", metric}, {"above", number}}),
+            kindSchema("threshold", "", {{"metric", metric}, {"below", number}})}}}}};
 }
 
 }  // namespace quantloupe

@@ -18,7 +18,9 @@ std::vector<std::string> split(std::string_view path) {
         const std::size_t dot = path.find('.');
         parts.emplace_back(path.substr(0, dot));
         if (dot == std::string_view::npos) return parts;
-        if (parts.size() == kMostParts) failInput("unknown key '{}...': no key has more than {} parts", fmt::join(parts, "."), kMostParts);
+        if (parts.size() == kMostParts)
+            failInput("unknown key '{}...': no key has more than {} parts", fmt::join(parts, "."),
+                      kMostParts);
         path.remove_prefix(dot + 1);
     }
 }

@@ -17,7 +17,8 @@ namespace {
 std::string shortList(const std::vector<std::string>& names) {
     constexpr std::size_t kShown = 3;
     std::string list;
-    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i) list += (i == 0 ? "" : ", ") + shortName(names[i]);
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
+        list += (i == 0 ? "" : ", ") + shortName(names[i]);
     if (names.size() > kShown) list += fmt::format(" and {} more", names.size() - kShown);
     return list;
 }
@@ -82,8 +83,8 @@ NodeSet coveredByBlock(const Graph& graph, const SkipRule& rule) {
         std::set<std::string> scopes;
         for (const Node& node : graph.nodes())
             for (const std::string_view scope : scopesOf(node.name)) scopes.emplace(scope);
-        failInput("the model has no block '{}': no layer's name is it or begins with '{}/'{}", rule.like, rule.like,
-                  didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
+        failInput("the model has no block '{}': no layer's name is it or begins with '{}/'{}", rule.like,
+                  rule.like, didYouMean(nearNames({scopes.begin(), scopes.end()}, rule.like, 3)));
     }
     NodeSet covered(graph.nodeCount(), false);
     for (const Block& block : blocks)
@@ -139,7 +140,8 @@ std::string describe(const SkipRule& rule) {
         case SkipKind::Block:
             return fmt::format("{} and all blocks built like it", shortName(rule.like));
         case SkipKind::Threshold:
-            return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric), rule.below ? "below" : "above", rule.threshold);
+            return fmt::format("{} {} {:g}", choiceName(kSkipMetrics, rule.metric),
+                               rule.below ? "below" : "above", rule.threshold);
     }
     return {};
 }
@@ -178,7 +180,8 @@ SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config
         decisions.tailNotice = std::move(tail.whyNot);
         if (decisions.tailNotice.empty()) {
             decisions.covered.push_back(std::move(tail.nodes));
-            explain(decisions, decisions.covered.back(), "skipped as part of the tail: the last weighted layer and what follows");
+            explain(decisions, decisions.covered.back(),
+                    "skipped as part of the tail: the last weighted layer and what follows");
         }
     }
     for (const auto& [name, settings] : config.layers) {

@@ -2,10 +2,11 @@
 #pragma once
 // Which layers the configuration keeps in float, and by which rule.
 //
-// Precedence: a layer's own setting (layers.NAME.quantize) beats every rule; among rules the first that matches gives
-// the reason; the tail comes last. Semantics of until, downstream and tail: model/reachability.h. A rule acts on all
-// nodes that it covers; its effect is on the quantizable ones. A threshold covers the layers that the session has written into it
-// (session/threshold_rules.h), which are none before anything was measured.
+// Precedence: a layer's own setting (layers.NAME.quantize) beats every rule; among rules the first that
+// matches gives the reason; the tail comes last. Semantics of until, downstream and tail:
+// model/reachability.h. A rule acts on all nodes that it covers; its effect is on the quantizable ones. A
+// threshold covers the layers that the session has written into it (session/studies/threshold_rules.h), which
+// are none before anything was measured.
 
 #include <string>
 #include <vector>
@@ -20,18 +21,19 @@ namespace quantloupe {
 std::string describe(const SkipRule& rule);
 
 struct SkipDecisions {
-    /// One entry a node of the source graph: empty = not skipped, otherwise why ("skipped by rule 2: from A until B").
+    /// One entry a node of the source graph: empty = not skipped, otherwise why ("skipped by rule 2: from A
+    /// until B").
     std::vector<std::string> reasons;
-    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then the tail's, if the tail is skipped and
-    /// not too large (config/tail_rule.h).
+    /// The nodes each rule covers (none, if it is switched off), in the order of the rules; then the tail's,
+    /// if the tail is skipped and not too large (config/tail_rule.h).
     std::vector<NodeSet> covered;
     /// Why the tail is quantized although the configuration skips it; empty otherwise.
     std::string tailNotice;
     bool skipped(NodeId node) const { return !reasons[node.index()].empty(); }
 };
 
-/// Throws Error for a name that the graph does not have (with near names), a rule without effect (no path from A to B;
-/// says so if there is one from B to A) or a bad regular expression.
+/// Throws Error for a name that the graph does not have (with near names), a rule without effect (no path
+/// from A to B; says so if there is one from B to A) or a bad regular expression.
 SkipDecisions resolveSkips(const Graph& source, const QuantizationConfig& config);
 
 /// The same decisions without the rules that are switched off.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration's JSON, written: every key, whatever its value, so that a file does not depend on defaults.
+// The configuration's JSON, written: every key, whatever its value, so that a file does not depend on
+// defaults.
 
 #include "base/atomic_file.h"
 #include "base/error.h"

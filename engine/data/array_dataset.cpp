@@ -98,7 +98,8 @@ DatasetPtr openArrays(const std::filesystem::path& file, const std::vector<Input
     if (file.extension() == ".npy") {
         if (inputs.size() != 1)
             failInput(
-                "the network has {} inputs but a .npy contains only one array: save a .npz with an array for each",
+                "the network has {} inputs but a .npy contains only one array: save a .npz with an array for "
+                "each",
                 inputs.size());
         arrays[inputs.front().name] = loadNpy(file);
     } else {

@@ -82,13 +82,15 @@ void checkArrayFits(const Constant& array, const InputSpec& input, const std::st
                            dataTypeName(array.type()), input.name, toString(input.shape),
                            dataTypeName(input.type));
     };
-    if (dims.empty()) failInput("'{}' is a single number: its first dimension must be the number of samples", name);
+    if (dims.empty())
+        failInput("'{}' is a single number: its first dimension must be the number of samples", name);
     if (!input.shape.empty()) {
         bool fits = dims.size() == input.shape.size();
         for (std::size_t d = 1; fits && d < dims.size(); ++d)
             fits = !input.shape[d].known() || input.shape[d].value == dims[d];
         if (!fits)
-            failInput("{}: all dimensions after the first one, the number of samples, must match", describe());
+            failInput("{}: all dimensions after the first one, the number of samples, must match",
+                      describe());
     }
     if (!convertible(array.type(), input.type))
         failInput("{}: save it as {}", describe(), dataTypeName(input.type));

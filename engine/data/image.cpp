@@ -37,8 +37,9 @@ Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSiz
         failInput("the image is too large: {}×{} pixels, the limit is {} million", width, height,
                   kMostPixels / 1000000);
     if (width * height > kHarmlessPixels && width * height / kMostPixelsPerByte > fileSize)
-        failInput("the file header says {}×{} pixels but the file has only {} bytes: it is damaged or malicious", width,
-                  height, fileSize);
+        failInput(
+            "the file header says {}×{} pixels but the file has only {} bytes: it is damaged or malicious",
+            width, height, fileSize);
     Image image;
     image.width = static_cast<int>(width);
     image.height = static_cast<int>(height);

@@ -111,7 +111,8 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
         const Listing inside = list(folder / name);
         if (!inside.images.empty() && !top.images.empty())
             failInput(
-                "it contains both images ('{}') and folders of images ('{}'): use a flat folder or one folder per "
+                "it contains both images ('{}') and folders of images ('{}'): use a flat folder or one "
+                "folder per "
                 "class",
                 top.images.front(), name);
         if (!inside.folders.empty() && top.images.empty())
@@ -127,8 +128,9 @@ DatasetPtr openImageFolder(const fs::path& folder, const std::vector<InputSpec>&
             "the folder contains no samples: no .jpg, .jpeg or .png in it or in its subfolders, and no "
             "test_data_set_*");
     if (inputs.size() != 1)
-        failInput("images can only be used for networks with one input, this one has {}: use arrays (.npz) instead",
-                  inputs.size());
+        failInput(
+            "images can only be used for networks with one input, this one has {}: use arrays (.npz) instead",
+            inputs.size());
     // By the joined path: "a-b/1.jpg" comes before "a/1.jpg", though class "a" comes before "a-b".
     std::sort(files.begin(), files.end(),
               [](const ImageFile& a, const ImageFile& b) { return a.relative < b.relative; });

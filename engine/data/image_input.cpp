@@ -42,8 +42,10 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
       m_preprocess(preprocess),
       m_channels(preprocess.color == Preprocess::Color::Gray ? 1 : 3) {
     if (spec.type != DataType::Float32 && !(spec.type == DataType::UInt8 && isIdentity(preprocess)))
-        failInput("input '{}' takes {}, but images are converted to float32 (or uint8, with scale 1, mean 0 and std 1)",
-                  spec.name, dataTypeName(spec.type));
+        failInput(
+            "input '{}' takes {}, but images are converted to float32 (or uint8, with scale 1, mean 0 and "
+            "std 1)",
+            spec.name, dataTypeName(spec.type));
     if (preprocess.mean.size() != m_channels || preprocess.std.size() != m_channels)
         failInput("the preprocessing outputs {} channels but 'mean' has {} numbers and 'std' {}", m_channels,
                   preprocess.mean.size(), preprocess.std.size());
@@ -55,7 +57,8 @@ ImageInput::ImageInput(const InputSpec& spec, const Preprocess& preprocess)
         const Dim& channels = spec.shape[axes.channels];
         if (channels.known() && channels.value != static_cast<std::int64_t>(m_channels))
             failInput(
-                "input '{}' ({}) takes {} channels in the layout {}, but the preprocessing outputs {}: check its "
+                "input '{}' ({}) takes {} channels in the layout {}, but the preprocessing outputs {}: check "
+                "its "
                 "'layout' and 'color'",
                 spec.name, toString(spec.shape), channels.value, nameOf(preprocess.layout), m_channels);
         if (const auto& size = preprocess.centerCrop ? preprocess.centerCrop : preprocess.resize) {

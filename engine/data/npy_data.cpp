@@ -49,13 +49,13 @@ ConstantPtr readNpyData(const NpyHeader& header, const ByteSource& source, std::
     const std::size_t element = elementSize(type);
     const auto wanted = static_cast<std::uint64_t>(elementCount(header.shape)) * element;
     if (wanted > available)
-        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}", toString(header.shape),
-                  wanted, available);
+        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}",
+                  toString(header.shape), wanted, available);
     std::vector<std::byte> bytes(static_cast<std::size_t>(wanted));
     const std::size_t got = source(bytes.data(), bytes.size());
     if (got != bytes.size())
-        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}", toString(header.shape),
-                  wanted, got);
+        failInput("the file is incomplete: the shape {} needs {} bytes, but there are {}",
+                  toString(header.shape), wanted, got);
     if (header.descr.front() == '>') swapBytes(bytes, element);
     if (header.fortranOrder && header.shape.size() > 1) bytes = toRowMajor(bytes, header.shape, element);
     return Constant::fromBytes(type, header.shape, std::move(bytes));

@@ -50,8 +50,8 @@ Archive openArchive(const InputFile& file) {
 /// Null for an entry whose type we do not have.
 ConstantPtr readEntry(zip_t* archive, const zip_stat_t& stat) {
     if (stat.size / kMostInflation > stat.comp_size)
-        failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious", stat.size,
-                  stat.comp_size);
+        failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious",
+                  stat.size, stat.comp_size);
     const Entry entry(zip_fopen_index(archive, stat.index, 0));
     if (!entry) failInput("the entry cannot be opened: {}", zip_strerror(archive));
     const ByteSource source = [&](std::byte* target, std::size_t size) {
@@ -165,12 +165,14 @@ void saveNpz(const std::map<std::string, ConstantPtr>& arrays, const fs::path& p
         StagedFile file(path);
         std::vector<std::string> headers;
         headers.reserve(arrays.size());
-        const std::unique_ptr<zip_source_t, SourceFree> memory(zip_source_buffer_create(nullptr, 0, 0, nullptr));
+        const std::unique_ptr<zip_source_t, SourceFree> memory(
+            zip_source_buffer_create(nullptr, 0, 0, nullptr));
         if (!memory) throw std::bad_alloc();
         Archive archive(zip_open_from_source(memory.get(), ZIP_TRUNCATE, nullptr));
         if (!archive) throw std::bad_alloc();
         zip_source_keep(memory.get());  // the archive frees one reference
-        for (const auto& [name, array] : arrays) addArray(archive.get(), name, *array, headers.emplace_back(npyHeaderFor(*array)));
+        for (const auto& [name, array] : arrays)
+            addArray(archive.get(), name, *array, headers.emplace_back(npyHeaderFor(*array)));
         if (zip_close(archive.get()) != 0)
             fail(ErrorKind::Io, "the file cannot be written: {}", zip_strerror(archive.get()));
         (void)archive.release();

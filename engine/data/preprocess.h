@@ -17,9 +17,9 @@ struct Preprocess {
     enum class Color { Rgb, Bgr, Gray };
     enum class Layout { Nchw, Nhwc };
     Color color = Color::Rgb;
-    std::optional<std::array<int, 2>> resize;      ///< height, width; empty: the image must already fit
+    std::optional<std::array<int, 2>> resize;  ///< height, width; empty: the image must already fit
     Interpolation interpolation = Interpolation::Bilinear;  ///< for resizing, always antialiased
-    std::optional<std::array<int, 2>> centerCrop;  ///< height, width, after the resize
+    std::optional<std::array<int, 2>> centerCrop;           ///< height, width, after the resize
     float scale = 1.0f / 255.0f;
     std::vector<float> mean = {0, 0, 0};  ///< one per channel, in the order of `color`
     std::vector<float> std = {1, 1, 1};

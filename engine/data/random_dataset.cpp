@@ -12,7 +12,8 @@
 namespace quantloupe {
 namespace {
 
-/// The finalizer of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014): every input bit moves every output bit.
+/// The finalizer of SplitMix64 (G. L. Steele, D. Lea, C. H. Flood, OOPSLA 2014): every input bit moves every
+/// output bit.
 std::uint64_t mixed(std::uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
@@ -34,9 +35,9 @@ float normal(std::uint64_t stream, std::uint64_t index) {
 
 struct RandomInput {
     DataType type = DataType::Float32;
-    Dims dims;                         ///< of a sample
+    Dims dims;  ///< of a sample
     bool ones = false;
-    std::int64_t low = 0, count = 2;   ///< integers: low to low + count - 1
+    std::int64_t low = 0, count = 2;  ///< integers: low to low + count - 1
 };
 
 /// The smallest table that the tensor's values index, seen through what keeps values; -1 if there is none.
@@ -55,8 +56,8 @@ std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
             const std::int64_t axis = node.attributes.integer("axis", 0);
             const std::int64_t positive = axis < 0 ? axis + rank : axis;
             if (positive >= 0 && positive < rank) take(table->dims()[static_cast<std::size_t>(positive)]);
-        } else if (node.op == "Cast" || node.op == "Reshape" || node.op == "Squeeze" || node.op == "Unsqueeze" ||
-                   node.op == "Identity") {
+        } else if (node.op == "Cast" || node.op == "Reshape" || node.op == "Squeeze" ||
+                   node.op == "Unsqueeze" || node.op == "Identity") {
             if (node.input(0) == tensor && node.output().valid()) take(rowsIndexedBy(graph, node.output()));
         }
     }
@@ -66,8 +67,10 @@ std::int64_t rowsIndexedBy(const Graph& graph, TensorId tensor) {
 RandomInput inputOf(const Graph& graph, TensorId id) {
     const TensorInfo& tensor = graph.tensor(id);
     if (!tensor.shape || tensor.shape->empty())
-        failInput("the model does not specify the shape of its input '{}', so random inputs cannot be generated for it; provide data",
-                  tensor.name);
+        failInput(
+            "the model does not specify the shape of its input '{}', so random inputs cannot be generated "
+            "for it; provide data",
+            tensor.name);
     RandomInput input;
     if (tensor.type != DataType::Undefined) input.type = tensor.type;
     for (std::size_t d = 1; d < tensor.shape->size(); ++d)
@@ -95,7 +98,8 @@ RandomInput inputOf(const Graph& graph, TensorId id) {
             break;
         default:
             fail(ErrorKind::Unsupported,
-                 "the input '{}' is {}: random inputs can only be generated for float32, integers and bool; provide data",
+                 "the input '{}' is {}: random inputs can only be generated for float32, integers and bool; "
+                 "provide data",
                  tensor.name, dataTypeName(input.type));
     }
     if (const std::int64_t rows = rowsIndexedBy(graph, id); rows > 0) {
@@ -109,7 +113,8 @@ RandomInput inputOf(const Graph& graph, TensorId id) {
 
 class RandomDataset : public Dataset {
   public:
-    RandomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed) : m_samples(samples), m_seed(seed) {
+    RandomDataset(const Graph& graph, std::size_t samples, std::uint64_t seed)
+        : m_samples(samples), m_seed(seed) {
         for (const TensorId id : graph.inputs()) m_inputs.push_back(inputOf(graph, id));
     }
 
@@ -119,7 +124,8 @@ class RandomDataset : public Dataset {
         std::vector<SampleTensor> tensors;
         for (std::size_t i = 0; i < m_inputs.size(); ++i) {
             const RandomInput& input = m_inputs[i];
-            const std::uint64_t stream = mixed(mixed(m_seed) + 0x100000001b3u * (index * m_inputs.size() + i + 1));
+            const std::uint64_t stream =
+                mixed(mixed(m_seed) + 0x100000001b3u * (index * m_inputs.size() + i + 1));
             const auto count = static_cast<std::size_t>(elementCount(input.dims));
             const std::size_t size = elementSize(input.type);
             SampleTensor tensor{input.type, input.dims, std::vector<std::byte>(count * size)};
@@ -129,7 +135,8 @@ class RandomDataset : public Dataset {
                     const float value = input.ones ? 1.0f : normal(stream, e);
                     std::memcpy(place, &value, sizeof value);
                 } else {
-                    const auto within = static_cast<std::int64_t>(hashOf(stream, e) % static_cast<std::uint64_t>(input.count));
+                    const auto within = static_cast<std::int64_t>(hashOf(stream, e) %
+                                                                  static_cast<std::uint64_t>(input.count));
                     const std::int64_t value = input.ones ? 1 : input.low + within;
                     std::memcpy(place, &value, size);  // little endian, as all of the engine
                 }

@@ -7,8 +7,8 @@
 //
 // - float32: standard normal (preprocessed images have about this distribution);
 // - an input whose name contains "mask", and bool: all ones (nothing is masked out);
-// - integers that index the rows of a constant table (Gather): uniform over the rows; uint8 and int8: uniform over the
-//   type, like pixels; other integers: 0 or 1.
+// - integers that index the rows of a constant table (Gather): uniform over the rows; uint8 and int8: uniform
+//   over the type, like pixels; other integers: 0 or 1.
 // Each value is a hash of seed, sample, input and position, independent of threads and of the order of
 // access.
 

@@ -27,10 +27,10 @@ const std::vector<Dialect>& dialects() {
         {"amct-minimal",
          "AMCT configuration, minimal (TensorFlow)",
          ".amct_minimal.json",
-         "config.json with only the keys that AMCT's oldest tools support: no bit widths, no hfmg, no batch_num",
+         "config.json with only the keys that AMCT's oldest tools support: no bit widths, no hfmg, no "
+         "batch_num",
          DialectNeeds::States,
-         {"8 bits everywhere", "only ifmr and arq_quantize",
-          "all limits of AMCT's full configuration"},
+         {"8 bits everywhere", "only ifmr and arq_quantize", "all limits of AMCT's full configuration"},
          writeAmctMinimal,
          readAmct},
         {"amct-simple",
@@ -179,7 +179,8 @@ std::vector<std::string> dialectNames(bool reading) {
 
 const Dialect& dialectNamed(const std::string& name, bool reading) {
     for (const Dialect& dialect : dialects())
-        if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr)) return dialect;
+        if (dialect.name == name && (reading ? dialect.read != nullptr : dialect.write != nullptr))
+            return dialect;
     const std::vector<std::string> names = dialectNames(reading);
     failInput("unknown format '{}' to {}{}; available: {}", name, reading ? "read" : "write",
               didYouMean(nearNames(names, name, 2)), fmt::join(names, ", "));
@@ -196,7 +197,8 @@ namespace {
 void makeExecutable(const std::filesystem::path& path) {
     using enum std::filesystem::perms;
     std::error_code ignored;  // a file system without permissions
-    std::filesystem::permissions(path, owner_exec | group_exec | others_exec, std::filesystem::perm_options::add, ignored);
+    std::filesystem::permissions(path, owner_exec | group_exec | others_exec,
+                                 std::filesystem::perm_options::add, ignored);
 }
 
 /// Commits the main file last. If a file cannot be renamed, removes the new files committed before it.
@@ -218,7 +220,8 @@ void commitAll(std::vector<StagedFile>& files) {
 
 }  // namespace
 
-std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
+std::vector<std::filesystem::path> writeExport(const ExportResult& result,
+                                               const std::filesystem::path& output,
                                                const InputPaths& inputs) {
     std::vector<std::filesystem::path> paths;
     for (const ExportedFile& file : result.files) {
@@ -226,7 +229,8 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result, const
         inputs.checkOutput(paths.back());
         for (std::size_t i = 0; i + 1 < paths.size(); ++i)
             if (paths[i] == paths.back())
-                failInput("'{}' would be written twice: choose an output with another ending", paths.back().string());
+                failInput("'{}' would be written twice: choose an output with another ending",
+                          paths.back().string());
     }
     std::vector<StagedFile> staged;
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -240,7 +244,9 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result, const
 }
 
 std::string withNames(const std::string& text, const std::map<std::string, std::string>& renamed) {
-    const auto isOneOf = [](char c, std::string_view characters) { return characters.find(c) != std::string_view::npos; };
+    const auto isOneOf = [](char c, std::string_view characters) {
+        return characters.find(c) != std::string_view::npos;
+    };
     const auto standsAlone = [&](std::size_t begin, std::size_t end) {
         const char before = begin == 0 ? ' ' : text[begin - 1], after = end == text.size() ? ' ' : text[end];
         if (isOneOf(before, "\"'")) return after == before;
@@ -250,18 +256,22 @@ std::string withNames(const std::string& text, const std::map<std::string, std::
     for (std::size_t i = 0; i < text.size();) {
         const std::pair<const std::string, std::string>* found = nullptr;
         for (const auto& entry : renamed)
-            if (!entry.first.empty() && text.compare(i, entry.first.size(), entry.first) == 0 && standsAlone(i, i + entry.first.size())) {
+            if (!entry.first.empty() && text.compare(i, entry.first.size(), entry.first) == 0 &&
+                standsAlone(i, i + entry.first.size())) {
                 found = &entry;
                 break;
             }
-        if (found) result += found->second;
-        else result += text[i];
+        if (found)
+            result += found->second;
+        else
+            result += text[i];
         i += found ? found->first.size() : 1;
     }
     return result;
 }
 
-ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start, const std::filesystem::path& path,
+ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+                        const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed) {
     ImportSource source{std::move(graph), start, readFile(path), path};
     if (!renamed.empty()) source.text = withNames(source.text, renamed);

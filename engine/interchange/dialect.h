@@ -22,21 +22,24 @@ struct Plan;
 struct ExportSource {
     std::shared_ptr<const Prepared> prepared;
     QuantizationConfig config;
-    std::vector<LayerResult> layers;  ///< Evaluation::layers; states are sufficient unless the format needs metrics
-    std::filesystem::path model;      ///< the source model's file
-    std::filesystem::path output;     ///< path of the main file; companion files are named after it
+    /// Evaluation::layers; states are sufficient unless the format needs metrics
+    std::vector<LayerResult> layers;
+    std::filesystem::path model;   ///< the source model's file
+    std::filesystem::path output;  ///< path of the main file; companion files are named after it
     /// Source of the calibration samples, and how images are preprocessed; empty: not given.
     std::filesystem::path calibrationData;
     Preprocess preprocess;
     std::shared_ptr<const Plan> plan;  ///< the scales; null: not calibrated
     EvaluationPtr evaluation;          ///< the results; null or incomplete if not evaluated
-    std::vector<AccuracyStep> path;     ///< accuracy loss by step (Session::accuracyPath); empty: not evaluated
+    /// accuracy loss by step (Session::accuracyPath); empty: not evaluated
+    std::vector<AccuracyStep> path;
     std::vector<AccuracyStep> history;  ///< earlier evaluated configurations, oldest first; empty: unknown
 };
 
 /// One file of an export: text or a model.
 struct ExportedFile {
-    /// Empty: the output itself. "/NAME": a file of this name in the same folder. Otherwise it replaces the extension of the output.
+    /// Empty: the output itself. "/NAME": a file of this name in the same folder. Otherwise it replaces the
+    /// extension of the output.
     std::string ending;
     std::string text;
     GraphPtr model;  ///< not null: an ONNX file
@@ -76,28 +79,34 @@ struct Dialect {
     std::string what;    ///< one line: what the file contains and which tool reads it
     DialectNeeds needs = DialectNeeds::States;
     std::vector<std::string> limits;  ///< descriptions of what it can never express
-    /// Null if the format cannot be written or read. Both throw Error naming the layer, file, line or key and the expected value.
+    /// Null if the format cannot be written or read. Both throw Error naming the layer, file, line or key and
+    /// the expected value.
     ExportResult (*write)(const ExportSource&) = nullptr;
     ImportResult (*read)(const ImportSource&) = nullptr;
 };
 
 /// All formats, in the order of the menus.
 const std::vector<Dialect>& dialects();
-/// Throws Error that lists the available names. `reading`: finds a format that can be read, otherwise one that can be written.
+/// Throws Error that lists the available names. `reading`: finds a format that can be read, otherwise one
+/// that can be written.
 const Dialect& dialectNamed(const std::string& name, bool reading);
 std::vector<std::string> dialectNames(bool reading);
 
 /// Returns the path of one file of an export.
 std::filesystem::path exportedPath(const std::filesystem::path& output, const std::string& ending);
-/// Writes all files or none and returns their paths, the main file first. Throws Error, also if a file would overwrite one of the
-/// inputs.
-std::vector<std::filesystem::path> writeExport(const ExportResult& result, const std::filesystem::path& output,
+/// Writes all files or none and returns their paths, the main file first. Throws Error, also if a file would
+/// overwrite one of the inputs.
+std::vector<std::filesystem::path> writeExport(const ExportResult& result,
+                                               const std::filesystem::path& output,
                                                const InputPaths& inputs = {});
-/// Reads the configuration from the file; errors name the file. Layer names in the file are replaced by their mapping in `renamed`.
-ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start, const std::filesystem::path& path,
+/// Reads the configuration from the file; errors name the file. Layer names in the file are replaced by their
+/// mapping in `renamed`.
+ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
+                        const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed = {});
-/// Returns the text with each name in `renamed` replaced where it is a complete name: in quotes, or between spaces and the
-/// punctuation of lists and keys. All replacements happen at once, so two names can be swapped.
+/// Returns the text with each name in `renamed` replaced where it is a complete name: in quotes, or between
+/// spaces and the punctuation of lists and keys. All replacements happen at once, so two names can be
+/// swapped.
 std::string withNames(const std::string& text, const std::map<std::string, std::string>& renamed);
 
 }  // namespace quantloupe

@@ -35,13 +35,14 @@ std::vector<FloatNode> floatNodes(const ExportSource& source) {
         if (state != LayerState::Skipped && state != LayerState::Float) continue;
         const Node& node = graph.nodes()[p];
         const TensorId output = node.output();
-        nodes.push_back({layer->name, node.name, node.op, output.valid() ? graph.tensor(output).name : std::string(),
-                         layer->state});
+        nodes.push_back({layer->name, node.name, node.op,
+                         output.valid() ? graph.tensor(output).name : std::string(), layer->state});
     }
     return nodes;
 }
 
-std::vector<std::string> namesOf(const std::vector<FloatNode>& nodes, const std::vector<std::string_view>& ops) {
+std::vector<std::string> namesOf(const std::vector<FloatNode>& nodes,
+                                 const std::vector<std::string_view>& ops) {
     std::vector<std::string> names;
     for (const FloatNode& node : nodes)
         if (among(ops, node.op)) names.push_back(node.name);

@@ -10,10 +10,10 @@
 namespace quantloupe {
 
 struct FloatNode {
-    std::string layer;   ///< name in the source
-    std::string name;    ///< name in the prepared model
-    std::string op;      ///< in the prepared model
-    std::string output;  ///< its first output tensor, in the prepared model
+    std::string layer;                       ///< name in the source
+    std::string name;                        ///< name in the prepared model
+    std::string op;                          ///< in the prepared model
+    std::string output;                      ///< its first output tensor, in the prepared model
     LayerState state = LayerState::Skipped;  ///< Skipped, Float, or Fused into such a layer
 };
 
@@ -21,9 +21,11 @@ struct FloatNode {
 std::vector<FloatNode> floatNodes(const ExportSource& source);
 
 /// Returns the names of the nodes whose operator is in `ops`, for tools that quantize only certain operators.
-std::vector<std::string> namesOf(const std::vector<FloatNode>& nodes, const std::vector<std::string_view>& ops);
+std::vector<std::string> namesOf(const std::vector<FloatNode>& nodes,
+                                 const std::vector<std::string_view>& ops);
 
-/// Returns one notice per operator that is quantized here but not by the tool: "ONNX Runtime leaves Erf in float: 2 layers".
+/// Returns one notice per operator that is quantized here but not by the tool: "ONNX Runtime leaves Erf in
+/// float: 2 layers".
 std::vector<std::string> unknownOperatorNotices(const ExportSource& source, std::string_view tool,
                                                 const std::vector<std::string_view>& ops);
 

@@ -4,12 +4,13 @@
 #include "base/error.h"
 #include "config/skip_rules.h"
 #include "model/quantized_model.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 
 namespace quantloupe {
 namespace {
 
-/// Stores the layers that threshold rules cover, so that resolving the configuration again gives the same layers.
+/// Stores the layers that threshold rules cover, so that resolving the configuration again gives the same
+/// layers.
 void fillThresholds(const Graph& graph, const Evaluation& evaluation, QuantizationConfig& config) {
     for (std::size_t i = 0; i < config.rules.size() && i < evaluation.covered.size(); ++i) {
         SkipRule& rule = config.rules[i];
@@ -27,9 +28,11 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     const QuantizationConfig config = withoutOffRules(tuned);
     const bool calibrates = session.hasData() && !session.randomInputs();
     if (dialect.needs == DialectNeeds::Scales && !calibrates)
-        failInput("{} contains scales, which need samples: open calibration data first (--calibration-data)", dialect.title);
+        failInput("{} contains scales, which need samples: open calibration data first (--calibration-data)",
+                  dialect.title);
     if (dialect.needs != DialectNeeds::Metrics && quantizationOperators(session.graph()) > 0)
-        failInput("the model is already quantized, but {} needs a float model: open the original float model", dialect.title);
+        failInput("the model is already quantized, but {} needs a float model: open the original float model",
+                  dialect.title);
     // Reports mark numbers from random inputs; a configuration for another tool cannot.
     const bool measured = dialect.needs == DialectNeeds::Metrics ? session.hasData() : calibrates;
     if (!measured) requireSamplesForThresholds(config);
@@ -43,7 +46,8 @@ ExportSource gatherExport(Session& session, const QuantizationConfig& tuned, con
     fillThresholds(session.graph(), *source.evaluation, source.config);
     // Only these reports show the accuracy path.
     const bool quantizes = quantizationOperators(session.graph()) == 0;
-    if (metrics && quantizes && (dialect.name == "html" || dialect.name == "json")) source.path = session.accuracyPath(source.config, cancel);
+    if (metrics && quantizes && (dialect.name == "html" || dialect.name == "json"))
+        source.path = session.accuracyPath(source.config, cancel);
     const bool scales = dialect.needs == DialectNeeds::Scales || dialect.needs == DialectNeeds::BetterScales;
     if (scales && calibrates) source.plan = session.plan(config, cancel);
     return source;

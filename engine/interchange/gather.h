@@ -7,8 +7,9 @@
 
 namespace quantloupe {
 
-/// Evaluates and calibrates as far as the format needs it and the session's data allow. The caller fills in the paths and the
-/// preprocessing. Throws Error (for example if the format needs scales and there is no calibration data), Cancelled.
+/// Evaluates and calibrates as far as the format needs it and the session's data allow. The caller fills in
+/// the paths and the preprocessing. Throws Error (for example if the format needs scales and there is no
+/// calibration data), Cancelled.
 ExportSource gatherExport(Session& session, const QuantizationConfig& config, const Dialect& dialect,
                           const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
 

@@ -13,7 +13,8 @@ namespace quantloupe {
 
 std::string guessDialect(const std::filesystem::path& path, std::string_view text) {
     std::string ending = path.extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const auto has = [&](std::string_view words) { return text.find(words) != std::string_view::npos; };
     if (ending == ".onnx") return "qdq";
     if (ending == ".encodings") return "aimet";
@@ -27,10 +28,12 @@ std::string guessDialect(const std::filesystem::path& path, std::string_view tex
     }
     if (ending != ".json") return "";
     const std::initializer_list<std::pair<const char*, const char*>> keys = {
-        {"\"quantloupe\"", "quantloupe"},        {"\"activation_encodings\"", "aimet"}, {"\"param_encodings\"", "aimet"},
-        {"\"y_scale\"", "aimet"},               {"\"global_quant_config\"", "quark"}, {"\"global_config\"", "quark"},
-        {"\"layer_type_config\"", "quark"},     {"\"algo_config\"", "quark"},         {"\"quant_enable\"", "amct"},
-        {"\"weight_quant_params\"", "amct"},    {"\"activation_offset\"", "amct"},    {"\"skip_fusion_layers\"", "amct"},
+        {"\"quantloupe\"", "quantloupe"},     {"\"activation_encodings\"", "aimet"},
+        {"\"param_encodings\"", "aimet"},     {"\"y_scale\"", "aimet"},
+        {"\"global_quant_config\"", "quark"}, {"\"global_config\"", "quark"},
+        {"\"layer_type_config\"", "quark"},   {"\"algo_config\"", "quark"},
+        {"\"quant_enable\"", "amct"},         {"\"weight_quant_params\"", "amct"},
+        {"\"activation_offset\"", "amct"},    {"\"skip_fusion_layers\"", "amct"},
         {"\"retrain_enable\"", "amct"}};
     for (const auto& [key, dialect] : keys)
         if (has(key)) return dialect;

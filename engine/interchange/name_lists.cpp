@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tools configured mainly by a list of layers to exclude: NNCF's IgnoredScope and ModelOpt's quantize().
 //
-// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a leave-until rule), so these rules are
-// exported directly. ModelOpt matches regular expressions, so names are escaped.
+// NNCF has names, operators and subgraphs (all paths between two nodes, both included, like a leave-until
+// rule), so these rules are exported directly. ModelOpt matches regular expressions, so names are escaped.
 
 #include "config/skip_rules.h"
 #include "interchange/float_nodes.h"
-#include "interchange/python_text.h"
+#include "interchange/text/python_text.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 
@@ -29,12 +29,15 @@ std::string preparedName(const ExportSource& source, const std::string& layer) {
     return now.valid() ? source.prepared->graph->node(now).name : std::string();
 }
 
-std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known) {
+std::vector<std::string> commonNotices(const ExportSource& source, std::string_view tool,
+                                       const std::set<SkipKind>& known) {
     std::vector<std::string> notices = ruleNotices(source, tool, known);
     for (std::string& text : previewNotices(source, tool)) notices.push_back(std::move(text));
     if (const auto changes = otherTransforms(source.config); !changes.empty())
-        notices.push_back(fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
-    notices.push_back(fmt::format("{} computes the scales and chooses the operators to quantize by its own rules", tool));
+        notices.push_back(
+            fmt::format("the exported float model already includes {}", fmt::join(changes, " and ")));
+    notices.push_back(
+        fmt::format("{} computes the scales and chooses the operators to quantize by its own rules", tool));
     return notices;
 }
 
@@ -55,7 +58,8 @@ ExportResult writeNncf(const ExportSource& source) {
             for (const std::string& name : rule.to) to.push_back(preparedName(source, name));
             stands = !from.empty() && std::find(to.begin(), to.end(), "") == to.end();
             if (stands)
-                subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n", pythonString(from), pythonNames(to, 8));
+                subgraphs += fmt::format("        nncf.Subgraph(inputs=[{}], outputs={}),\n",
+                                         pythonString(from), pythonNames(to, 8));
         }
         if (!stands) continue;
         // Layers in covered subgraphs and operators are not listed by name.
@@ -70,9 +74,12 @@ ExportResult writeNncf(const ExportSource& source) {
     result.notices = commonNotices(source, "NNCF", {SkipKind::Until, SkipKind::Type});
     for (const auto& [name, own] : source.config.layers)
         if (own.quantize.value_or(false) && covered.contains(name))
-            result.notices.push_back(fmt::format("'{}' is quantized here although a rule skips it, which NNCF cannot express", name));
+            result.notices.push_back(fmt::format(
+                "'{}' is quantized here although a rule skips it, which NNCF cannot express", name));
     const std::string model = source.output.stem().string() + ".float.onnx";
-    result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
+    result.files.push_back(
+        {"",
+         fmt::format(R"(#!/usr/bin/env python3
 """Quantizes {0} with NNCF as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
@@ -113,11 +120,11 @@ def main():
 if __name__ == "__main__":
     main()
 )",
-                                            source.model.filename().string(), source.output.filename().string(), pythonPlaces(source, model),
-                                            pythonNames(names, 4), pythonNames(types, 4), subgraphs, pythonReader(source),
-                                            pythonString(source.output.stem().string() + ".quantized.onnx"),
-                                            source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
-                            nullptr, true});
+                     source.model.filename().string(), source.output.filename().string(),
+                     pythonPlaces(source, model), pythonNames(names, 4), pythonNames(types, 4), subgraphs,
+                     pythonReader(source), pythonString(source.output.stem().string() + ".quantized.onnx"),
+                     source.config.quantization.activation.symmetric ? "PERFORMANCE" : "MIXED"),
+         nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;
 }
@@ -132,11 +139,15 @@ ExportResult writeModelOpt(const ExportSource& source) {
     if (!entropy && source.config.calibration.method != CalibrationMethod::MinMax)
         result.notices.emplace_back("ModelOpt supports only max and entropy calibration: max is used");
     if (!source.config.quantization.activation.symmetric)
-        result.notices.emplace_back("ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
+        result.notices.emplace_back(
+            "ModelOpt's activations are symmetric, for TensorRT; the preview's are affine");
     if (source.config.quantization.weight.bits != 8)
-        result.notices.push_back(fmt::format("ModelOpt's int8 mode has 8-bit weights, not {}-bit", source.config.quantization.weight.bits));
+        result.notices.push_back(fmt::format("ModelOpt's int8 mode has 8-bit weights, not {}-bit",
+                                             source.config.quantization.weight.bits));
     const std::string model = source.output.stem().string() + ".float.onnx";
-    result.files.push_back({"", fmt::format(R"(#!/usr/bin/env python3
+    result.files.push_back(
+        {"",
+         fmt::format(R"(#!/usr/bin/env python3
 """Quantizes {0} with NVIDIA's ModelOpt as tuned in Quantloupe.
 
 Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
@@ -173,10 +184,11 @@ def main():
 if __name__ == "__main__":
     main()
 )",
-                                            source.model.filename().string(), source.output.filename().string(), pythonPlaces(source, model),
-                                            pythonNames(patterns), pythonReader(source),
-                                            pythonString(source.output.stem().string() + ".quantized.onnx"), entropy ? "\"entropy\"" : "\"max\""),
-                            nullptr, true});
+                     source.model.filename().string(), source.output.filename().string(),
+                     pythonPlaces(source, model), pythonNames(patterns), pythonReader(source),
+                     pythonString(source.output.stem().string() + ".quantized.onnx"),
+                     entropy ? "\"entropy\"" : "\"max\""),
+         nullptr, true});
     result.files.push_back({".float.onnx", "", source.prepared->graph, false});
     return result;
 }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "interchange/clika_names.h"
-#include "interchange/encodings_json.h"
+#include "interchange/aimet/encodings_json.h"
+#include "interchange/clika/clika_names.h"
 #include "interchange/wording.h"
 #include "interchange/writers.h"
 #include "model/graph_builder.h"
@@ -28,8 +28,8 @@ std::vector<LayerResult> undecided(const ExportSource& source) {
     return layers;
 }
 
-/// Returns the graph with CLIKA's name appended to each ONNX name: "/stem/Conv (conv)". `origin[n]` is the source node of
-/// node n.
+/// Returns the graph with CLIKA's name appended to each ONNX name: "/stem/Conv (conv)". `origin[n]` is the
+/// source node of node n.
 GraphPtr withClikaNames(const Graph& graph, const ClikaNames& names, const std::vector<NodeId>& origin) {
     GraphBuilder builder(graph);
     for (std::size_t n = 0; n < graph.nodeCount(); ++n)
@@ -38,8 +38,8 @@ GraphPtr withClikaNames(const Graph& graph, const ClikaNames& names, const std::
 }
 
 /// CLIKA's files are named model_init and model_post_preprocessing. If the output's name contains
-/// model_post_preprocessing, `word` replaces it; otherwise `word` is appended to the name, so that the pictures of two
-/// networks do not overwrite each other.
+/// model_post_preprocessing, `word` replaces it; otherwise `word` is appended to the name, so that the
+/// pictures of two networks do not overwrite each other.
 std::string pictureBeside(const std::filesystem::path& output, const std::string& word, const char* ending) {
     static const std::string kAfter = "model_post_preprocessing";
     std::string stem = output.stem().string();
@@ -88,21 +88,26 @@ ExportResult writeClikaGraphs(const ExportSource& source) {
 
 ExportResult writeModelExplorer(const ExportSource& source) {
     const Graph& graph = *source.prepared->source;
-    OrderedJson sensitivities = {{"results", OrderedJson::object()},
-                                 {"gradient", {{{"stop", 0}, {"bgColor", "#e3f4e3"}}, {{"stop", 1}, {"bgColor", "#d64545"}}}}};
+    OrderedJson sensitivities = {
+        {"results", OrderedJson::object()},
+        {"gradient", {{{"stop", 0}, {"bgColor", "#e3f4e3"}}, {{"stop", 1}, {"bgColor", "#d64545"}}}}};
     OrderedJson states = {{"results", OrderedJson::object()}};
     const std::vector<StateColors> colors = layerColors(source.layers);
     for (std::size_t i = 0; i < source.layers.size(); ++i) {
         const LayerResult& layer = source.layers[i];
         const TensorId output = graph.node(layer.node).output();
         if (!output.valid()) continue;
-        const std::string& key = graph.tensor(output).name;  // Model Explorer identifies nodes by their output tensor
+        // Model Explorer identifies nodes by their output tensor
+        const std::string& key = graph.tensor(output).name;
         states["results"][key] = {{"value", layerStateName(layer.state)}, {"bgColor", colors[i].fill}};
-        if (layer.local && std::isfinite(layer.local->qs)) sensitivities["results"][key] = {{"value", layer.local->qs}};
+        if (layer.local && std::isfinite(layer.local->qs))
+            sensitivities["results"][key] = {{"value", layer.local->qs}};
     }
     ExportResult result;
     if (sensitivities["results"].empty())
-        result.notices.emplace_back("without data there are no sensitivities (QS): the first file is empty, the second contains the states");
+        result.notices.emplace_back(
+            "without data there are no sensitivities (QS): the first file is empty, the second contains the "
+            "states");
     result.files.push_back({"", dumpedJson(sensitivities), nullptr, false});
     result.files.push_back({".states.json", dumpedJson(states), nullptr, false});
     return result;

@@ -12,13 +12,20 @@ namespace {
 
 std::string_view kindWord(SkipKind kind) {
     switch (kind) {
-        case SkipKind::Node: return "layer";
-        case SkipKind::Until: return "leave-until";
-        case SkipKind::Downstream: return "downstream";
-        case SkipKind::Type: return "operator-type";
-        case SkipKind::Pattern: return "name-pattern";
-        case SkipKind::Block: return "identical-blocks";
-        case SkipKind::Threshold: return "threshold";
+        case SkipKind::Node:
+            return "layer";
+        case SkipKind::Until:
+            return "leave-until";
+        case SkipKind::Downstream:
+            return "downstream";
+        case SkipKind::Type:
+            return "operator-type";
+        case SkipKind::Pattern:
+            return "name-pattern";
+        case SkipKind::Block:
+            return "identical-blocks";
+        case SkipKind::Threshold:
+            return "threshold";
     }
     return "such";
 }
@@ -45,8 +52,8 @@ std::string jsonQuoted(const std::string& text) {
     }
 }
 
-std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known,
-                                     bool tail) {
+std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool,
+                                     const std::set<SkipKind>& known, bool tail) {
     const Graph& graph = *source.prepared->source;
     const SkipDecisions skips = resolveSkips(graph, source.config);
     std::vector<std::string> notices;
@@ -55,7 +62,8 @@ std::vector<std::string> ruleNotices(const ExportSource& source, std::string_vie
         for (const LayerResult& layer : source.layers)
             count += layer.node.valid() && layer.state == LayerState::Skipped &&
                      layer.node.index() < covered.size() && covered[layer.node.index()];
-        notices.push_back(fmt::format("{} has no {} rule: resolved to {}{}", tool, kind, counted(count, "layer"), rule));
+        notices.push_back(
+            fmt::format("{} has no {} rule: resolved to {}{}", tool, kind, counted(count, "layer"), rule));
     };
     for (std::size_t i = 0; i < source.config.rules.size(); ++i) {
         const SkipRule& rule = source.config.rules[i];
@@ -86,22 +94,29 @@ std::vector<std::string> otherTransforms(const QuantizationConfig& config) {
 
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool) {
     if (config.quantization.rounding == TieRounding::HalfEven) return {};
-    return {fmt::format("the preview rounds ties as AIMET does (quantization.rounding aimet), but {} rounds them to even: a few codes differ; "
-                        "set half_even to preview that",
-                        tool)};
+    return {
+        fmt::format("the preview rounds ties as AIMET does (quantization.rounding aimet), but {} rounds them "
+                    "to even: a few codes differ; "
+                    "set half_even to preview that",
+                    tool)};
 }
 
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool) {
     std::vector<std::string> notices;
     if (tool != "AIMET") notices = roundingNotices(source.config, tool);
     if (source.config.refine.biasCorrection != BiasCorrection::Off)
-        notices.push_back(fmt::format("the corrected biases of the preview are not part of this export: {} gets the float biases", tool));
+        notices.push_back(fmt::format(
+            "the corrected biases of the preview are not part of this export: {} gets the float biases",
+            tool));
     if (source.config.refine.rounding != Rounding::Nearest)
-        notices.push_back(fmt::format("the learned rounding of the preview is not part of this export: {} rounds to the nearest code", tool));
+        notices.push_back(fmt::format(
+            "the learned rounding of the preview is not part of this export: {} rounds to the nearest code",
+            tool));
     if (source.config.quantization.placement == Placement::WeightedInputs && tool != "AMCT")
-        notices.push_back(fmt::format("the preview quantizes only the inputs of weighted layers (placement weighted_inputs), "
-                                      "as AMCT does, but {} also quantizes layer outputs",
-                                      tool));
+        notices.push_back(fmt::format(
+            "the preview quantizes only the inputs of weighted layers (placement weighted_inputs), "
+            "as AMCT does, but {} also quantizes layer outputs",
+            tool));
     return notices;
 }
 
@@ -109,8 +124,11 @@ std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::
                                      std::vector<std::string>& left) {
     std::vector<std::string> found;
     for (const std::string& name : names) {
-        if (graph.findNode(name)) found.push_back(name);
-        else left.push_back(fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name))));
+        if (graph.findNode(name))
+            found.push_back(name);
+        else
+            left.push_back(
+                fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name))));
     }
     return found;
 }
@@ -129,7 +147,8 @@ void takeSkips(const std::vector<std::string>& names, ImportResult& result) {
     SkipRule rule;
     rule.layers = names;
     result.config.rules.push_back(std::move(rule));
-    result.taken.push_back(fmt::format("{} in float", names.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", names.size())));
+    result.taken.push_back(fmt::format(
+        "{} in float", names.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", names.size())));
 }
 
 }  // namespace quantloupe

@@ -18,21 +18,26 @@ std::string shortList(const std::vector<std::string>& names);
 /// Returns the text as a JSON string. Throws Error for text that is not UTF-8.
 std::string jsonQuoted(const std::string& text);
 
-/// Returns one notice per rule that the tool does not support: "AMCT has no leave-until rule: resolved to 14 layers (from A until
-/// B)". `known`: the supported kinds; `tail`: whether the tool can keep the tail in float.
-std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool, const std::set<SkipKind>& known = {},
-                                     bool tail = false);
-/// Returns the enabled transforms other than batch-norm folding: "equalization", "the replacement of Clip(0, 6)".
+/// Returns one notice per rule that the tool does not support: "AMCT has no leave-until rule: resolved to 14
+/// layers (from A until B)". `known`: the supported kinds; `tail`: whether the tool can keep the tail in
+/// float.
+std::vector<std::string> ruleNotices(const ExportSource& source, std::string_view tool,
+                                     const std::set<SkipKind>& known = {}, bool tail = false);
+/// Returns the enabled transforms other than batch-norm folding: "equalization", "the replacement of Clip(0,
+/// 6)".
 std::vector<std::string> otherTransforms(const QuantizationConfig& config);
 
-/// Returns notices about refinements and the placement of quantizers that the tool's configuration cannot express.
+/// Returns notices about refinements and the placement of quantizers that the tool's configuration cannot
+/// express.
 std::vector<std::string> previewNotices(const ExportSource& source, std::string_view tool);
 
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
 
-/// Returns the names that are nodes of the graph. Adds a message with similar names to `left` for every other name.
-std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names, std::vector<std::string>& left);
+/// Returns the names that are nodes of the graph. Adds a message with similar names to `left` for every other
+/// name.
+std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names,
+                                     std::vector<std::string>& left);
 /// Removes all rules, the tail setting and choices of single layers, for files that list every float layer.
 void forgetSkips(QuantizationConfig& config);
 /// Adds a rule that keeps the layers in float, and a message about it. Does nothing without layers.

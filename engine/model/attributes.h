@@ -27,8 +27,9 @@ struct OpaqueAttribute {
     bool operator==(const OpaqueAttribute&) const = default;
 };
 
-using AttributeValue = std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>,
-                                    std::vector<float>, std::vector<std::string>, ConstantPtr, OpaqueAttribute>;
+using AttributeValue =
+    std::variant<std::int64_t, float, std::string, std::vector<std::int64_t>, std::vector<float>,
+                 std::vector<std::string>, ConstantPtr, OpaqueAttribute>;
 
 /// Human-readable text, truncated after 8 elements: "[3, 3]".
 std::string toString(const AttributeValue& value);

@@ -28,7 +28,8 @@ std::size_t partsOf(std::string_view scope) {
 std::vector<std::string_view> scopesOf(std::string_view name) {
     constexpr std::size_t kDeepest = 64, kLongest = 1000;
     std::vector<std::string_view> scopes;
-    for (std::size_t end = name.find('/', 1); end < kLongest && scopes.size() < kDeepest; end = name.find('/', end + 1))
+    for (std::size_t end = name.find('/', 1); end < kLongest && scopes.size() < kDeepest;
+         end = name.find('/', end + 1))
         scopes.push_back(name.substr(0, end));
     return scopes;
 }

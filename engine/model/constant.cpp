@@ -42,26 +42,38 @@ void forEachElement(DataType type, std::span<const std::byte> bytes, F&& f) {
         }
     };
     switch (type) {
-        case DataType::Float32: return visit(float{});
-        case DataType::Float64: return visit(double{});
+        case DataType::Float32:
+            return visit(float{});
+        case DataType::Float64:
+            return visit(double{});
         case DataType::Int4:
-        case DataType::Int8: return visit(std::int8_t{});
+        case DataType::Int8:
+            return visit(std::int8_t{});
         case DataType::UInt4:
         case DataType::UInt8:
-        case DataType::Bool: return visit(std::uint8_t{});
-        case DataType::Int16: return visit(std::int16_t{});
-        case DataType::UInt16: return visit(std::uint16_t{});
-        case DataType::Int32: return visit(std::int32_t{});
-        case DataType::UInt32: return visit(std::uint32_t{});
-        case DataType::Int64: return visit(std::int64_t{});
-        case DataType::UInt64: return visit(std::uint64_t{});
-        default: failInput("a constant of type {} cannot be read as numbers", dataTypeName(type));
+        case DataType::Bool:
+            return visit(std::uint8_t{});
+        case DataType::Int16:
+            return visit(std::int16_t{});
+        case DataType::UInt16:
+            return visit(std::uint16_t{});
+        case DataType::Int32:
+            return visit(std::int32_t{});
+        case DataType::UInt32:
+            return visit(std::uint32_t{});
+        case DataType::Int64:
+            return visit(std::int64_t{});
+        case DataType::UInt64:
+            return visit(std::uint64_t{});
+        default:
+            failInput("a constant of type {} cannot be read as numbers", dataTypeName(type));
     }
 }
 
 }  // namespace
 
-Constant::Constant(DataType type, Dims dims, std::shared_ptr<const void> owner, std::span<const std::byte> bytes)
+Constant::Constant(DataType type, Dims dims, std::shared_ptr<const void> owner,
+                   std::span<const std::byte> bytes)
     : m_type(type),
       m_dims(std::move(dims)),
       m_size(elementCount(m_dims)),
@@ -70,8 +82,8 @@ Constant::Constant(DataType type, Dims dims, std::shared_ptr<const void> owner, 
       m_version(std::make_unique<LazyVersion>()) {
     const std::size_t wanted = static_cast<std::size_t>(m_size) * elementSize(type);
     if (elementSize(type) != 0 && m_bytes.size() != wanted)
-        failInput("a {} tensor of shape {} needs {} bytes but has {}", dataTypeName(type), toString(m_dims), wanted,
-                  m_bytes.size());
+        failInput("a {} tensor of shape {} needs {} bytes but has {}", dataTypeName(type), toString(m_dims),
+                  wanted, m_bytes.size());
 }
 
 Constant::~Constant() = default;
@@ -125,7 +137,8 @@ std::vector<double> Constant::toDoubles() const {
         forEachElement(DataType::UInt16, m_bytes, [&](auto given) {
             const auto bits = static_cast<std::uint16_t>(given);
             // bfloat16 is the upper half of a float32.
-            values.push_back(m_type == DataType::Float16 ? halfToFloat(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16));
+            values.push_back(m_type == DataType::Float16 ? halfToFloat(bits)
+                                                         : std::bit_cast<float>(std::uint32_t{bits} << 16));
         });
     else
         forEachElement(m_type, m_bytes, [&](auto value) { values.push_back(static_cast<double>(value)); });

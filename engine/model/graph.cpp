@@ -15,7 +15,9 @@ std::optional<TensorId> Graph::findTensor(std::string_view name) const {
     return found == m_tensorByName.end() ? std::nullopt : std::optional(found->second);
 }
 
-const Constant* Graph::constantOf(TensorId id) const { return id.valid() ? tensor(id).constant.get() : nullptr; }
+const Constant* Graph::constantOf(TensorId id) const {
+    return id.valid() ? tensor(id).constant.get() : nullptr;
+}
 
 NodeId Graph::onlyConsumer(TensorId id) const {
     if (!id.valid()) return {};

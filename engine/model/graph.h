@@ -21,9 +21,9 @@
 namespace quantloupe {
 
 struct Node {
-    std::string name;    ///< unique and not empty (repaired on loading)
-    std::string op;      ///< "Conv"
-    std::string domain;  ///< "" for ai.onnx
+    std::string name;               ///< unique and not empty (repaired on loading)
+    std::string op;                 ///< "Conv"
+    std::string domain;             ///< "" for ai.onnx
     std::vector<TensorId> inputs;   ///< an omitted optional input is an invalid id
     std::vector<TensorId> outputs;  ///< likewise
     Attributes attributes;
@@ -36,9 +36,9 @@ struct Node {
 struct TensorInfo {
     std::string name;  ///< unique and not empty
     DataType type = DataType::Undefined;
-    std::optional<Shape> shape;  ///< as far as known from the file or shape inference
-    ConstantPtr constant;        ///< not null for initializers and Constant nodes
-    NodeId producer;             ///< invalid for graph inputs and constants
+    std::optional<Shape> shape;     ///< as far as known from the file or shape inference
+    ConstantPtr constant;           ///< not null for initializers and Constant nodes
+    NodeId producer;                ///< invalid for graph inputs and constants
     std::vector<NodeId> consumers;  ///< in node order, each node once
     bool graphInput = false;
     bool graphOutput = false;

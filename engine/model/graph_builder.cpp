@@ -9,8 +9,8 @@
 namespace quantloupe {
 namespace {
 
-Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors, std::span<const TensorId> inputs,
-               std::span<const TensorId> outputs, const ModelFacts& facts) {
+Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors,
+               std::span<const TensorId> inputs, std::span<const TensorId> outputs, const ModelFacts& facts) {
     VersionBuilder builder;
     for (const auto& [domain, version] : facts.opsets) builder.add(std::string_view(domain)).add(version);
     for (const auto& ids : {inputs, outputs}) {
@@ -18,12 +18,15 @@ Version hashOf(std::span<const Node> nodes, std::span<const TensorInfo> tensors,
         for (const TensorId id : ids) builder.add(std::string_view(tensors[id.index()].name));
     }
     for (const Node& node : nodes) {
-        builder.add(std::string_view(node.name)).add(std::string_view(node.op)).add(std::string_view(node.domain));
+        builder.add(std::string_view(node.name))
+            .add(std::string_view(node.op))
+            .add(std::string_view(node.domain));
         for (const auto* ids : {&node.inputs, &node.outputs}) {
             builder.add(ids->size());
             for (const TensorId id : *ids) {
                 builder.add(id.valid() ? std::string_view(tensors[id.index()].name) : std::string_view());
-                if (id.valid() && tensors[id.index()].constant) builder.add(tensors[id.index()].constant->version());
+                if (id.valid() && tensors[id.index()].constant)
+                    builder.add(tensors[id.index()].constant->version());
             }
         }
         node.attributes.addTo(builder);

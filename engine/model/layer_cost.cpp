@@ -14,8 +14,10 @@ namespace {
 
 /// Operators whose output has the shape of their data input: a shape measured after them is also the shape
 /// before them.
-constexpr std::array kSameShape = {"Relu", "Clip", "LeakyRelu", "PRelu", "Sigmoid", "HardSigmoid", "HardSwish", "Tanh", "Gelu", "Erf",
-                                   "BatchNormalization", "Identity", "Dropout", "Elu", "Selu", "Softplus", "Cast"};
+constexpr std::array kSameShape = {
+    "Relu", "Clip", "LeakyRelu",          "PRelu",    "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
+    "Gelu", "Erf",  "BatchNormalization", "Identity", "Dropout", "Elu",         "Selu",      "Softplus",
+    "Cast"};
 /// Likewise, if all other operands are constants; exporters write those with no more dimensions than the
 /// data.
 constexpr std::array kWithConstants = {"Add", "Sub", "Mul", "Div"};
@@ -23,7 +25,8 @@ constexpr int kMostSteps = 6;
 
 class CostFinder {
   public:
-    CostFinder(const Graph& graph, const Node& node, const MeasuredShapes& measured) : m_graph(graph), m_node(node), m_measured(measured) {}
+    CostFinder(const Graph& graph, const Node& node, const MeasuredShapes& measured)
+        : m_graph(graph), m_node(node), m_measured(measured) {}
 
     LayerCost find() {
         for (const TensorId in : m_node.inputs) {
@@ -34,11 +37,17 @@ class CostFinder {
         }
         if (!m_node.domain.empty()) return m_cost;
         std::uint64_t macs = 0;
-        if (m_node.op == "Conv") macs = elements(m_node.output()) * perChannel(m_node.input(1));
-        else if (m_node.op == "ConvTranspose") macs = elements(m_node.input(0)) * perChannel(m_node.input(1));
-        else if (m_node.op == "Gemm") macs = elements(m_node.output()) * extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
-        else if (m_node.op == "MatMul") macs = elements(m_node.output()) * extent(m_node.input(0), 1);
-        else if (m_node.op == "LSTM" || m_node.op == "GRU" || m_node.op == "RNN") macs = recurrent();
+        if (m_node.op == "Conv")
+            macs = elements(m_node.output()) * perChannel(m_node.input(1));
+        else if (m_node.op == "ConvTranspose")
+            macs = elements(m_node.input(0)) * perChannel(m_node.input(1));
+        else if (m_node.op == "Gemm")
+            macs = elements(m_node.output()) *
+                   extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
+        else if (m_node.op == "MatMul")
+            macs = elements(m_node.output()) * extent(m_node.input(0), 1);
+        else if (m_node.op == "LSTM" || m_node.op == "GRU" || m_node.op == "RNN")
+            macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
         m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : 1);
         return m_cost;
@@ -47,20 +56,25 @@ class CostFinder {
   private:
     void unknown(TensorId tensor) {
         if (m_cost.macsReason.empty())
-            m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs", m_graph.tensor(tensor).name);
+            m_cost.macsReason = fmt::format("the shape of '{}' is not known until the network runs",
+                                            m_graph.tensor(tensor).name);
     }
 
     /// The measured shape of a tensor or of the tensor that it is fused into; null if there is none.
     const Dims* measuredDims(TensorId tensor) const {
         if (!m_measured.dims) return nullptr;
         for (int step = 0; step < kMostSteps && tensor.valid(); ++step) {
-            if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end()) return &found->second;
+            if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end())
+                return &found->second;
             const NodeId reader = m_graph.onlyConsumer(tensor);
             if (!reader.valid()) return nullptr;
             const Node& node = m_graph.node(reader);
-            const bool constantsOnly = std::ranges::all_of(
-                node.inputs, [&](TensorId in) { return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr; });
-            if (!node.domain.empty() || !constantsOnly || !(isOneOf(node.op, kSameShape) || isOneOf(node.op, kWithConstants))) return nullptr;
+            const bool constantsOnly = std::ranges::all_of(node.inputs, [&](TensorId in) {
+                return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr;
+            });
+            if (!node.domain.empty() || !constantsOnly ||
+                !(isOneOf(node.op, kSameShape) || isOneOf(node.op, kWithConstants)))
+                return nullptr;
             tensor = node.output();
         }
         return nullptr;
@@ -95,8 +109,9 @@ class CostFinder {
     bool symbolsInInputs(std::size_t first) const {
         return std::ranges::any_of(m_graph.inputs(), [&](TensorId input) {
             const auto& shape = m_graph.tensor(input).shape;
-            return !shape || std::any_of(shape->begin() + static_cast<std::ptrdiff_t>(std::min(first, shape->size())), shape->end(),
-                                         [](const Dim& dim) { return !dim.known(); });
+            return !shape ||
+                   std::any_of(shape->begin() + static_cast<std::ptrdiff_t>(std::min(first, shape->size())),
+                               shape->end(), [](const Dim& dim) { return !dim.known(); });
         });
     }
 
@@ -145,6 +160,8 @@ class CostFinder {
 
 }  // namespace
 
-LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured) { return CostFinder(graph, node, measured).find(); }
+LayerCost costOf(const Graph& graph, const Node& node, const MeasuredShapes& measured) {
+    return CostFinder(graph, node, measured).find();
+}
 
 }  // namespace quantloupe

@@ -12,9 +12,10 @@
 namespace quantloupe {
 
 struct LayerCost {
-    std::uint64_t macs = 0;        ///< of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN; 0 for other operators
-    std::string macsReason;        ///< why `macs` is unknown (and 0); empty if it is known
-    bool assumed = false;          ///< a symbolic dimension other than the first counts as 1
+    /// of Conv, ConvTranspose, Gemm, MatMul, LSTM, GRU and RNN; 0 for other operators
+    std::uint64_t macs = 0;
+    std::string macsReason;  ///< why `macs` is unknown (and 0); empty if it is known
+    bool assumed = false;    ///< a symbolic dimension other than the first counts as 1
     /// Elements of its float constants, except scalars such as the bounds of a Clip.
     std::uint64_t parameters = 0;
 };

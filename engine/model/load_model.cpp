@@ -29,8 +29,10 @@ std::optional<Shape> shapeOf(const onnx::TypeProto& type) {
     Shape shape;
     for (const auto& dim : type.tensor_type().shape().dim()) {
         Dim item;
-        if (dim.has_dim_value() && dim.dim_value() >= 0) item.value = dim.dim_value();
-        else if (dim.has_dim_param()) item.symbol = dim.dim_param();
+        if (dim.has_dim_value() && dim.dim_value() >= 0)
+            item.value = dim.dim_value();
+        else if (dim.has_dim_param())
+            item.symbol = dim.dim_param();
         shape.push_back(std::move(item));
     }
     return shape;
@@ -39,7 +41,8 @@ std::optional<Shape> shapeOf(const onnx::TypeProto& type) {
 void noteType(GraphBuilder& builder, const onnx::ValueInfoProto& value) {
     if (!value.type().has_tensor_type() || !builder.hasTensor(value.name())) return;
     TensorInfo& info = builder.tensorInfo(builder.tensor(value.name()));
-    if (info.type == DataType::Undefined) info.type = static_cast<DataType>(value.type().tensor_type().elem_type());
+    if (info.type == DataType::Undefined)
+        info.type = static_cast<DataType>(value.type().tensor_type().elem_type());
     if (!info.shape) info.shape = shapeOf(value.type());
 }
 
@@ -65,10 +68,11 @@ std::vector<std::string> repairNames(const onnx::GraphProto& graph, std::vector<
     const auto tell = [&](const std::vector<std::string>& list, const char* what) {
         if (list.empty()) return;
         const std::size_t shown = std::min<std::size_t>(list.size(), 3);
-        notices.push_back(fmt::format("{} node{} {} and {} called {}{}", list.size(), list.size() == 1 ? "" : "s", what,
-                                      list.size() == 1 ? "is" : "are",
-                                      fmt::join(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                                      list.size() > shown ? ", ..." : ""));
+        notices.push_back(
+            fmt::format("{} node{} {} and {} called {}{}", list.size(), list.size() == 1 ? "" : "s", what,
+                        list.size() == 1 ? "is" : "are",
+                        fmt::join(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                        list.size() > shown ? ", ..." : ""));
     };
     tell(unnamed, "had no name");
     tell(repeated, "had the name of another");
@@ -107,7 +111,8 @@ ConstantPtr constantNodeValue(const onnx::NodeProto& node, const std::shared_ptr
 /// Fills in shapes that are missing in the file. ONNX's library knows operators up to its own opset; where it
 /// gives up, the shapes stay unknown until the network runs.
 void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
-    constexpr std::size_t kSmall = 1024;  // shape arithmetic needs values, convolutions only the shapes of weights
+    // shape arithmetic needs values, convolutions only the shapes of weights
+    constexpr std::size_t kSmall = 1024;
     onnx::ModelProto copy;
     copy.set_ir_version(model.ir_version());
     *copy.mutable_opset_import() = model.opset_import();
@@ -122,7 +127,9 @@ void inferShapes(const onnx::ModelProto& model, GraphBuilder& builder) {
     // inference.
     for (const auto& node : model.graph().node()) {
         const bool controls = std::any_of(node.attribute().begin(), node.attribute().end(),
-                                          [](const onnx::AttributeProto& attribute) { return attribute.has_g() || attribute.graphs_size() > 0; });
+                                          [](const onnx::AttributeProto& attribute) {
+                                              return attribute.has_g() || attribute.graphs_size() > 0;
+                                          });
         if (!controls && (node.domain().empty() || node.domain() == "ai.onnx")) *graph.add_node() = node;
     }
     for (const auto& tensor : model.graph().initializer()) {
@@ -152,16 +159,20 @@ struct Loading {
     std::filesystem::path folder;
 };
 
-GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading, const std::vector<std::string>& captures);
+GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading,
+                      const std::vector<std::string>& captures);
 
-Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loading& loading, GraphBuilder& builder) {
+Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loading& loading,
+              GraphBuilder& builder) {
     if (item.op_type().empty()) failInput("it has no operator");
     Node node;
     node.name = name;
     node.op = item.op_type();
     node.domain = item.domain() == "ai.onnx" ? "" : item.domain();
-    for (const std::string& in : item.input()) node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
-    for (const std::string& out : item.output()) node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
+    for (const std::string& in : item.input())
+        node.inputs.push_back(in.empty() ? TensorId() : builder.tensor(in));
+    for (const std::string& out : item.output())
+        node.outputs.push_back(out.empty() ? TensorId() : builder.tensor(out));
     for (int a = 0; a < item.attribute_size(); ++a) {
         AttributeValue value = attributeFromProto(item, a, loading.owner, loading.folder);
         if (item.attribute(a).has_g()) {
@@ -172,7 +183,8 @@ Node nodeFrom(const onnx::NodeProto& item, const std::string& name, const Loadin
         node.attributes.set(item.attribute(a).name(), std::move(value));
     }
     checkSignature(node, node.inputs.size());
-    for (const std::string& captured : capturedNames(node.attributes)) node.inputs.push_back(builder.tensor(captured));
+    for (const std::string& captured : capturedNames(node.attributes))
+        node.inputs.push_back(builder.tensor(captured));
     return node;
 }
 
@@ -188,10 +200,12 @@ void addInitializers(const onnx::GraphProto& proto, const Loading& loading, Grap
         }
     }
     if (proto.sparse_initializer_size() > 0)
-        fail(ErrorKind::Unsupported, "sparse initializers are not supported; save the model with dense weights");
+        fail(ErrorKind::Unsupported,
+             "sparse initializers are not supported; save the model with dense weights");
 }
 
-void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& names, const Loading& loading, GraphBuilder& builder) {
+void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& names, const Loading& loading,
+              GraphBuilder& builder) {
     for (int n = 0; n < proto.node_size(); ++n) {
         const onnx::NodeProto& item = proto.node(n);
         const std::string& name = names[static_cast<std::size_t>(n)];
@@ -215,7 +229,8 @@ void addNodes(const onnx::GraphProto& proto, const std::vector<std::string>& nam
 
 void addOutputs(const onnx::GraphProto& proto, GraphBuilder& builder) {
     for (const auto& output : proto.output()) {
-        if (!builder.hasTensor(output.name())) failInput("the graph output '{}' is not produced by any node", output.name());
+        if (!builder.hasTensor(output.name()))
+            failInput("the graph output '{}' is not produced by any node", output.name());
         builder.addOutput(builder.tensor(output.name()));
         noteType(builder, output);
     }
@@ -227,17 +242,21 @@ void setOpsets(const onnx::ModelProto& model, ModelFacts& facts) {
         facts.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
 }
 
-GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading, const std::vector<std::string>& captures) {
+GraphPtr subgraphFrom(const onnx::GraphProto& proto, const Loading& loading,
+                      const std::vector<std::string>& captures) {
     GraphBuilder builder;
     builder.facts().graphName = proto.name();
     setOpsets(loading.model, builder.facts());
     addInitializers(proto, loading, builder);
     for (const auto& input : proto.input()) {
         const TensorId id = builder.tensor(input.name());
-        if (builder.tensorInfo(id).graphInput) failInput("two inputs of the subgraph '{}' are called '{}'", proto.name(), input.name());
-        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()), shapeOf(input.type()));
+        if (builder.tensorInfo(id).graphInput)
+            failInput("two inputs of the subgraph '{}' are called '{}'", proto.name(), input.name());
+        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()),
+                         shapeOf(input.type()));
     }
-    for (const std::string& captured : captures) builder.addInput(builder.tensor(captured), DataType::Undefined, std::nullopt);
+    for (const std::string& captured : captures)
+        builder.addInput(builder.tensor(captured), DataType::Undefined, std::nullopt);
     std::vector<std::string> ignored;
     addNodes(proto, repairNames(proto, ignored), loading, builder);
     addOutputs(proto, builder);
@@ -264,7 +283,8 @@ GraphPtr graphFromProto(onnx::ModelProto& model, const std::shared_ptr<const voi
         const TensorId id = builder.tensor(input.name());
         if (builder.tensorInfo(id).constant) continue;  // older files list the initializers as inputs, too
         if (builder.tensorInfo(id).graphInput) failInput("two graph inputs are called '{}'", input.name());
-        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()), shapeOf(input.type()));
+        builder.addInput(id, static_cast<DataType>(input.type().tensor_type().elem_type()),
+                         shapeOf(input.type()));
     }
     addNodes(proto, repairNames(proto, notices), loading, builder);
     addOutputs(proto, builder);
@@ -294,7 +314,9 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
                   const std::filesystem::path& folder) {
     auto proto = std::make_shared<onnx::ModelProto>();
     if (size > 0x7fffffff)
-        failInput("it is larger than the 2 GiB that an ONNX file can have; weights beyond that belong into external data");
+        failInput(
+            "it is larger than the 2 GiB that an ONNX file can have; weights beyond that belong into "
+            "external data");
     if (size == 0) failInput("the file is empty");
     if (head.starts_with("version https://git-lfs"))
         failInput("this is a Git LFS pointer, not the model; fetch it with 'git lfs pull'");
@@ -303,7 +325,8 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
     const bool parsed = proto->ParseFromCodedStream(&coded) && coded.ConsumedEntireMessage();
     if (!parsed || !proto->has_graph())
         failInput(
-            "this is not an ONNX model, or it is truncated: its {} bytes do not parse as one. Was the download or export "
+            "this is not an ONNX model, or it is truncated: its {} bytes do not parse as one. Was the "
+            "download or export "
             "complete?",
             size);
     if (proto->opset_import_size() == 0 && proto->ir_version() >= 3)
@@ -321,7 +344,8 @@ LoadedModel parse(google::protobuf::io::ZeroCopyInputStream& stream, std::size_t
 }  // namespace
 
 LoadedModel parseModel(const void* data, std::size_t size, const std::filesystem::path& folder) {
-    google::protobuf::io::ArrayInputStream stream(data, static_cast<int>(std::min<std::size_t>(size, 0x7fffffff)));
+    google::protobuf::io::ArrayInputStream stream(data,
+                                                  static_cast<int>(std::min<std::size_t>(size, 0x7fffffff)));
     return parse(stream, size, {static_cast<const char*>(data), std::min<std::size_t>(size, 64)}, folder);
 }
 

@@ -39,8 +39,10 @@ fs::path containedPath(const fs::path& folder, const std::string& location) {
     const fs::path file = error ? fs::path() : fs::weakly_canonical(root / relative, error);
     const fs::path inside = error ? fs::path() : file.lexically_relative(root);
     if (inside.empty() || *inside.begin() == "..")
-        failInput("its external data is at '{}', outside the model's folder; copy the file next to the model", location);
-    if (!fs::exists(file, error)) failInput("its data file '{}' is missing; it must be next to the model", location);
+        failInput("its external data is at '{}', outside the model's folder; copy the file next to the model",
+                  location);
+    if (!fs::exists(file, error))
+        failInput("its data file '{}' is missing; it must be next to the model", location);
     return file;
 }
 
@@ -61,8 +63,8 @@ ConstantPtr fromExternal(const onnx::TensorProto& tensor, DataType type, Dims di
     const std::size_t wanted = static_cast<std::size_t>(elementCount(dims)) * elementSize(type);
     const std::uint64_t size = file.size();
     if (length.value_or(wanted) != wanted || offset > size || wanted > size - offset)
-        failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", wanted, offset,
-                  size, location);
+        failInput("its {} bytes at {} are not within the {} bytes of '{}'; is the file complete?", wanted,
+                  offset, size, location);
     std::vector<std::byte> bytes(wanted);
     file.read(bytes.data(), wanted, offset);
     return Constant::fromBytes(type, std::move(dims), std::move(bytes));
@@ -80,11 +82,13 @@ ConstantPtr fromHalfBytes(const onnx::TensorProto& tensor, bool isSigned, Dims d
         const bool inRaw = tensor.has_raw_data();
         if (at >= (inRaw ? raw.size() : static_cast<std::size_t>(tensor.int32_data_size())))
             failInput("it contains fewer than its {} values", count);
-        const auto pair = static_cast<unsigned>(inRaw ? static_cast<unsigned char>(raw[at]) : tensor.int32_data(static_cast<int>(at)));
+        const auto pair = static_cast<unsigned>(inRaw ? static_cast<unsigned char>(raw[at])
+                                                      : tensor.int32_data(static_cast<int>(at)));
         const int code = static_cast<int>((i % 2 == 0 ? pair : pair >> 4) & 15u);
         bytes[i] = static_cast<std::byte>(isSigned && code > 7 ? code - 16 : code);
     }
-    return Constant::fromBytes(isSigned ? DataType::Int4 : DataType::UInt4, std::move(dims), std::move(bytes));
+    return Constant::fromBytes(isSigned ? DataType::Int4 : DataType::UInt4, std::move(dims),
+                               std::move(bytes));
 }
 
 }  // namespace
@@ -95,7 +99,8 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
     Dims dims = dimsOf(tensor);
     elementCount(dims);
     if (tensor.has_segment()) fail(ErrorKind::Unsupported, "segmented tensors are not supported");
-    if (type == DataType::UInt4 || type == DataType::Int4) return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims));
+    if (type == DataType::UInt4 || type == DataType::Int4)
+        return fromHalfBytes(tensor, type == DataType::Int4, std::move(dims));
     if (type == DataType::String) return Constant::fromBytes(type, std::move(dims), {});
     if (elementSize(type) == 0)
         fail(ErrorKind::Unsupported, "element type {} is not supported", static_cast<int>(type));
@@ -106,46 +111,67 @@ ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared
         return Constant::view(type, std::move(dims), owner, std::as_bytes(std::span(raw.data(), raw.size())));
     }
     switch (type) {
-        case DataType::Float32: return fromField<float>(type, std::move(dims), tensor.float_data());
-        case DataType::Float64: return fromField<double>(type, std::move(dims), tensor.double_data());
-        case DataType::Int64: return fromField<std::int64_t>(type, std::move(dims), tensor.int64_data());
-        case DataType::UInt32: return fromField<std::uint32_t>(type, std::move(dims), tensor.uint64_data());
-        case DataType::UInt64: return fromField<std::uint64_t>(type, std::move(dims), tensor.uint64_data());
-        case DataType::Int32: return fromField<std::int32_t>(type, std::move(dims), tensor.int32_data());
-        case DataType::Int16: return fromField<std::int16_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::Float32:
+            return fromField<float>(type, std::move(dims), tensor.float_data());
+        case DataType::Float64:
+            return fromField<double>(type, std::move(dims), tensor.double_data());
+        case DataType::Int64:
+            return fromField<std::int64_t>(type, std::move(dims), tensor.int64_data());
+        case DataType::UInt32:
+            return fromField<std::uint32_t>(type, std::move(dims), tensor.uint64_data());
+        case DataType::UInt64:
+            return fromField<std::uint64_t>(type, std::move(dims), tensor.uint64_data());
+        case DataType::Int32:
+            return fromField<std::int32_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::Int16:
+            return fromField<std::int16_t>(type, std::move(dims), tensor.int32_data());
         case DataType::UInt16:
         case DataType::Float16:
-        case DataType::BFloat16: return fromField<std::uint16_t>(type, std::move(dims), tensor.int32_data());
-        case DataType::Int8: return fromField<std::int8_t>(type, std::move(dims), tensor.int32_data());
-        default: return fromField<std::uint8_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::BFloat16:
+            return fromField<std::uint16_t>(type, std::move(dims), tensor.int32_data());
+        case DataType::Int8:
+            return fromField<std::int8_t>(type, std::move(dims), tensor.int32_data());
+        default:
+            return fromField<std::uint8_t>(type, std::move(dims), tensor.int32_data());
     }
 }
 
-AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner,
-                                  const fs::path& folder) {
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index,
+                                  const std::shared_ptr<const void>& owner, const fs::path& folder) {
     const onnx::AttributeProto& attribute = node.attribute(index);
     // Files of IR version 1 omit the type; which field is set determines it.
     auto type = attribute.type();
     if (type == onnx::AttributeProto::UNDEFINED) {
-        if (attribute.has_i()) type = onnx::AttributeProto::INT;
-        else if (attribute.has_f()) type = onnx::AttributeProto::FLOAT;
-        else if (attribute.has_s()) type = onnx::AttributeProto::STRING;
-        else if (attribute.has_t()) type = onnx::AttributeProto::TENSOR;
-        else if (attribute.ints_size() > 0) type = onnx::AttributeProto::INTS;
-        else if (attribute.floats_size() > 0) type = onnx::AttributeProto::FLOATS;
+        if (attribute.has_i())
+            type = onnx::AttributeProto::INT;
+        else if (attribute.has_f())
+            type = onnx::AttributeProto::FLOAT;
+        else if (attribute.has_s())
+            type = onnx::AttributeProto::STRING;
+        else if (attribute.has_t())
+            type = onnx::AttributeProto::TENSOR;
+        else if (attribute.ints_size() > 0)
+            type = onnx::AttributeProto::INTS;
+        else if (attribute.floats_size() > 0)
+            type = onnx::AttributeProto::FLOATS;
     }
     switch (type) {
-        case onnx::AttributeProto::INT: return std::int64_t{attribute.i()};
-        case onnx::AttributeProto::FLOAT: return attribute.f();
-        case onnx::AttributeProto::STRING: return attribute.s();
+        case onnx::AttributeProto::INT:
+            return std::int64_t{attribute.i()};
+        case onnx::AttributeProto::FLOAT:
+            return attribute.f();
+        case onnx::AttributeProto::STRING:
+            return attribute.s();
         case onnx::AttributeProto::INTS:
             return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
         case onnx::AttributeProto::FLOATS:
             return std::vector<float>(attribute.floats().begin(), attribute.floats().end());
         case onnx::AttributeProto::STRINGS:
             return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
-        case onnx::AttributeProto::TENSOR: return constantFromProto(attribute.t(), owner, folder);
-        default: break;
+        case onnx::AttributeProto::TENSOR:
+            return constantFromProto(attribute.t(), owner, folder);
+        default:
+            break;
     }
     return OpaqueAttribute{attribute.SerializeAsString(), onnx::AttributeProto::AttributeType_Name(type)};
 }
@@ -184,7 +210,8 @@ void constantToProto(const Constant& constant, onnx::TensorProto& tensor) {
         std::string pairs((constant.bytes().size() + 1) / 2, '\0');
         for (std::size_t i = 0; i < constant.bytes().size(); ++i) {
             const unsigned code = std::to_integer<unsigned>(constant.bytes()[i]) & 15u;
-            pairs[i / 2] = static_cast<char>(static_cast<unsigned char>(pairs[i / 2]) | (i % 2 == 0 ? code : code << 4));
+            pairs[i / 2] =
+                static_cast<char>(static_cast<unsigned char>(pairs[i / 2]) | (i % 2 == 0 ? code : code << 4));
         }
         tensor.set_raw_data(std::move(pairs));
         return;
@@ -200,7 +227,9 @@ void attributeToProto(const std::string& name, const AttributeValue& value, onnx
         onnx::AttributeProto& out;
         void operator()(std::int64_t v) const { out.set_type(onnx::AttributeProto::INT), out.set_i(v); }
         void operator()(float v) const { out.set_type(onnx::AttributeProto::FLOAT), out.set_f(v); }
-        void operator()(const std::string& v) const { out.set_type(onnx::AttributeProto::STRING), out.set_s(v); }
+        void operator()(const std::string& v) const {
+            out.set_type(onnx::AttributeProto::STRING), out.set_s(v);
+        }
         void operator()(const std::vector<std::int64_t>& v) const {
             out.set_type(onnx::AttributeProto::INTS);
             for (const auto item : v) out.add_ints(item);
@@ -231,8 +260,10 @@ void typeToProto(const TensorInfo& tensor, onnx::ValueInfoProto& value) {
     auto& shape = *type.mutable_shape();
     for (const Dim& dim : *tensor.shape) {
         auto& out = *shape.add_dim();
-        if (dim.known()) out.set_dim_value(dim.value);
-        else if (!dim.symbol.empty()) out.set_dim_param(dim.symbol);
+        if (dim.known())
+            out.set_dim_value(dim.value);
+        else if (!dim.symbol.empty())
+            out.set_dim_param(dim.symbol);
     }
 }
 
@@ -261,7 +292,8 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         onnx::TensorProto& initializer = *out.add_initializer();
         initializer.set_name(tensor.name);
         constantToProto(*tensor.constant, initializer);
-        if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());  // older files list initializers as inputs
+        // older files list initializers as inputs
+        if (facts.irVersion < 4) typeToProto(tensor, *out.add_input());
     }
     for (const Node& node : graph.nodes()) {
         onnx::NodeProto& item = *out.add_node();
@@ -273,8 +305,10 @@ void graphToProto(const Graph& graph, onnx::ModelProto& model) {
         std::map<std::string, std::string> renamed;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const std::string name = node.inputs[i].valid() ? graph.tensor(node.inputs[i]).name : "";
-            if (i < formal) item.add_input(name);
-            else if (name != captured[i - formal]) renamed[captured[i - formal]] = name;
+            if (i < formal)
+                item.add_input(name);
+            else if (name != captured[i - formal])
+                renamed[captured[i - formal]] = name;
         }
         for (const TensorId id : node.outputs) item.add_output(id.valid() ? graph.tensor(id).name : "");
         for (const auto& [name, value] : node.attributes) attributeToProto(name, value, item);

@@ -22,11 +22,13 @@ namespace quantloupe {
 /// External data must be inside `folder`. Throws Error.
 ConstantPtr constantFromProto(const onnx::TensorProto& tensor, const std::shared_ptr<const void>& owner,
                               const std::filesystem::path& folder);
-AttributeValue attributeFromProto(const onnx::NodeProto& node, int index, const std::shared_ptr<const void>& owner,
+AttributeValue attributeFromProto(const onnx::NodeProto& node, int index,
+                                  const std::shared_ptr<const void>& owner,
                                   const std::filesystem::path& folder);
 /// The external data files that initializers and attributes of the graph refer to, including those of its
 /// subgraphs.
-std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph, const std::filesystem::path& folder);
+std::set<std::filesystem::path> externalFiles(const onnx::GraphProto& graph,
+                                              const std::filesystem::path& folder);
 
 void constantToProto(const Constant& constant, onnx::TensorProto& tensor);
 void graphToProto(const Graph& graph, onnx::ModelProto& model);

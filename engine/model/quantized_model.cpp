@@ -7,14 +7,16 @@
 namespace quantloupe {
 
 bool isQuantizationOperator(const Node& node) {
-    static constexpr std::array kNames = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "ConvInteger",
-                                          "MatMulInteger",  "QGemm",            "QAttention",            "QOrderedMatMul"};
+    static constexpr std::array kNames = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
+                                          "ConvInteger",    "MatMulInteger",    "QGemm",
+                                          "QAttention",     "QOrderedMatMul"};
     if (!node.domain.empty() && node.domain != "com.microsoft" && node.domain != "ai.onnx") return false;
     return node.op.starts_with("QLinear") || std::find(kNames.begin(), kNames.end(), node.op) != kNames.end();
 }
 
 std::size_t quantizationOperators(const Graph& graph) {
-    return static_cast<std::size_t>(std::count_if(graph.nodes().begin(), graph.nodes().end(), isQuantizationOperator));
+    return static_cast<std::size_t>(
+        std::count_if(graph.nodes().begin(), graph.nodes().end(), isQuantizationOperator));
 }
 
 std::vector<bool> quantizedNodes(const Graph& graph) {

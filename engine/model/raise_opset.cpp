@@ -13,8 +13,9 @@ namespace {
 constexpr std::int64_t kOldest = 11;
 
 constexpr std::array kAxesInput13 = {"Squeeze", "Unsqueeze", "ReduceSum"};
-constexpr std::array kAxesInput18 = {"ReduceMax",   "ReduceMean", "ReduceMin",    "ReduceProd",      "ReduceL1",
-                                     "ReduceL2",    "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
+constexpr std::array kAxesInput18 = {"ReduceMax",    "ReduceMean",      "ReduceMin",
+                                     "ReduceProd",   "ReduceL1",        "ReduceL2",
+                                     "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"};
 constexpr std::array kFlattening = {"Softmax", "LogSoftmax", "Hardmax"};
 
 class OpsetRaiser {
@@ -24,7 +25,8 @@ class OpsetRaiser {
 
     void raise() {
         if (m_from < kOldest)
-            fail(ErrorKind::Unsupported, "from below opset {} it cannot be raised; export the model again with opset {} or later",
+            fail(ErrorKind::Unsupported,
+                 "from below opset {} it cannot be raised; export the model again with opset {} or later",
                  kOldest, m_to);
         for (std::size_t n = 0; n < m_graph.nodeCount(); ++n)
             if (m_graph.nodes()[n].domain.empty()) raiseNode(m_builder.node(NodeId(n)));
@@ -47,7 +49,8 @@ class OpsetRaiser {
     }
 
     [[noreturn]] void refuse(const Node& node) const {
-        fail(ErrorKind::Unsupported, "the {} '{}' means something else there; export the model again with opset {} or later", node.op,
+        fail(ErrorKind::Unsupported,
+             "the {} '{}' means something else there; export the model again with opset {} or later", node.op,
              node.name, m_to);
     }
 
@@ -58,7 +61,8 @@ class OpsetRaiser {
         const Dims dims{static_cast<std::int64_t>(values.size())};
         const std::string constant = (node.name.empty() ? node.op : node.name) + "_" + key;
         if (node.inputs.size() < 2) node.inputs.resize(2);
-        node.inputs[1] = m_builder.addConstant(m_builder.unusedTensorName(constant), Constant::fromInt64s(dims, values));
+        node.inputs[1] =
+            m_builder.addConstant(m_builder.unusedTensorName(constant), Constant::fromInt64s(dims, values));
     }
 
     /// Before opset 13 all axes from `axis` on (default 1) formed one row; since then `axis` alone does
@@ -78,6 +82,8 @@ class OpsetRaiser {
 
 }  // namespace
 
-void raiseOpset(GraphBuilder& builder, const Graph& graph, std::int64_t opset) { OpsetRaiser(builder, graph, opset).raise(); }
+void raiseOpset(GraphBuilder& builder, const Graph& graph, std::int64_t opset) {
+    OpsetRaiser(builder, graph, opset).raise();
+}
 
 }  // namespace quantloupe

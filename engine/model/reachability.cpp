@@ -20,7 +20,8 @@ void spreadUp(const Graph& graph, NodeSet& set) {
     for (std::size_t n = graph.nodeCount(); n-- > 0;) {
         if (!set[n]) continue;
         for (const TensorId in : graph.nodes()[n].inputs)
-            if (in.valid() && graph.tensor(in).producer.valid()) set[graph.tensor(in).producer.index()] = true;
+            if (in.valid() && graph.tensor(in).producer.valid())
+                set[graph.tensor(in).producer.index()] = true;
     }
 }
 
@@ -35,7 +36,8 @@ bool isWeighted(const Graph& graph, const Node& node) {
     if (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm")
         return resolveConstant(graph, node.input(1)) != nullptr;
     if (node.op == "MatMul")
-        return resolveConstant(graph, node.input(0)) != nullptr || resolveConstant(graph, node.input(1)) != nullptr;
+        return resolveConstant(graph, node.input(0)) != nullptr ||
+               resolveConstant(graph, node.input(1)) != nullptr;
     return false;
 }
 

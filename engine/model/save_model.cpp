@@ -12,7 +12,8 @@ std::string modelBytes(const Graph& graph) {
     onnx::ModelProto model;
     graphToProto(graph, model);
     if (model.ByteSizeLong() > 0x7fffffff)
-        fail(ErrorKind::Unsupported, "the model would be larger than the 2 GiB that one ONNX file can contain");
+        fail(ErrorKind::Unsupported,
+             "the model would be larger than the 2 GiB that one ONNX file can contain");
     return model.SerializeAsString();
 }
 

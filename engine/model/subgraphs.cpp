@@ -28,11 +28,14 @@ void collectFree(const onnx::GraphProto& graph, std::set<std::string>& free) {
 std::vector<std::string> capturedNames(const Attributes& attributes) {
     std::set<std::string> names;
     for (const auto& [name, value] : attributes)
-        if (const auto* opaque = std::get_if<OpaqueAttribute>(&value)) names.insert(opaque->captures.begin(), opaque->captures.end());
+        if (const auto* opaque = std::get_if<OpaqueAttribute>(&value))
+            names.insert(opaque->captures.begin(), opaque->captures.end());
     return {names.begin(), names.end()};
 }
 
-std::size_t formalInputs(const Node& node) { return node.inputs.size() - capturedNames(node.attributes).size(); }
+std::size_t formalInputs(const Node& node) {
+    return node.inputs.size() - capturedNames(node.attributes).size();
+}
 
 std::vector<std::string> freeNames(const onnx::GraphProto& graph) {
     std::set<std::string> free;

@@ -26,16 +26,20 @@ std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
     switch (tensor.data_type()) {
         case onnx::TensorProto::INT64: {
             std::int64_t value = 0;
-            if (raw.size() == sizeof value) std::memcpy(&value, raw.data(), sizeof value);
-            else if (tensor.int64_data_size() == 1) value = tensor.int64_data(0);
-            else return std::nullopt;
+            if (raw.size() == sizeof value)
+                std::memcpy(&value, raw.data(), sizeof value);
+            else if (tensor.int64_data_size() == 1)
+                value = tensor.int64_data(0);
+            else
+                return std::nullopt;
             return value;
         }
         case onnx::TensorProto::BOOL:
             if (raw.size() == 1) return raw[0] != 0 ? 1 : 0;
             if (tensor.int32_data_size() == 1) return tensor.int32_data(0) != 0 ? 1 : 0;
             return std::nullopt;
-        default: return std::nullopt;
+        default:
+            return std::nullopt;
     }
 }
 
@@ -75,12 +79,13 @@ class Unroller {
     static void noteConstant(const onnx::NodeProto& node, std::map<std::string, std::int64_t>& scalars) {
         if (node.output_size() != 1) return;
         if (node.op_type() == "Identity" && node.input_size() == 1) {
-            if (const auto known = scalars.find(node.input(0)); known != scalars.end()) scalars[node.output(0)] = known->second;
+            if (const auto known = scalars.find(node.input(0)); known != scalars.end())
+                scalars[node.output(0)] = known->second;
         } else if (node.op_type() == "Constant" && node.attribute_size() == 1) {
             const auto& attribute = node.attribute(0);
             const auto value = attribute.name() == "value" && attribute.has_t() ? scalarOf(attribute.t())
-                               : attribute.name() == "value_int"                ? std::optional<std::int64_t>(attribute.i())
-                                                                                : std::nullopt;
+                               : attribute.name() == "value_int" ? std::optional<std::int64_t>(attribute.i())
+                                                                 : std::nullopt;
             if (value) scalars[node.output(0)] = *value;
         }
     }
@@ -101,7 +106,8 @@ class Unroller {
         const auto condition = scalar(node.input(0));
         if (!condition) return false;
         const onnx::GraphProto* branch = subgraph(node, *condition != 0 ? "then_branch" : "else_branch");
-        if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size()) return false;
+        if (branch == nullptr || branch->input_size() != 0 || branch->output_size() < node.output_size())
+            return false;
         const auto names = insert(*branch, {}, prefixOf(node));
         for (int o = 0; o < node.output_size(); ++o)
             if (!node.output(o).empty()) alias(node.output(o), mapped(names, branch->output(o).name()));
@@ -127,8 +133,9 @@ class Unroller {
         const int carried = node.input_size() - 2;
         // Scan outputs would need shapes; they are left to the operator itself.
         if (body == nullptr || !count || *count < 0 || *count > kMostIterations || condition != 1 ||
-            body->input_size() != carried + 2 || body->output_size() != carried + 1 || node.output_size() > carried ||
-            !endless(*body) || m_added + static_cast<std::size_t>(*count * body->node_size()) > kMostNodes)
+            body->input_size() != carried + 2 || body->output_size() != carried + 1 ||
+            node.output_size() > carried || !endless(*body) ||
+            m_added + static_cast<std::size_t>(*count * body->node_size()) > kMostNodes)
             return false;
         std::vector<std::string> values(node.input().begin() + 2, node.input().end());
         for (std::int64_t i = 0; i < *count; ++i) {
@@ -136,7 +143,8 @@ class Unroller {
             std::map<std::string, std::string> inputs{
                 {body->input(0).name(), addScalar(prefix + "iteration", onnx::TensorProto::INT64, i)},
                 {body->input(1).name(), addScalar(prefix + "condition", onnx::TensorProto::BOOL, 1)}};
-            for (int k = 0; k < carried; ++k) inputs[body->input(k + 2).name()] = values[static_cast<std::size_t>(k)];
+            for (int k = 0; k < carried; ++k)
+                inputs[body->input(k + 2).name()] = values[static_cast<std::size_t>(k)];
             const auto names = insert(*body, inputs, prefix);
             for (int k = 0; k < carried; ++k)
                 values[static_cast<std::size_t>(k)] = mapped(names, body->output(k + 1).name());
@@ -159,13 +167,16 @@ class Unroller {
         onnx::TensorProto& tensor = *m_graph.add_initializer();
         tensor.set_name(name);
         tensor.set_data_type(type);
-        if (type == onnx::TensorProto::BOOL) tensor.add_int32_data(value != 0 ? 1 : 0);
-        else tensor.add_int64_data(value);
+        if (type == onnx::TensorProto::BOOL)
+            tensor.add_int32_data(value != 0 ? 1 : 0);
+        else
+            tensor.add_int64_data(value);
         return name;
     }
 
     /// Adds a copy of a body's nodes with unique names. Returns a map from the body's names to the new ones.
-    std::map<std::string, std::string> insert(const onnx::GraphProto& body, std::map<std::string, std::string> names,
+    std::map<std::string, std::string> insert(const onnx::GraphProto& body,
+                                              std::map<std::string, std::string> names,
                                               const std::string& prefix) {
         for (const auto& tensor : body.initializer()) {
             names[tensor.name()] = prefix + tensor.name();
@@ -193,7 +204,8 @@ class Unroller {
     void applyAliases() {
         if (m_aliases.empty()) return;
         for (auto& [from, to] : m_aliases)
-            for (std::size_t steps = 0; steps < m_aliases.size() && m_aliases.contains(to); ++steps) to = m_aliases[to];
+            for (std::size_t steps = 0; steps < m_aliases.size() && m_aliases.contains(to); ++steps)
+                to = m_aliases[to];
         for (auto& node : *m_graph.mutable_node()) {
             for (std::string& in : *node.mutable_input()) in = mapped(m_aliases, in);
             for (auto& attribute : *node.mutable_attribute())
@@ -221,8 +233,10 @@ class Unroller {
             onnx::NodeProto& node = nodes[n];
             if (!node.domain().empty() || node.output_size() != 1) continue;
             const std::string op = node.op_type(), out = node.output(0);
-            if (op == "SequenceEmpty") lists[out] = {};
-            else if (op == "SequenceConstruct") lists[out] = {node.input().begin(), node.input().end()};
+            if (op == "SequenceEmpty")
+                lists[out] = {};
+            else if (op == "SequenceConstruct")
+                lists[out] = {node.input().begin(), node.input().end()};
             if (op == "SequenceEmpty" || op == "SequenceConstruct") {
                 makers.insert(n);
                 continue;
@@ -262,7 +276,8 @@ class Unroller {
                 node.clear_input();
                 for (const std::string& item : items) node.add_input(item);
                 for (int a = node.attribute_size(); a-- > 0;)
-                    if (node.attribute(a).name() == "new_axis") node.mutable_attribute()->DeleteSubrange(a, 1);
+                    if (node.attribute(a).name() == "new_axis")
+                        node.mutable_attribute()->DeleteSubrange(a, 1);
                 continue;
             } else {
                 continue;
@@ -303,7 +318,8 @@ class Unroller {
             std::set<int> dead;
             for (int n = 0; n < m_graph.node_size(); ++n) {
                 const onnx::NodeProto& node = m_graph.node(n);
-                const bool sequence = node.op_type() == "SequenceEmpty" || node.op_type() == "SequenceConstruct" ||
+                const bool sequence = node.op_type() == "SequenceEmpty" ||
+                                      node.op_type() == "SequenceConstruct" ||
                                       node.op_type() == "SequenceInsert" || node.op_type() == "SequenceErase";
                 if (sequence && node.output_size() == 1 && !read.contains(node.output(0))) dead.insert(n);
             }
@@ -330,7 +346,8 @@ void unrollConstantControlFlow(onnx::GraphProto& graph, std::vector<std::string>
     if (!hasControlFlow(graph)) return;
     const std::size_t unrolled = Unroller(graph).run();
     if (unrolled > 0)
-        notices.push_back(fmt::format("{} loops, branches and lists of tensors with constant conditions became plain nodes", unrolled));
+        notices.push_back(fmt::format(
+            "{} loops, branches and lists of tensors with constant conditions became plain nodes", unrolled));
 }
 
 }  // namespace quantloupe

@@ -15,7 +15,7 @@ class GraphProto;
 namespace quantloupe {
 
 /// Changes the graph in place and reports what was unrolled. Control flow that depends on the data, or on
-/// shapes that are only known at run time, is kept (runtime/ops_control.cpp).
+/// shapes that are only known at run time, is kept (runtime/operators/control.cpp).
 void unrollConstantControlFlow(onnx::GraphProto& graph, std::vector<std::string>& notices);
 
 }  // namespace quantloupe

@@ -53,7 +53,8 @@ std::vector<std::size_t> components(std::size_t count, const std::vector<std::ve
 
 }  // namespace
 
-std::vector<std::string> collapsedNames(const std::vector<Group>& groups, const std::vector<std::string>& collapsed, bool tidy,
+std::vector<std::string> collapsedNames(const std::vector<Group>& groups,
+                                        const std::vector<std::string>& collapsed, bool tidy,
                                         const std::vector<std::string>& opened) {
     std::vector<std::string> names = collapsed;
     if (!tidy) return names;
@@ -73,7 +74,8 @@ std::vector<std::size_t> collapsedGroups(const Graph& graph, const std::vector<G
         bool any = false;
         for (std::size_t g = 0; g < groups.size(); ++g) {
             if (!closed[g]) continue;
-            std::size_t taken = 0;  // parents come first, and shape arithmetic last, which may lie across scopes
+            // parents come first, and shape arithmetic last, which may lie across scopes
+            std::size_t taken = 0;
             for (const NodeId node : groups[g].nodes) taken += groupOf[node.index()] != Group::kNone;
             if (taken > 0) continue;
             any = true;
@@ -81,7 +83,9 @@ std::vector<std::size_t> collapsedGroups(const Graph& graph, const std::vector<G
         }
         if (!any) return groupOf;
         const std::size_t count = graph.nodeCount();
-        const auto merged = [&](std::size_t node) { return groupOf[node] == Group::kNone ? node : count + groupOf[node]; };
+        const auto merged = [&](std::size_t node) {
+            return groupOf[node] == Group::kNone ? node : count + groupOf[node];
+        };
         std::vector<std::vector<std::size_t>> out(count + groups.size());
         for (const TensorInfo& tensor : graph.tensors()) {
             if (!tensor.producer.valid()) continue;

@@ -13,7 +13,8 @@ constexpr std::size_t kFewest = 2;  ///< inputs that are worth an edge of their 
 class Prefixes {
   public:
     struct Found {
-        std::size_t box = Group::kNone;  ///< of the Concat with the longest known list that `inputs` begin with
+        /// of the Concat with the longest known list that `inputs` begin with
+        std::size_t box = Group::kNone;
         std::size_t length = 0;
     };
     /// Looks the list up, then enters it.
@@ -25,7 +26,8 @@ class Prefixes {
             if (fresh) m_box.push_back(Group::kNone);
             at = next->second;
             // A list that is wholly known is another Concat of the same: its inputs are drawn as they are.
-            if (m_box[at] != Group::kNone && i + 1 >= kFewest && i + 1 < inputs.size()) found = {m_box[at], i + 1};
+            if (m_box[at] != Group::kNone && i + 1 >= kFewest && i + 1 < inputs.size())
+                found = {m_box[at], i + 1};
         }
         if (m_box[at] == Group::kNone) m_box[at] = box;
         return found;
@@ -56,12 +58,13 @@ void carryConcatPrefixes(const Graph& graph, Picture& picture) {
         if (earlier.box == Group::kNone) continue;
         const auto rest = inputs.begin() + static_cast<std::ptrdiff_t>(earlier.length);
         for (auto input = inputs.begin(); input != rest; ++input)
-            if (const auto edge = edgeInto.find({box, *input}); edge != edgeInto.end() && std::find(rest, inputs.end(), *input) == inputs.end())
+            if (const auto edge = edgeInto.find({box, *input});
+                edge != edgeInto.end() && std::find(rest, inputs.end(), *input) == inputs.end())
                 picture.edges[edge->second].hidden = true;
         // The earlier one's own result may be among the new inputs: then that edge does it.
-        const bool drawn = std::ranges::any_of(graph.node(picture.nodes[earlier.box].layer).outputs, [&](TensorId output) {
-            return std::find(rest, inputs.end(), output) != inputs.end();
-        });
+        const bool drawn = std::ranges::any_of(
+            graph.node(picture.nodes[earlier.box].layer).outputs,
+            [&](TensorId output) { return std::find(rest, inputs.end(), output) != inputs.end(); });
         if (drawn) continue;
         PictureEdge edge;
         edge.from = earlier.box, edge.to = box;

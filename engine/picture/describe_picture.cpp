@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <queue>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
+#include "picture/concat_prefixes.h"
 #include "picture/picture.h"
 #include "picture/picture_text.h"
-#include "picture/concat_prefixes.h"
 #include "picture/references.h"
 
 namespace quantloupe {
@@ -39,8 +39,8 @@ PictureNode groupBox(const std::vector<Group>& groups, std::size_t index, const 
     return node;
 }
 
-/// What the boxes of the drawing are: layers that are no part of a collapsed group, and those groups, in an order in which
-/// data flows. Node i of the graph goes to unit[i].
+/// What the boxes of the drawing are: layers that are no part of a collapsed group, and those groups, in an
+/// order in which data flows. Node i of the graph goes to unit[i].
 struct Units {
     std::vector<std::size_t> unit;
     std::vector<std::size_t> first;  ///< of each unit, its first layer
@@ -84,15 +84,17 @@ Units mergeGroups(const Graph& graph, const std::vector<std::size_t>& groupOf) {
 std::string groupTitle(const Group& group) {
     if (group.shape) return "Shape arithmetic";
     const std::size_t slash = group.name.rfind('/');
-    return cleanText(slash == std::string::npos || slash + 1 == group.name.size() ? group.name
-                                                                                  : group.name.substr(slash + 1));
+    return cleanText(slash == std::string::npos || slash + 1 == group.name.size()
+                         ? group.name
+                         : group.name.substr(slash + 1));
 }
 
 Picture describePicture(const Graph& graph, const LayoutOptions& options) {
     Picture picture;
     picture.groups = findGroups(graph);
-    const std::vector<std::size_t> groupOf = collapsedGroups(
-        graph, picture.groups, collapsedNames(picture.groups, options.collapsed, options.tidy, options.opened));
+    const std::vector<std::size_t> groupOf =
+        collapsedGroups(graph, picture.groups,
+                        collapsedNames(picture.groups, options.collapsed, options.tidy, options.opened));
     const bool merged = std::ranges::any_of(groupOf, [](std::size_t group) { return group != Group::kNone; });
     const Rect box{0, 0, options.nodeWidth, options.nodeHeight};
     const std::size_t firstLayer = graph.inputs().size();
@@ -139,7 +141,8 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         const std::vector<TensorId>& inputs = graph.node(NodeId(i)).inputs;
         for (std::size_t k = 0; k < inputs.size(); ++k) {
             const auto here = inputs.begin() + static_cast<std::ptrdiff_t>(k);
-            if (std::find(inputs.begin(), here, inputs[k]) == here) addEdge(inputs[k], firstLayer + units.unit[i]);
+            if (std::find(inputs.begin(), here, inputs[k]) == here)
+                addEdge(inputs[k], firstLayer + units.unit[i]);
         }
     }
     for (const TensorId id : graph.outputs()) {

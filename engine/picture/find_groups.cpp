@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
-
-#include <fmt/format.h>
 
 #include "model/blocks.h"
 #include "picture/shape_groups.h"
@@ -76,8 +76,8 @@ std::vector<Group> groupsBetweenWaists(const Graph& graph) {
     return groups;
 }
 
-/// Where "all blocks" stops going deeper: not at a group of half the network, nor at one that mostly consists of parts
-/// that are built alike.
+/// Where "all blocks" stops going deeper: not at a group of half the network, nor at one that mostly consists
+/// of parts that are built alike.
 void markBlocks(std::size_t nodeCount, std::vector<Group>& groups) {
     std::vector<std::vector<std::size_t>> children(groups.size());
     for (std::size_t g = 0; g < groups.size(); ++g)
@@ -106,7 +106,8 @@ std::vector<Group> findGroups(const Graph& graph) {
     std::map<std::pair<Version, std::ptrdiff_t>, std::size_t> kinds;
     for (Group& group : groups) {
         const auto level = std::count(group.name.begin(), group.name.end(), '/');
-        group.kind = kinds.emplace(std::pair(blockShape(graph, {{}, group.nodes}), level), kinds.size()).first->second;
+        group.kind =
+            kinds.emplace(std::pair(blockShape(graph, {{}, group.nodes}), level), kinds.size()).first->second;
     }
     std::vector<std::size_t> alike(kinds.size(), 0);
     for (const Group& group : groups) ++alike[group.kind];

@@ -41,7 +41,8 @@ std::vector<PictureFrame> framesOf(const Picture& picture) {
             upper = std::min(upper, box.y), lower = std::max(lower, box.bottom());
         }
         if (boxes < group.nodes.size()) continue;  // collapsed, or a part of it is
-        const Rect frame{left - kAside, upper - kAbove, right - left + 2 * kAside, lower - upper + kAbove + kBelow};
+        const Rect frame{left - kAside, upper - kAbove, right - left + 2 * kAside,
+                         lower - upper + kAbove + kBelow};
         std::size_t inside = 0;
         const auto first = std::lower_bound(byTop.begin(), byTop.end(), frame.y - tallest,
                                             [&](std::size_t i, double y) { return top(i) < y; });

@@ -23,7 +23,8 @@ struct Rect {
     bool operator==(const Rect&) const = default;
 };
 
-/// A box of the drawing: a layer, a graph input or output (which are drawn as nodes of their own), or a collapsed group.
+/// A box of the drawing: a layer, a graph input or output (which are drawn as nodes of their own), or a
+/// collapsed group.
 struct PictureNode {
     enum class Kind { Layer, Input, Output, Group };
     Kind kind = Kind::Layer;

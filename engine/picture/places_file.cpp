@@ -10,7 +10,9 @@ namespace {
 
 constexpr std::uint32_t kLayoutVersion = 1;  ///< to be raised whenever layouts come out differently
 
-void put(std::string& bytes, double value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); }
+void put(std::string& bytes, double value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 Version checksum(std::string_view bytes) { return VersionBuilder().add(bytes).finish(); }
 
@@ -44,16 +46,19 @@ Version placesKey(const Picture& described, const LayoutOptions& options) {
     VersionBuilder builder;
     builder.add(kLayoutVersion).add(options.nodeWidth).add(options.nodeHeight).add(options.wrapped);
     builder.add(described.nodes.size());
-    for (const PictureEdge& edge : described.edges) builder.add(edge.from).add(edge.to).add(edge.reference).add(edge.hidden);
+    for (const PictureEdge& edge : described.edges)
+        builder.add(edge.from).add(edge.to).add(edge.reference).add(edge.hidden);
     return builder.finish();
 }
 
 std::string writePlaces(const Picture& placed) {
     std::string bytes;
-    for (const double value : {static_cast<double>(placed.nodes.size()), static_cast<double>(placed.edges.size()), placed.width, placed.height})
+    for (const double value : {static_cast<double>(placed.nodes.size()),
+                               static_cast<double>(placed.edges.size()), placed.width, placed.height})
         put(bytes, value);
     for (const PictureNode& node : placed.nodes)
-        for (const double value : {node.box.x, node.box.y, node.box.width, node.box.height}) put(bytes, value);
+        for (const double value : {node.box.x, node.box.y, node.box.width, node.box.height})
+            put(bytes, value);
     for (const PictureEdge& edge : placed.edges) {
         put(bytes, static_cast<double>(edge.points.size()));
         for (const Point& p : edge.points) put(bytes, p.x), put(bytes, p.y);
@@ -71,7 +76,8 @@ bool readPlaces(std::string_view bytes, Picture& described) {
     if (checksum(bytes) != sum) return false;
     Reader reader(bytes);
     const double nodes = reader.next(), edges = reader.next();
-    if (!reader.good() || nodes != static_cast<double>(described.nodes.size()) || edges != static_cast<double>(described.edges.size()))
+    if (!reader.good() || nodes != static_cast<double>(described.nodes.size()) ||
+        edges != static_cast<double>(described.edges.size()))
         return false;
     Picture placed = described;
     placed.width = reader.next(), placed.height = reader.next();

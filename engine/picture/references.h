@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Tensors that are read all over the network (masks, position and time embeddings), drawn as references at their readers.
+// Tensors that are read all over the network (masks, position and time embeddings), drawn as references at
+// their readers.
 
 #include "picture/picture.h"
 

@@ -4,11 +4,11 @@
 // would increase this number, so collapsing any number of groups creates no cycle.
 #include "picture/shape_groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
-
-#include <fmt/format.h>
 
 namespace quantloupe {
 
@@ -42,7 +42,8 @@ std::vector<Group> findShapeGroups(const Graph& graph) {
         for (const TensorId input : node.inputs) {
             if (!input.valid() || !graph.tensor(input).producer.valid()) continue;
             const std::size_t from = graph.tensor(input).producer.index();
-            if (shape[from] && before[from] == before[n]) parent[std::max(find(from), find(n))] = std::min(find(from), find(n));
+            if (shape[from] && before[from] == before[n])
+                parent[std::max(find(from), find(n))] = std::min(find(from), find(n));
         }
     }
     std::map<std::size_t, std::vector<NodeId>> parts;

@@ -16,8 +16,8 @@ double charWidth(unsigned char c) {
         std::string_view chars;
         double width;
     };
-    static constexpr Group kGroups[] = {{"ijl'|", kNarrowest},    {" .,;:/\\!I", 0.335}, {"frt()[]-", 0.4},
-                                        {"ckvxyzs_", 0.58}, {"w+=<>#&", 0.83},     {"mMW%@", 0.98}};
+    static constexpr Group kGroups[] = {{"ijl'|", kNarrowest}, {" .,;:/\\!I", 0.335}, {"frt()[]-", 0.4},
+                                        {"ckvxyzs_", 0.58},    {"w+=<>#&", 0.83},     {"mMW%@", 0.98}};
     for (const Group& group : kGroups)
         if (group.chars.find(static_cast<char>(c)) != std::string_view::npos) return group.width;
     return c >= 'A' && c <= 'Z' ? 0.74 : 0.635;
@@ -32,9 +32,12 @@ double textWidth(std::string_view text, double fontSize, bool bold) {
 }
 
 std::string fitText(const std::string& text, double width, double fontSize, bool fromLeft) {
-    // More characters than this cannot fit, however narrow they are; without it long texts would cost quadratic time.
+    // More characters than this cannot fit, however narrow they are; without it long texts would cost
+    // quadratic time.
     const auto most = static_cast<std::size_t>(std::max(1.0, width / (kNarrowest * fontSize)) + 1);
-    const auto shortened = [&](std::size_t limit) { return fromLeft ? shortenLeft(text, limit) : shortenRight(text, limit); };
+    const auto shortened = [&](std::size_t limit) {
+        return fromLeft ? shortenLeft(text, limit) : shortenRight(text, limit);
+    };
     std::size_t limit = characterCount(text);
     std::string fitted = text;
     if (limit > most) fitted = shortened(limit = most);

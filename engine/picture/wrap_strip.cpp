@@ -24,13 +24,15 @@ constexpr double kLaneGap = 6;
 constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< of the wanted height, where a cut may be
 
 struct Column {
-    double top = 0, bottom = 0;         ///< in the strip, in the middle of the gaps
+    double top = 0, bottom = 0;           ///< in the strip, in the middle of the gaps
     double left = 1e300, right = -1e300;  ///< of its boxes and lines
-    std::size_t cut = 0;                ///< lines that leave it at its bottom
-    double shift = 0;                   ///< to the side
+    std::size_t cut = 0;                  ///< lines that leave it at its bottom
+    double shift = 0;                     ///< to the side
 };
 
-double along(const Point& a, const Point& b, double y) { return b.y > a.y ? a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y) : a.x; }
+double along(const Point& a, const Point& b, double y) {
+    return b.y > a.y ? a.x + (b.x - a.x) * (y - a.y) / (b.y - a.y) : a.x;
+}
 
 class Wrapper {
   public:
@@ -41,10 +43,12 @@ class Wrapper {
         const std::vector<double> gaps = rowGaps();
         if (gaps.size() < 12) return;
         double left = 1e300, right = -1e300;
-        for (const Point& c : m_layout.centers) left = std::min(left, c.x - m_width / 2), right = std::max(right, c.x + m_width / 2);
+        for (const Point& c : m_layout.centers)
+            left = std::min(left, c.x - m_width / 2), right = std::max(right, c.x + m_width / 2);
         for (const auto& line : m_layout.lines)
             for (const Point& p : line) left = std::min(left, p.x), right = std::max(right, p.x);
-        const double columns = std::round(std::sqrt(kAspect * (gaps.back() - gaps.front()) / (right - left + kColumnGap)));
+        const double columns =
+            std::round(std::sqrt(kAspect * (gaps.back() - gaps.front()) / (right - left + kColumnGap)));
         if (columns < 2) return;
         chooseCuts(gaps, (gaps.back() - gaps.front()) / columns);
         if (m_columns.size() < 2) return;
@@ -121,7 +125,8 @@ class Wrapper {
         std::vector<Point> part{line.front()};
         for (std::size_t i = 1; i < line.size(); ++i) {
             while (line[i].y > m_columns[column].bottom && column + 1 < m_columns.size()) {
-                const Point at{along(line[i - 1], line[i], m_columns[column].bottom), m_columns[column].bottom};
+                const Point at{along(line[i - 1], line[i], m_columns[column].bottom),
+                               m_columns[column].bottom};
                 part.push_back(at);
                 visit(column, part);
                 part = {at};

@@ -32,8 +32,8 @@ LayoutOptions detailedBoxes(const Graph& graph);
 std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::vector<LayerResult>& layers);
 /// Returns the same, laid out with detailedBoxes(), for exporting the graph. Groups and columns are those of
 /// `arrangement`. Throws Cancelled.
-std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers, const CancelToken& cancel = {},
-                       const LayoutOptions& arrangement = {});
+std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layers,
+                       const CancelToken& cancel = {}, const LayoutOptions& arrangement = {});
 /// Returns DOT with box nodes named n0, n1... in the same colors, which Graphviz can lay out again.
 std::string pictureToDot(const Graph& graph, const std::vector<LayerResult>& layers);
 

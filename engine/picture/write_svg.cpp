@@ -151,8 +151,9 @@ void drawLegend(std::string& svg, double top) {
     double x = kLeft;
     svg += "<g class=\"legend\">\n";
     for (const auto& [text, color] : entries) {
-        svg += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"9\" rx=\"2\" fill=\"{}\" stroke=\"{}\"/>\n", num(x),
-                           num(top + 9), color.fill, color.outline);
+        svg += fmt::format(
+            "<rect x=\"{}\" y=\"{}\" width=\"14\" height=\"9\" rx=\"2\" fill=\"{}\" stroke=\"{}\"/>\n",
+            num(x), num(top + 9), color.fill, color.outline);
         drawText(svg, x + 19, top + 16.5, kTextSize, " fill=\"#3d4654\"", text);
         x += 19 + textWidth(text, kTextSize) + 14;
     }
@@ -172,7 +173,10 @@ GroupSummary summarize(const Group& group, const std::vector<const LayerResult*>
         summary.quantized += layer->state == LayerState::Quantized;
         summary.inFloat += layer->state == LayerState::Skipped;
         const auto rank = [](const LayerResult* l) {
-            return l == nullptr ? 0 : l->state == LayerState::Skipped ? 3 : l->state == LayerState::Quantized ? 2 : 1;
+            return l == nullptr                        ? 0
+                   : l->state == LayerState::Skipped   ? 3
+                   : l->state == LayerState::Quantized ? 2
+                                                       : 1;
         };
         if (rank(layer) > rank(summary.lead)) summary.lead = layer;
     }
@@ -227,11 +231,13 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
     svg += "</g>\n";
     for (const PictureEdge& edge : picture.edges)
         if (edge.reference)
-            drawText(svg, edge.points.front().x - 5, edge.points.front().y + 5, 7.5, " text-anchor=\"end\" fill=\"#6b7480\"",
+            drawText(svg, edge.points.front().x - 5, edge.points.front().y + 5, 7.5,
+                     " text-anchor=\"end\" fill=\"#6b7480\"",
                      fitText(picture.nodes[edge.from].title, 90, 7.5, true));
     for (const PictureFrame& frame : picture.frames) {
         svg += fmt::format(
-            "<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\" fill=\"none\" stroke=\"#c9d0d9\"/>\n",
+            "<rect class=\"frame\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"7\" fill=\"none\" "
+            "stroke=\"#c9d0d9\"/>\n",
             num(frame.box.x), num(frame.box.y), num(frame.box.width), num(frame.box.height));
         drawText(svg, frame.box.x + 7, frame.box.y + 10.5, 8.5, " fill=\"#6b7480\"",
                  fitText(groupTitle(picture.groups[frame.group]), frame.box.width / 2 - 16, 8.5, true));
@@ -240,7 +246,8 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
         if (node.kind == PictureNode::Kind::Group) {
             const GroupSummary group = summarize(picture.groups[node.group], results);
             drawBox(svg, node, groupText(picture, node, group),
-                    group.lead == nullptr ? kUnknown : colors[static_cast<std::size_t>(group.lead - layers.data())]);
+                    group.lead == nullptr ? kUnknown
+                                          : colors[static_cast<std::size_t>(group.lead - layers.data())]);
             continue;
         }
         const LayerResult* layer =

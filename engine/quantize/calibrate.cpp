@@ -39,10 +39,11 @@ QUANTLOUPE_SIMD void minMax(const float* values, std::size_t count, float* low, 
     *poison = sums[0];
 }
 
-/// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on the samples.
-/// `storage` receives copies if the values of a sample are not contiguous.
-std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values, const SampleBatches& batches,
-                                              std::size_t chunk, std::vector<float>& storage) {
+/// The values of each sample of a chunk without the padding; all as one where the tensor does not depend on
+/// the samples. `storage` receives copies if the values of a sample are not contiguous.
+std::vector<std::span<const float>> samplesOf(const TensorDesc& desc, const float* values,
+                                              const SampleBatches& batches, std::size_t chunk,
+                                              std::vector<float>& storage) {
     if (desc.count() == 0) return {};
     const std::size_t present = batches.samplesIn(chunk);
     const auto all = presentValues(desc, values, present, storage);
@@ -84,15 +85,17 @@ void runInRounds(const std::shared_ptr<const Program>& program, const SampleBatc
                 control.progress(begin * batches.batch() + done, batches.samples());
             };
         runChunks({program}, batches, begin, end, part,
-                  [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) { use(chunk, workspaces); });
+                  [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                      use(chunk, workspaces);
+                  });
         if (finished) finished(begin, end);
     }
 }
 
 }  // namespace
 
-Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
-                           const RunControl& control) {
+Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors,
+                           const SampleBatches& batches, const RunControl& control) {
     const auto program = observing(prepared, tensors, batches);
     std::vector<TensorStatistics> all(tensors.size());
     std::vector<std::vector<std::vector<SampleRange>>> perChunk(std::min(kRound, batches.chunks()));
@@ -100,16 +103,20 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
         std::vector<std::vector<SampleRange>> ranges(tensors.size());
         std::vector<float> storage;
         for (std::size_t t = 0; t < tensors.size(); ++t) {
-            const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk, storage);
+            const auto samples = samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]),
+                                           batches, chunk, storage);
             for (std::size_t s = 0; s < samples.size(); ++s) {
                 SampleRange range;
                 float poison = 0;
-                if (!samples[s].empty()) minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
+                if (!samples[s].empty())
+                    minMax(samples[s].data(), samples[s].size(), &range.min, &range.max, &poison);
                 if (std::isnan(poison))
-                    failInput("the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot be calibrated: "
-                              "check that sample, or leave it out",
-                              prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
-                              batches.dataset().sampleName(chunk * batches.batch() + s));
+                    failInput(
+                        "the tensor '{}' ({}) contains NaN or infinity for the sample '{}'; the model cannot "
+                        "be calibrated: "
+                        "check that sample, or leave it out",
+                        prepared.graph->tensor(tensors[t]).name, makerOf(prepared, tensors[t]),
+                        batches.dataset().sampleName(chunk * batches.batch() + s));
                 ranges[t].push_back(range);
             }
         }
@@ -133,14 +140,16 @@ Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>
     Statistics statistics;
     for (std::size_t t = 0; t < tensors.size(); ++t) {
         const TensorDesc& desc = program->desc(tensors[t]);
-        all[t].count = desc.count() / (desc.samples.perSample() ? batches.batch() : 1) * all[t].history.samples();
+        all[t].count =
+            desc.count() / (desc.samples.perSample() ? batches.batch() : 1) * all[t].history.samples();
         statistics[tensors[t]] = std::move(all[t]);
     }
     return statistics;
 }
 
-void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& wanted, const StatisticsNeeds& needs,
-                             const SampleBatches& batches, const RunControl& control, Statistics& statistics) {
+void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& wanted,
+                             const StatisticsNeeds& needs, const SampleBatches& batches,
+                             const RunControl& control, Statistics& statistics) {
     std::vector<TensorId> tensors;
     for (const TensorId tensor : wanted) {
         const TensorStatistics& known = statistics.at(tensor);
@@ -156,14 +165,16 @@ void addMissingDistributions(const Prepared& prepared, const std::vector<TensorI
     for (const TensorId tensor : tensors) {
         const TensorStatistics& known = statistics.at(tensor);
         gatherers.push_back(needs.distribution && !known.distribution
-                                ? std::make_unique<DistributionGatherer>(known.min, known.max, known.firstMin, known.firstMax, known.count)
+                                ? std::make_unique<DistributionGatherer>(known.min, known.max, known.firstMin,
+                                                                         known.firstMax, known.count)
                                 : nullptr);
     }
     const auto observe = [&](std::size_t chunk, std::vector<Workspace>& workspaces) {
         std::vector<float> storage;
         for (std::size_t i = 0; i < tensors.size(); ++i) {
             const std::size_t t = (i + chunk) % tensors.size();  // workers keep out of each other's way
-            for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]), batches, chunk, storage)) {
+            for (const auto values : samplesOf(program->desc(tensors[t]), workspaces[0].floats(tensors[t]),
+                                               batches, chunk, storage)) {
                 if (gatherers[t]) gatherers[t]->add(values);
                 for (const int bits : needs.voteBits) votes[t].add(bits, values);
             }
@@ -172,7 +183,8 @@ void addMissingDistributions(const Prepared& prepared, const std::vector<TensorI
     runInRounds(program, batches, control, observe, {});
     for (std::size_t t = 0; t < tensors.size(); ++t) {
         TensorStatistics& known = statistics.at(tensors[t]);
-        if (gatherers[t]) known.distribution = std::make_shared<const ValueDistribution>(gatherers[t]->finish());
+        if (gatherers[t])
+            known.distribution = std::make_shared<const ValueDistribution>(gatherers[t]->finish());
         for (const int bits : needs.voteBits) known.votes[bits] = votes[t].of(bits);
     }
 }

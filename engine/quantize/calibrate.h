@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "quantize/calibration/calibration_method.h"
-#include "runtime/batch_runner.h"
+#include "runtime/program/batch_runner.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {
@@ -25,12 +25,13 @@ struct StatisticsNeeds {
 
 /// Returns the minimum, maximum and history of each tensor over all samples. If a value is NaN or infinite,
 /// throws Error naming the tensor and the sample.
-Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
-                           const RunControl& control);
+Statistics calibrateRanges(const Prepared& prepared, const std::vector<TensorId>& tensors,
+                           const SampleBatches& batches, const RunControl& control);
 
 /// Adds the missing statistics to `statistics`, which must already contain the ranges, in one pass over the
 /// samples. Does nothing if nothing is missing.
-void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& tensors, const StatisticsNeeds& needs,
-                             const SampleBatches& batches, const RunControl& control, Statistics& statistics);
+void addMissingDistributions(const Prepared& prepared, const std::vector<TensorId>& tensors,
+                             const StatisticsNeeds& needs, const SampleBatches& batches,
+                             const RunControl& control, Statistics& statistics);
 
 }  // namespace quantloupe

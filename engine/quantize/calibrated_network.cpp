@@ -17,7 +17,8 @@ class NetworkChanger {
         for (const Unit& unit : units.units) {
             if (!unit.quantized || !unit.weight.valid()) continue;
             try {
-                m_builder.setConstant(unit.weight, quantizedWeight(m_prepared, unit, m_config, cache)->dequantized);
+                m_builder.setConstant(unit.weight,
+                                      quantizedWeight(m_prepared, unit, m_config, cache)->dequantized);
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", m_graph.node(unit.layer).name));
                 throw;
@@ -41,7 +42,8 @@ class NetworkChanger {
                 m_builder.node(id).op = "Sigmoid";
                 m_builder.node(id).attributes = source.attributes;
                 m_changed = true;
-            } else if (node.op == "Mul" && source.op != "Mul" && followsItsLayer(node, m_prepared.sourceOf[n])) {
+            } else if (node.op == "Mul" && source.op != "Mul" &&
+                       followsItsLayer(node, m_prepared.sourceOf[n])) {
                 m_builder.setConstant(node.input(1), Constant::fromFloats({}, {1.0f}));
                 m_changed = true;
             }
@@ -54,7 +56,8 @@ class NetworkChanger {
         BuiltIds ids;
         changed.graph = m_builder.build(&ids);
         for (std::size_t t = 0; t < ids.tensors.size(); ++t)
-            if (ids.tensors[t] != TensorId(t)) fail(ErrorKind::Internal, "tensors moved while the calibrated network was made");
+            if (ids.tensors[t] != TensorId(t))
+                fail(ErrorKind::Internal, "tensors moved while the calibrated network was made");
         changed.version = VersionBuilder().add(m_prepared.version).add(changed.graph->version()).finish();
         return changed;
     }
@@ -64,7 +67,8 @@ class NetworkChanger {
     bool followsItsLayer(const Node& node, NodeId source) const {
         const Constant* factor = node.inputs.size() == 2 ? m_graph.constantOf(node.input(1)) : nullptr;
         const NodeId maker = m_graph.tensor(node.input(0)).producer;
-        return factor != nullptr && factor->size() == 1 && maker.valid() && m_prepared.sourceOf[maker.index()] == source;
+        return factor != nullptr && factor->size() == 1 && maker.valid() &&
+               m_prepared.sourceOf[maker.index()] == source;
     }
 
     const Prepared& m_prepared;
@@ -76,8 +80,8 @@ class NetworkChanger {
 
 }  // namespace
 
-std::optional<Prepared> calibratedNetwork(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
-                                          QuantizerCache& cache) {
+std::optional<Prepared> calibratedNetwork(const Prepared& prepared, const UnitList& units,
+                                          const QuantizationConfig& config, QuantizerCache& cache) {
     const NpuOperators& npu = config.transforms.npuOperators;
     const bool npuOperators = npu.averagePool || npu.leakyRelu || npu.sigmoid;
     if (!config.calibration.quantizedWeights && !npuOperators) return std::nullopt;

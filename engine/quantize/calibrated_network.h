@@ -16,7 +16,7 @@ namespace quantloupe {
 ///   replaces them after calibration.
 /// Empty if neither changes anything. Throws Error naming the layer if its weights cannot be quantized. May
 /// be called from any thread that may use the cache.
-std::optional<Prepared> calibratedNetwork(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
-                                          QuantizerCache& cache);
+std::optional<Prepared> calibratedNetwork(const Prepared& prepared, const UnitList& units,
+                                          const QuantizationConfig& config, QuantizerCache& cache);
 
 }  // namespace quantloupe

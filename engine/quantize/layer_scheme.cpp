@@ -28,18 +28,24 @@ void check(const TensorCalibration& calibration) {
         const auto [start, end] = p.searchRange.value_or(ifmr ? std::array{0.7, 1.3} : std::array{0.2, 1.0});
         const double step = p.searchStep.value_or(0.01);
         if (!stepFits(step, start, end))
-            failInput("calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a smaller step", step, start, end);
+            failInput(
+                "calibration: search_step {} is larger than the width of search_range [{}, {}]; choose a "
+                "smaller step",
+                step, start, end);
     }
-    if (calibration.method == CalibrationMethod::Entropy && p.quantizedBins.value_or(128) > p.bins.value_or(128))
-        failInput("calibration: num_quantized_bins {} is more than num_bins {}; choose fewer", p.quantizedBins.value_or(128),
-                  p.bins.value_or(128));
+    if (calibration.method == CalibrationMethod::Entropy &&
+        p.quantizedBins.value_or(128) > p.bins.value_or(128))
+        failInput("calibration: num_quantized_bins {} is more than num_bins {}; choose fewer",
+                  p.quantizedBins.value_or(128), p.bins.value_or(128));
 }
 
 }  // namespace
 
-WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node) {
+WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings,
+                            const Node& node) {
     QuantizationOptions network = config.quantization;
-    if (!network.weight.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul")) network.weight.perChannel = false;
+    if (!network.weight.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul"))
+        network.weight.perChannel = false;
     return optionsOf({network, config.calibration}, settings).quantization.weight;
 }
 
@@ -49,7 +55,8 @@ int biasBitsOf(const QuantizationConfig& config, const LayerSettings* settings) 
 
 TensorCalibration tensorCalibrationOf(const QuantizationConfig& config, const LayerSettings* settings) {
     const LayerOptions options = optionsOf({config.quantization, config.calibration}, settings);
-    TensorCalibration result{options.quantization.activation, options.calibration.method, options.calibration.parameters};
+    TensorCalibration result{options.quantization.activation, options.calibration.method,
+                             options.calibration.parameters};
     check(result);
     return result;
 }
@@ -73,7 +80,8 @@ StatisticsNeeds statisticsNeeds(const QuantizationConfig& config) {
     StatisticsNeeds needs;
     const auto look = [&](const TensorCalibration& calibration) {
         needs.distribution = needs.distribution || needsDistribution(calibration.method);
-        if (needsVotes(calibration.method, calibration.parameters)) needs.voteBits.insert(calibration.scheme.bits);
+        if (needsVotes(calibration.method, calibration.parameters))
+            needs.voteBits.insert(calibration.scheme.bits);
     };
     look(tensorCalibrationOf(config, nullptr));
     for (const auto& [name, settings] : config.layers) {

@@ -18,7 +18,8 @@ struct TensorCalibration {
 };
 
 /// Returns the weight scheme of the layer `node`. `settings` is null if the layer has no settings of its own.
-WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings, const Node& node);
+WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings,
+                            const Node& node);
 int biasBitsOf(const QuantizationConfig& config, const LayerSettings* settings);
 /// Throws Error if the parameters contradict each other: a search step larger than the range, or more
 /// quantized bins than bins.

@@ -8,20 +8,28 @@ namespace quantloupe {
 
 std::string_view layerStateName(LayerState state) {
     switch (state) {
-        case LayerState::Quantized: return "quantized";
-        case LayerState::Skipped: return "skipped";
-        case LayerState::Float: return "float";
-        case LayerState::Folded: return "folded";
-        case LayerState::Fused: return "fused";
+        case LayerState::Quantized:
+            return "quantized";
+        case LayerState::Skipped:
+            return "skipped";
+        case LayerState::Float:
+            return "float";
+        case LayerState::Folded:
+            return "folded";
+        case LayerState::Fused:
+            return "fused";
     }
     return "float";
 }
 
-std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips) {
+std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units,
+                                     const SkipDecisions& skips) {
     const Graph& source = *prepared.source;
     std::vector<LayerResult> layers;
     layers.reserve(source.nodeCount());
-    const std::vector<bool> already = quantizationOperators(source) > 0 ? quantizedNodes(source) : std::vector<bool>(source.nodeCount(), false);
+    const std::vector<bool> already = quantizationOperators(source) > 0
+                                          ? quantizedNodes(source)
+                                          : std::vector<bool>(source.nodeCount(), false);
     for (std::size_t n = 0; n < source.nodeCount(); ++n) {
         const Node& node = source.nodes()[n];
         const LayerMapping& mapping = prepared.layerMappings[n];
@@ -33,8 +41,10 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
         layer.macs = cost.macs;
         layer.macsReason = cost.macsReason;
         layer.parameters = cost.parameters;
-        for (const TensorId in : node.inputs) layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
-        for (const TensorId out : node.outputs) layer.io = layer.io || (out.valid() && source.tensor(out).graphOutput);
+        for (const TensorId in : node.inputs)
+            layer.io = layer.io || (in.valid() && source.tensor(in).graphInput);
+        for (const TensorId out : node.outputs)
+            layer.io = layer.io || (out.valid() && source.tensor(out).graphOutput);
 
         if (!mapping.prepared.valid()) {
             layer.state = LayerState::Folded;

@@ -9,27 +9,34 @@ namespace {
 
 class MoveFinder {
   public:
-    MoveFinder(const Plan& plan, const NpuPositions& rules) : m_plan(plan), m_graph(*plan.prepared->graph), m_rules(rules) {}
+    MoveFinder(const Plan& plan, const NpuPositions& rules)
+        : m_plan(plan), m_graph(*plan.prepared->graph), m_rules(rules) {}
 
     NpuMoves find() {
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u)
-            if (m_plan.units.units[u].quantized) m_operators.push_back(operatorOf(m_plan.units.units[u], m_plan.quantizers[u]));
+            if (m_plan.units.units[u].quantized)
+                m_operators.push_back(operatorOf(m_plan.units.units[u], m_plan.quantizers[u]));
         const std::vector<int> before = m_positions;
         if (!adjustPositions(m_operators, m_rules, m_positions))
-            tell("npu_positions: after {} rounds, some of the NPU's rules may still be broken", m_rules.maxLoops);
+            tell("npu_positions: after {} rounds, some of the NPU's rules may still be broken",
+                 m_rules.maxLoops);
         if (!m_others.empty())
-            tell("npu_positions: the scales of {} tensors are not powers of two and stay unchanged: '{}'{}", m_others.size(), m_others[0],
-                 m_others.size() > 1 ? "..." : "");
+            tell("npu_positions: the scales of {} tensors are not powers of two and stay unchanged: '{}'{}",
+                 m_others.size(), m_others[0], m_others.size() > 1 ? "..." : "");
         for (const auto& [tensor, place] : m_places)
-            if (place >= 0 && now(place) != before[static_cast<std::size_t>(place)]) m_moves.activations[tensor] = scaleOf(now(place));
-        if (!m_moves.activations.empty()) tell("npu_positions: the scales of {} activations were changed", m_moves.activations.size());
+            if (place >= 0 && now(place) != before[static_cast<std::size_t>(place)])
+                m_moves.activations[tensor] = scaleOf(now(place));
+        if (!m_moves.activations.empty())
+            tell("npu_positions: the scales of {} activations were changed", m_moves.activations.size());
         for (const OwnConstant& constant : m_constants) {
             const int from = before[static_cast<std::size_t>(constant.place)], to = now(constant.place);
             if (from == to) continue;
             m_moves.constants[constant.tensor] = scaleOf(to);
-            tell("layer '{}': the NPU's rules move the {} from 2^{} to 2^{}, and its codes stay, as Quark leaves them: its values become 2^{} "
-                 "times as large; keep the layer in float, or turn the rule off",
-                 m_graph.node(constant.layer).name, constant.what, -from, -to, from - to);
+            tell(
+                "layer '{}': the NPU's rules move the {} from 2^{} to 2^{}, and its codes stay, as Quark "
+                "leaves them: its values become 2^{} "
+                "times as large; keep the layer in float, or turn the rule off",
+                m_graph.node(constant.layer).name, constant.what, -from, -to, from - to);
         }
         return std::move(m_moves);
     }
@@ -72,13 +79,16 @@ class MoveFinder {
     NpuOperator operatorOf(const Unit& unit, const UnitQuantizers& own) {
         NpuOperator op;
         op.op = m_graph.node(unit.layer).op;
-        for (std::size_t i = 0; i < unit.inputs.size(); ++i) op.inputs.push_back(placeOf(unit.inputs[i], own.inputs[i]));
+        for (std::size_t i = 0; i < unit.inputs.size(); ++i)
+            op.inputs.push_back(placeOf(unit.inputs[i], own.inputs[i]));
         op.swish = op.op == "Mul" && unit.inputs.size() == 2 && readsHardSigmoid(unit);
         if (own.weight) op.weight = placeOf(unit, unit.weight, "scale of its weight", *own.weight);
-        if (own.bias && !own.bias->inProductScale) op.bias = placeOf(unit, unit.bias, "scale of its bias", *own.bias);
+        if (own.bias && !own.bias->inProductScale)
+            op.bias = placeOf(unit, unit.bias, "scale of its bias", *own.bias);
         for (std::size_t i = 0; i < unit.constants.size(); ++i)
             if (unit.constants[i].role == ConstantRole::Operand && own.constants[i])
-                op.inputs.push_back(placeOf(unit, unit.constants[i].tensor, "scale of its constant", *own.constants[i]));
+                op.inputs.push_back(
+                    placeOf(unit, unit.constants[i].tensor, "scale of its constant", *own.constants[i]));
         op.leaky = unit.activation.valid() && m_graph.node(unit.activation).op == "LeakyRelu";
         if (!unit.quantizesOutput) return op;
         if (unit.kind != UnitKind::PassesScale) {

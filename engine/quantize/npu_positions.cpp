@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NPU's rules on positions, after AMD Quark's NPULimitationCheck, in its order.
-//     alignment   inputs and output of an operator that moves values get the same position: the smallest, which keeps the range
-//     shift read  of a sum: difference of its inputs' positions; the finest one is made coarser
-//     shift write of a sum: its coarsest input - its output; of a product: the sum of its inputs - its output
-//     shift cut   weight + input - output: shift of the accumulator; the weight's position is adjusted
-//     shift bias  weight + input - bias: shift of the bias to the accumulator; the bias's position is adjusted
+//     alignment   inputs and output of an operator that moves values get the same position: the smallest,
+//     which keeps the range shift read  of a sum: difference of its inputs' positions; the finest one is made
+//     coarser shift write of a sum: its coarsest input - its output; of a product: the sum of its inputs -
+//     its output shift cut   weight + input - output: shift of the accumulator; the weight's position is
+//     adjusted shift bias  weight + input - bias: shift of the bias to the accumulator; the bias's position
+//     is adjusted
 // Source: behavior of Quark 0.11.2; npu_positions_test compares with its results on small graphs. Cost:
 // O(operators) per round. Weakness: a rule can break an earlier one, which five rounds do not always resolve.
 #include "quantize/npu_positions.h"
@@ -18,7 +19,8 @@ namespace {
 
 class Adjuster {
   public:
-    Adjuster(const NpuPositions& rules, std::vector<int>& positions) : m_rules(rules), m_positions(positions) {}
+    Adjuster(const NpuPositions& rules, std::vector<int>& positions)
+        : m_rules(rules), m_positions(positions) {}
 
     /// Whether something changed.
     bool round(const std::vector<NpuOperator>& operators) {
@@ -48,7 +50,8 @@ class Adjuster {
         m_changed = true;
     }
     static bool knownInputs(const NpuOperator& op) {
-        return !op.inputs.empty() && std::all_of(op.inputs.begin(), op.inputs.end(), [](int place) { return place >= 0; });
+        return !op.inputs.empty() &&
+               std::all_of(op.inputs.begin(), op.inputs.end(), [](int place) { return place >= 0; });
     }
     int sumOfInputs(const NpuOperator& op) const {
         int sum = 0;
@@ -109,13 +112,17 @@ class Adjuster {
     }
 
     void shiftBias(const NpuOperator& op) {
-        if (!isOneOf(op.op, {"Conv", "Gemm"}) || !knownInputs(op) || op.output < 0 || op.weight < 0 || op.bias < 0) return;
+        if (!isOneOf(op.op, {"Conv", "Gemm"}) || !knownInputs(op) || op.output < 0 || op.weight < 0 ||
+            op.bias < 0)
+            return;
         const int product = at(op.weight) + at(op.inputs[0]);
         const int cut = product - at(op.output);
         const int low = op.leaky ? 0 : std::min(0, cut - 16), high = 15;
         const int shift = product - at(op.bias);
-        if (shift < low) set(op.bias, product - low);
-        else if (shift > high) set(op.bias, product - high);
+        if (shift < low)
+            set(op.bias, product - low);
+        else if (shift > high)
+            set(op.bias, product - high);
     }
 
     void hardSigmoid(const NpuOperator& op) {
@@ -139,7 +146,8 @@ class Adjuster {
 
 }  // namespace
 
-bool adjustPositions(const std::vector<NpuOperator>& operators, const NpuPositions& rules, std::vector<int>& positions) {
+bool adjustPositions(const std::vector<NpuOperator>& operators, const NpuPositions& rules,
+                     std::vector<int>& positions) {
     Adjuster adjuster(rules, positions);
     for (int loop = 0; loop < rules.maxLoops; ++loop)
         if (!adjuster.round(operators)) return true;
@@ -147,8 +155,9 @@ bool adjustPositions(const std::vector<NpuOperator>& operators, const NpuPositio
 }
 
 bool anyRule(const NpuPositions& rules) {
-    return rules.alignConcat || rules.alignPool || rules.alignPad || rules.alignSlice || rules.adjustShiftRead ||
-           rules.adjustShiftWrite || rules.adjustShiftCut || rules.adjustShiftBias || rules.adjustHardSigmoid || rules.adjustShiftSwish;
+    return rules.alignConcat || rules.alignPool || rules.alignPad || rules.alignSlice ||
+           rules.adjustShiftRead || rules.adjustShiftWrite || rules.adjustShiftCut || rules.adjustShiftBias ||
+           rules.adjustHardSigmoid || rules.adjustShiftSwish;
 }
 
 }  // namespace quantloupe

@@ -22,7 +22,8 @@ struct NpuOperator {
 
 /// Changes `positions` until all enabled rules are satisfied. Returns false if they are not after max_loops
 /// rounds. Tensors that share a scale share an entry of the list.
-bool adjustPositions(const std::vector<NpuOperator>& operators, const NpuPositions& rules, std::vector<int>& positions);
+bool adjustPositions(const std::vector<NpuOperator>& operators, const NpuPositions& rules,
+                     std::vector<int>& positions);
 
 /// Returns whether any rule is enabled.
 bool anyRule(const NpuPositions& rules);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/plan.h"
 
+#include <fmt/ranges.h>
+
 #include <map>
 #include <set>
-
-#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "quantize/npu_moves.h"
@@ -15,7 +15,8 @@
 namespace quantloupe {
 namespace {
 
-const LayerSettings* settingsOf(const Prepared& prepared, const Unit& unit, const QuantizationConfig& config) {
+const LayerSettings* settingsOf(const Prepared& prepared, const Unit& unit,
+                                const QuantizationConfig& config) {
     const Node& source = prepared.source->node(prepared.sourceOf[unit.layer.index()]);
     const auto found = config.layers.find(source.name);
     return found == config.layers.end() ? nullptr : &found->second;
@@ -66,7 +67,8 @@ class PlanResolver {
     void followExportOpset() {
         const Graph& graph = *m_plan.prepared->graph;
         const auto pools = [&](const Node& node) { return node.op == "AveragePool"; };
-        m_plan.exportOpset = std::ranges::any_of(graph.nodes(), pools) ? storageTypesOf(m_plan, true).opset : graph.opset();
+        m_plan.exportOpset =
+            std::ranges::any_of(graph.nodes(), pools) ? storageTypesOf(m_plan, true).opset : graph.opset();
         for (std::size_t u = 0; u < m_plan.units.units.size(); ++u)
             if (pools(graph.node(m_plan.units.units[u].layer))) {
                 Version& version = m_plan.quantizers[u].version;
@@ -81,8 +83,10 @@ class PlanResolver {
         if (range == m_statistics.end())
             fail(ErrorKind::Internal, "'{}' was not calibrated", m_plan.prepared->graph->tensor(tensor).name);
         const auto own = m_settings.find(tensor);
-        const TensorCalibration how = tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second);
-        CalibrationResult& result = m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
+        const TensorCalibration how =
+            tensorCalibrationOf(m_config, own == m_settings.end() ? nullptr : own->second);
+        CalibrationResult& result =
+            m_results.emplace(tensor, m_cache.activation(range->second, how)).first->second;
         result.quantizer.rounding = m_config.quantization.rounding;
         const bool power = how.scheme.powerOfTwo || isPowerOfTwo(how.method);
         if (m_unitRanges.contains(tensor) && !power) {
@@ -94,7 +98,8 @@ class PlanResolver {
     }
 
     static bool isPowerOfTwo(CalibrationMethod method) {
-        return method == CalibrationMethod::PowerOfTwoMinMse || method == CalibrationMethod::PowerOfTwoNonOverflow;
+        return method == CalibrationMethod::PowerOfTwoMinMse ||
+               method == CalibrationMethod::PowerOfTwoNonOverflow;
     }
 
     std::shared_ptr<const ConstantQuantizer> constantQuantizer(const Unit& unit, const UnitConstant& constant,
@@ -104,7 +109,8 @@ class PlanResolver {
         if (constant.role == ConstantRole::NormBias) {
             const int bits = biasBitsOf(m_config, settings);
             if (bits == kFloatBias || known.constants.empty()) return nullptr;
-            return std::make_shared<const ConstantQuantizer>(quantizeBias(values, bits, known.inputs[0].scale, known.constants[0]->scales));
+            return std::make_shared<const ConstantQuantizer>(
+                quantizeBias(values, bits, known.inputs[0].scale, known.constants[0]->scales));
         }
         WeightScheme scheme;
         if (constant.role == ConstantRole::Weight || m_plan.prepared->operators == OperatorSet::Quark) {
@@ -131,22 +137,27 @@ class PlanResolver {
     }
 
     /// `quantizer`, or its codes at the scale that the NPU's rules ask for.
-    std::shared_ptr<const ConstantQuantizer> moved(TensorId tensor, std::shared_ptr<const ConstantQuantizer> quantizer) const {
+    std::shared_ptr<const ConstantQuantizer> moved(TensorId tensor,
+                                                   std::shared_ptr<const ConstantQuantizer> quantizer) const {
         const auto wanted = m_constantScales.find(tensor);
         if (wanted == m_constantScales.end() || !quantizer) return quantizer;
         return std::make_shared<const ConstantQuantizer>(withScale(*quantizer, wanted->second));
     }
 
-    /// Where the tool that is imitated does it. Rounding that was learned keeps the scales that it was learned with.
+    /// Where the tool that is imitated does it. Rounding that was learned keeps the scales that it was
+    /// learned with.
     void raise(const Unit& unit, int biasBits, UnitQuantizers& quantizers) const {
         const Graph& graph = *m_plan.prepared->graph;
-        const Constant* bias = quantizers.correctedBias ? quantizers.correctedBias.get() : unit.bias.valid() ? graph.constantOf(unit.bias) : nullptr;
+        const Constant* bias = quantizers.correctedBias ? quantizers.correctedBias.get()
+                               : unit.bias.valid()      ? graph.constantOf(unit.bias)
+                                                        : nullptr;
         const bool ownOutput = unit.quantizesOutput && !unit.activation.valid();
-        const auto scales = raisedScales(m_plan.prepared->operators, {*quantizers.weight, bias, quantizers.inputs[0].scale,
-                                                                      ownOutput ? &quantizers.output : nullptr, biasBits == 32});
+        const auto scales = raisedScales(m_plan.prepared->operators,
+                                         {*quantizers.weight, bias, quantizers.inputs[0].scale,
+                                          ownOutput ? &quantizers.output : nullptr, biasBits == 32});
         if (!scales) return;
-        quantizers.weight = std::make_shared<const ConstantQuantizer>(
-            roundedAnew(*quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
+        quantizers.weight = std::make_shared<const ConstantQuantizer>(roundedAnew(
+            *quantizers.weight, *graph.constantOf(unit.weight), *scales, m_config.quantization.rounding));
     }
 
     void resolveUnit(const Unit& unit) {
@@ -164,27 +175,29 @@ class PlanResolver {
             for (const TensorId other : unit.otherOutputs) m_known[other] = quantizers.inputs[0];
         }
         if (unit.quantizesOutput) {
-            quantizers.output = unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
+            quantizers.output =
+                unit.kind == UnitKind::PassesScale ? quantizers.inputs[0] : quantizerOf(unit.output);
             addTo(builder, quantizers.output);
         }
         if (unit.weight.valid()) {
             const LayerSettings* settings = settingsOf(*m_plan.prepared, unit, m_config);
             const WeightScheme scheme = weightSchemeOf(m_config, settings, node);
             const int biasBits = biasBitsOf(m_config, settings);
-            if (const auto corrected = m_refinements.biases.find(unit.bias); unit.bias.valid() && corrected != m_refinements.biases.end())
+            if (const auto corrected = m_refinements.biases.find(unit.bias);
+                unit.bias.valid() && corrected != m_refinements.biases.end())
                 quantizers.correctedBias = corrected->second;
             const auto learned = m_refinements.weights.find(unit.weight);
             try {
                 quantizers.weight = learned != m_refinements.weights.end()
                                         ? learned->second
-                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme, unit.weightAxis,
-                                                         m_config.quantization.rounding);
+                                        : m_cache.weight(*graph.constantOf(unit.weight), scheme,
+                                                         unit.weightAxis, m_config.quantization.rounding);
                 if (learned == m_refinements.weights.end()) raise(unit, biasBits, quantizers);
                 quantizers.weight = moved(unit.weight, std::move(quantizers.weight));
                 if (unit.bias.valid() && biasBits != kFloatBias)
-                    quantizers.bias = std::make_shared<const ConstantQuantizer>(
-                        quantizeBias(quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias), biasBits,
-                                     quantizers.inputs[0].scale, quantizers.weight->scales));
+                    quantizers.bias = std::make_shared<const ConstantQuantizer>(quantizeBias(
+                        quantizers.correctedBias ? *quantizers.correctedBias : *graph.constantOf(unit.bias),
+                        biasBits, quantizers.inputs[0].scale, quantizers.weight->scales));
                 quantizers.bias = moved(unit.bias, std::move(quantizers.bias));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
@@ -197,20 +210,22 @@ class PlanResolver {
             if (quantizers.correctedBias) builder.add(quantizers.correctedBias->version());
             if (learned != m_refinements.weights.end()) builder.add(learned->second->dequantized->version());
             if (quantizers.weight->vanished && unit.quantized)
-                m_plan.notices.push_back(fmt::format("layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
-                                                     "channel, or keep it in float",
-                                                     node.name, scheme.bits));
+                m_plan.notices.push_back(fmt::format(
+                    "layer '{}': all its weights round to 0 with {} bits; give it more bits, scales per "
+                    "channel, or keep it in float",
+                    node.name, scheme.bits));
             if (quantizers.bias) {
                 builder.add(graph.constantOf(unit.bias)->version()).add(quantizers.bias->scales[0]);
                 if (quantizers.bias->saturated > 0 && unit.quantized)
-                    m_plan.notices.push_back(
-                        fmt::format("layer '{}': {} bias values do not fit int32 and are clipped; keep it in float",
-                                    node.name, quantizers.bias->saturated));
+                    m_plan.notices.push_back(fmt::format(
+                        "layer '{}': {} bias values do not fit int32 and are clipped; keep it in float",
+                        node.name, quantizers.bias->saturated));
             }
         }
         for (const UnitConstant& constant : unit.constants) {
             try {
-                quantizers.constants.push_back(moved(constant.tensor, constantQuantizer(unit, constant, quantizers)));
+                quantizers.constants.push_back(
+                    moved(constant.tensor, constantQuantizer(unit, constant, quantizers)));
             } catch (Error& error) {
                 error.addContext(fmt::format("layer '{}'", node.name));
                 throw;
@@ -220,7 +235,8 @@ class PlanResolver {
         builder.add(std::string_view(node.name)).add(unit.activation.valid());
         quantizers.version = builder.finish();
         if (unit.quantized) {
-            for (std::size_t i = 0; i < unit.inputs.size(); ++i) m_plan.tensors[unit.inputs[i]] = quantizers.inputs[i];
+            for (std::size_t i = 0; i < unit.inputs.size(); ++i)
+                m_plan.tensors[unit.inputs[i]] = quantizers.inputs[i];
             if (unit.quantizesOutput) m_plan.tensors[unit.output] = quantizers.output;
             for (const TensorId other : unit.otherOutputs) m_plan.tensors[other] = quantizers.output;
         }
@@ -234,18 +250,21 @@ class PlanResolver {
         for (const auto& [tensor, result] : m_results) {
             if (!m_plan.tensors.contains(tensor)) continue;
             if (result.approximate) ++approximate;
-            if (!result.notice.empty()) said[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
+            if (!result.notice.empty())
+                said[result.notice].push_back(m_plan.prepared->graph->tensor(tensor).name);
         }
         for (auto& [notice, tensors] : said) {
             constexpr std::size_t kNamed = 3;
             const std::size_t all = tensors.size();
             if (all > kNamed) tensors.resize(kNamed);
-            m_plan.notices.push_back(fmt::format("calibration of '{}'{}: {}", fmt::join(tensors, "', '"),
-                                                 all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
+            m_plan.notices.push_back(
+                fmt::format("calibration of '{}'{}: {}", fmt::join(tensors, "', '"),
+                            all > kNamed ? fmt::format(" and {} more", all - kNamed) : "", notice));
         }
         if (approximate > 0)
-            m_plan.notices.push_back(fmt::format("calibration: the scales of {} tensors were computed from histograms instead of all values",
-                                                 approximate));
+            m_plan.notices.push_back(fmt::format(
+                "calibration: the scales of {} tensors were computed from histograms instead of all values",
+                approximate));
     }
 
     const Statistics& m_statistics;
@@ -257,7 +276,7 @@ class PlanResolver {
     std::map<TensorId, CalibrationResult> m_results;
     std::unordered_map<TensorId, const LayerSettings*> m_settings;
     std::unordered_map<TensorId, TensorId> m_rangeOf;      ///< tensors with the range of another
-    std::set<TensorId> m_unitRanges;                      ///< made by a Softmax
+    std::set<TensorId> m_unitRanges;                       ///< made by a Softmax
     std::unordered_map<TensorId, float> m_constantScales;  ///< that the NPU's rules moved
     std::vector<std::string> m_npuNotices;
 };
@@ -266,13 +285,17 @@ class PlanResolver {
 
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
                  const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements) {
-    return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache, refinements).resolve();
+    return PlanResolver(std::move(prepared), std::move(units), statistics, config, cache, refinements)
+        .resolve();
 }
 
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
-                                                         const QuantizationConfig& config, QuantizerCache& cache) {
-    const WeightScheme scheme = weightSchemeOf(config, settingsOf(prepared, unit, config), prepared.graph->node(unit.layer));
-    return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis, config.quantization.rounding);
+                                                         const QuantizationConfig& config,
+                                                         QuantizerCache& cache) {
+    const WeightScheme scheme =
+        weightSchemeOf(config, settingsOf(prepared, unit, config), prepared.graph->node(unit.layer));
+    return cache.weight(*prepared.graph->constantOf(unit.weight), scheme, unit.weightAxis,
+                        config.quantization.rounding);
 }
 
 std::vector<TensorId> calibratedTensors(const UnitList& units) {
@@ -305,7 +328,8 @@ void useQuantized(ProgramSpec& spec, const Unit& unit, const UnitQuantizers& own
 
 }  // namespace
 
-ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const {
+ProgramSpec Plan::networkSpec(const std::map<TensorId, TensorDesc>& inputs,
+                              std::vector<TensorId> observed) const {
     ProgramSpec spec;
     spec.graph = prepared->graph;
     spec.inputs = inputs;
@@ -327,7 +351,8 @@ ProgramSpec Plan::unitSpec(std::size_t index, const std::map<TensorId, TensorDes
     spec.observed = {unit.output};
     spec.arithmetic = arithmetic;
     spec.exportOpset = exportOpset;
-    for (std::size_t i = 0; i < unit.inputs.size(); ++i) spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
+    for (std::size_t i = 0; i < unit.inputs.size(); ++i)
+        spec.quantizers[unit.inputs[i]] = own.inputs[i].fakeQuant();
     if (unit.quantizesOutput) spec.quantizers[unit.output] = own.output.fakeQuant();
     useQuantized(spec, unit, own);
     return spec;

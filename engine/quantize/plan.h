@@ -20,19 +20,19 @@ namespace quantloupe {
 struct UnitQuantizers {
     std::vector<TensorQuantizer> inputs;
     TensorQuantizer output;  ///< meaningless if the unit does not quantize its output
-    std::shared_ptr<const ConstantQuantizer> weight;  ///< null if there is none
-    std::shared_ptr<const ConstantQuantizer> bias;    ///< null if there is none
+    std::shared_ptr<const ConstantQuantizer> weight;                  ///< null if there is none
+    std::shared_ptr<const ConstantQuantizer> bias;                    ///< null if there is none
     std::vector<std::shared_ptr<const ConstantQuantizer>> constants;  ///< of the unit's further constants
-    ConstantPtr correctedBias;                      ///< null: the bias of the graph is used
-    Version version;  ///< of all of these
+    ConstantPtr correctedBias;                                        ///< null: the bias of the graph is used
+    Version version;                                                  ///< of all of these
 };
 
 struct Plan {
     std::shared_ptr<const Prepared> prepared;
     UnitList units;
-    std::vector<UnitQuantizers> quantizers;                        ///< one per unit
-    std::unordered_map<TensorId, TensorQuantizer> tensors;         ///< activations that are quantized now
-    std::vector<std::string> notices;                              ///< saturated biases and the like
+    std::vector<UnitQuantizers> quantizers;                 ///< one per unit
+    std::unordered_map<TensorId, TensorQuantizer> tensors;  ///< activations that are quantized now
+    std::vector<std::string> notices;                       ///< saturated biases and the like
     Version version;
     /// Opset of the exported model. AveragePool is computed as ONNX Runtime does at this opset.
     std::int64_t exportOpset = 0;
@@ -42,7 +42,8 @@ struct Plan {
 
     /// Return the specification of a Program that runs the whole quantized network, or a single unit whose
     /// inputs the caller binds.
-    ProgramSpec networkSpec(const std::map<TensorId, TensorDesc>& inputs, std::vector<TensorId> observed) const;
+    ProgramSpec networkSpec(const std::map<TensorId, TensorDesc>& inputs,
+                            std::vector<TensorId> observed) const;
     ProgramSpec unitSpec(std::size_t unit, const std::map<TensorId, TensorDesc>& inputs) const;
 };
 
@@ -54,14 +55,17 @@ std::vector<TensorId> calibratedTensors(const UnitList& units);
 /// reads are quantized, and no other node reads them there. `statistics` must contain calibratedTensors()
 /// with everything in statisticsNeeds(). Throws Error naming the layer.
 Plan resolvePlan(std::shared_ptr<const Prepared> prepared, UnitList units, const Statistics& statistics,
-                 const QuantizationConfig& config, QuantizerCache& cache, const Refinements& refinements = {});
+                 const QuantizationConfig& config, QuantizerCache& cache,
+                 const Refinements& refinements = {});
 
 /// Returns the quantized weight of a unit that has a weight, even if the unit itself is not quantized. Throws
 /// Error if the weight contains NaN or infinity.
 std::shared_ptr<const ConstantQuantizer> quantizedWeight(const Prepared& prepared, const Unit& unit,
-                                                         const QuantizationConfig& config, QuantizerCache& cache);
+                                                         const QuantizationConfig& config,
+                                                         QuantizerCache& cache);
 
 /// Returns the state and reason of every source layer; the metrics stay empty.
-std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units, const SkipDecisions& skips);
+std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& units,
+                                     const SkipDecisions& skips);
 
 }  // namespace quantloupe

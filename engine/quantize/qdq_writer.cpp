@@ -29,12 +29,17 @@ ConstantPtr packed(DataType type, const Dims& dims, const std::vector<std::int32
 ConstantPtr integers(DataType type, const Dims& dims, const std::vector<std::int32_t>& codes) {
     switch (type) {
         case DataType::Int4:
-        case DataType::Int8: return packed<std::int8_t>(type, dims, codes);
+        case DataType::Int8:
+            return packed<std::int8_t>(type, dims, codes);
         case DataType::UInt4:
-        case DataType::UInt8: return packed<std::uint8_t>(type, dims, codes);
-        case DataType::Int16: return packed<std::int16_t>(type, dims, codes);
-        case DataType::UInt16: return packed<std::uint16_t>(type, dims, codes);
-        default: return packed<std::int32_t>(DataType::Int32, dims, codes);
+        case DataType::UInt8:
+            return packed<std::uint8_t>(type, dims, codes);
+        case DataType::Int16:
+            return packed<std::int16_t>(type, dims, codes);
+        case DataType::UInt16:
+            return packed<std::uint16_t>(type, dims, codes);
+        default:
+            return packed<std::int32_t>(DataType::Int32, dims, codes);
     }
 }
 
@@ -45,8 +50,11 @@ int codesOf(DataType type) { return is16(type) ? 65536 : is4(type) ? 16 : 256; }
 class QdqWriter {
   public:
     QdqWriter(const Plan& plan, const ExportOptions& options)
-        : m_plan(plan), m_types(storageTypesOf(plan, options.fourBitTypes)), m_floatWeights(options.floatWeights),
-          m_graph(*plan.prepared->graph), m_builder(m_graph) {
+        : m_plan(plan),
+          m_types(storageTypesOf(plan, options.fourBitTypes)),
+          m_floatWeights(options.floatWeights),
+          m_graph(*plan.prepared->graph),
+          m_builder(m_graph) {
         for (const Node& node : m_graph.nodes()) m_names.insert(node.name);
     }
 
@@ -57,14 +65,16 @@ class QdqWriter {
             const Unit& unit = m_plan.units.units[u];
             if (!unit.quantized) continue;
             const UnitQuantizers& quantizers = m_plan.quantizers[u];
-            if (quantizers.weight) addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
+            if (quantizers.weight)
+                addConstant(unit, unit.weight, *quantizers.weight, typeOf(*quantizers.weight));
             // A 16-bit bias is stored as int32, too, which every opset can dequantize.
             if (quantizers.correctedBias) m_builder.setConstant(unit.bias, quantizers.correctedBias);
             if (quantizers.bias) addConstant(unit, unit.bias, *quantizers.bias, biasType(*quantizers.bias));
             for (std::size_t i = 0; i < unit.constants.size(); ++i)
                 if (const auto& own = quantizers.constants[i])
-                    addConstant(unit, unit.constants[i].tensor, *own,
-                                unit.constants[i].role == ConstantRole::NormBias ? biasType(*own) : typeOf(*own));
+                    addConstant(
+                        unit, unit.constants[i].tensor, *own,
+                        unit.constants[i].role == ConstantRole::NormBias ? biasType(*own) : typeOf(*own));
         }
         // In the order of the tensors, so that the file is the same every time.
         std::vector<TensorId> tensors;
@@ -86,15 +96,18 @@ class QdqWriter {
     DataType typeOf(const Quantizer& quantizer) const {
         return m_types.typeFor(quantizer.quantMin, quantizer.quantMax);
     }
-    static DataType biasType(const ConstantQuantizer& quantizer) { return quantizer.bits == 8 ? DataType::Int8 : DataType::Int32; }
+    static DataType biasType(const ConstantQuantizer& quantizer) {
+        return quantizer.bits == 8 ? DataType::Int8 : DataType::Int32;
+    }
 
     void raiseOpset() {
         if (m_graph.opset() >= m_types.opset) return;
         try {
             quantloupe::raiseOpset(m_builder, m_graph, m_types.opset);
         } catch (Error& error) {
-            error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}", m_graph.opset(),
-                                         m_types.reason.empty() ? "" : " ", m_types.reason, m_types.opset));
+            error.addContext(fmt::format("the model has opset {}, but QuantizeLinear{}{} requires opset {}",
+                                         m_graph.opset(), m_types.reason.empty() ? "" : " ", m_types.reason,
+                                         m_types.opset));
             throw;
         }
     }
@@ -117,7 +130,9 @@ class QdqWriter {
         const Dims scaleDims = perChannel ? Dims{static_cast<std::int64_t>(quantizer.scales.size())} : Dims{};
         std::vector<std::int32_t> stored(quantizer.codes.size());
         const ChannelWalk walk(dims, quantizer.axis);
-        walk.forEach([&](std::size_t i, std::size_t c) { stored[i] = quantizer.codes[i] + quantizer.zeroPoints[perChannel ? c : 0]; });
+        walk.forEach([&](std::size_t i, std::size_t c) {
+            stored[i] = quantizer.codes[i] + quantizer.zeroPoints[perChannel ? c : 0];
+        });
         const auto [known, isNew] = m_written.try_emplace(&quantizer);
         auto& [codes, scale, zeroPoint] = known->second;
         if (isNew) {
@@ -130,7 +145,8 @@ class QdqWriter {
             Node quantize;
             quantize.name = uniqueNode(name + "_QuantizeLinear");
             quantize.op = "QuantizeLinear";
-            quantize.inputs = {newConstant(name + "_float", floatsFor(tensor, quantizer, walk, type)), scale, zeroPoint};
+            quantize.inputs = {newConstant(name + "_float", floatsFor(tensor, quantizer, walk, type)), scale,
+                               zeroPoint};
             quantize.outputs = {m_builder.tensor(m_builder.unusedTensorName(name + "_quantized"))};
             if (perChannel) quantize.attributes.set("axis", std::int64_t{quantizer.axis});
             codes = quantize.outputs[0];
@@ -153,16 +169,18 @@ class QdqWriter {
         }
     }
 
-    /// The model's own values where QuantizeLinear makes our codes of them (not where rounding was learned, nor where the codes end before
-    /// the type does); otherwise the values of the codes.
-    ConstantPtr floatsFor(TensorId tensor, const ConstantQuantizer& quantizer, const ChannelWalk& walk, DataType type) const {
+    /// The model's own values where QuantizeLinear makes our codes of them (not where rounding was learned,
+    /// nor where the codes end before the type does); otherwise the values of the codes.
+    ConstantPtr floatsFor(TensorId tensor, const ConstantQuantizer& quantizer, const ChannelWalk& walk,
+                          DataType type) const {
         const ConstantPtr& own = m_graph.tensor(tensor).constant;
         const std::span<const float> values = own->floats();
         const bool isSigned = type == DataType::Int4 || type == DataType::Int8 || type == DataType::Int16;
         const int low = isSigned ? -codesOf(type) / 2 : 0, high = low + codesOf(type) - 1;
         bool same = true;
         walk.forEach([&](std::size_t i, std::size_t c) {
-            const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]), static_cast<float>(low - quantizer.zeroPoints[c]),
+            const float code = std::clamp(std::nearbyint(values[i] / quantizer.scales[c]),
+                                          static_cast<float>(low - quantizer.zeroPoints[c]),
                                           static_cast<float>(high - quantizer.zeroPoints[c]));
             same = same && static_cast<std::int32_t>(code) == quantizer.codes[i];
         });
@@ -173,8 +191,11 @@ class QdqWriter {
         const TensorInfo info = m_graph.tensor(tensor);
         const DataType type = typeOf(quantizer);
         const TensorId scale = newConstant(info.name + "_scale", Constant::fromFloats({}, {quantizer.scale}));
-        const TensorId zeroPoint = newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
-        const auto fresh = [&](const char* suffix) { return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix)); };
+        const TensorId zeroPoint =
+            newConstant(info.name + "_zero_point", integers(type, {}, {quantizer.zeroPoint}));
+        const auto fresh = [&](const char* suffix) {
+            return m_builder.tensor(m_builder.unusedTensorName(info.name + suffix));
+        };
 
         TensorId before = tensor;
         const TensorId codes = fresh("_quantized");
@@ -208,8 +229,10 @@ class QdqWriter {
         m_builder.addNode(std::move(dequantize));
     }
 
-    /// The type saturates at its own ends; where the codes end earlier, a Clip in front does it. Returns what to quantize.
-    TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer, DataType type) {
+    /// The type saturates at its own ends; where the codes end earlier, a Clip in front does it. Returns what
+    /// to quantize.
+    TensorId addClip(const std::string& name, TensorId before, const TensorQuantizer& quantizer,
+                     DataType type) {
         const int codes = quantizer.quantMax - quantizer.quantMin + 1;
         if (codes == codesOf(type)) return before;
         const FakeQuant range = quantizer.fakeQuant();
@@ -217,8 +240,9 @@ class QdqWriter {
         clip.name = uniqueNode(name + "_Clip");
         clip.op = "Clip";
         if (m_builder.facts().opsets[""] >= 11) {
-            clip.inputs = {before, newConstant(name + "_clip_min", Constant::fromFloats({}, {range.low * range.scale})),
-                           newConstant(name + "_clip_max", Constant::fromFloats({}, {range.high * range.scale}))};
+            clip.inputs = {
+                before, newConstant(name + "_clip_min", Constant::fromFloats({}, {range.low * range.scale})),
+                newConstant(name + "_clip_max", Constant::fromFloats({}, {range.high * range.scale}))};
         } else {
             clip.inputs = {before};
             clip.attributes.set("min", range.low * range.scale);
@@ -237,7 +261,8 @@ class QdqWriter {
         TensorId codes, scale, zeroPoint;
     };
     std::set<TensorId> m_done;  ///< constants with their DequantizeLinear
-    std::map<const ConstantQuantizer*, WrittenConstant> m_written;  ///< layers that share a weight share its quantizer, too
+    /// layers that share a weight share its quantizer, too
+    std::map<const ConstantQuantizer*, WrittenConstant> m_written;
     const Graph& m_graph;
     GraphBuilder m_builder;
     std::set<std::string> m_names;

@@ -13,7 +13,8 @@
 namespace quantloupe {
 
 FakeQuant TensorQuantizer::fakeQuant() const {
-    return {scale, static_cast<float>(quantMin - zeroPoint), static_cast<float>(quantMax - zeroPoint), rounding == TieRounding::Aimet};
+    return {scale, static_cast<float>(quantMin - zeroPoint), static_cast<float>(quantMax - zeroPoint),
+            rounding == TieRounding::Aimet};
 }
 
 TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& scheme) {
@@ -26,7 +27,8 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
     if (scheme.symmetric) {
         // Unsigned codes have their zero in the middle.
         const int middle = scheme.isSigned ? 0 : codes / 2;
-        quantizer.zeroPoint = middle;  // QuantizeLinear saturates at the type's ends, so the lowest code may occur
+        // QuantizeLinear saturates at the type's ends, so the lowest code may occur
+        quantizer.zeroPoint = middle;
         const double scale = static_cast<double>(std::max(-min, max)) / (codes / 2 - 1);
         quantizer.scale = scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale);
         return quantizer;
@@ -48,14 +50,17 @@ TensorQuantizer quantizerForRange(float min, float max, const ActivationScheme& 
 namespace {
 
 /// Rounds all values with the given scales and zero points, and records whether all codes vanished.
-void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk, TieRounding rounding) {
+void roundAll(ConstantQuantizer& quantizer, const Constant& constant, const ChannelWalk& walk,
+              TieRounding rounding) {
     const std::span<const float> values = constant.floats();
     quantizer.codes.resize(values.size());
     std::vector<float> dequantized(values.size());
     bool anyCode = false, anyValue = false;
     std::vector<FakeQuant> channels;
     for (std::size_t c = 0; c < quantizer.scales.size(); ++c)
-        channels.push_back(TensorQuantizer{quantizer.scales[c], quantizer.zeroPoints[c], quantizer.quantMin, quantizer.quantMax, rounding}.fakeQuant());
+        channels.push_back(TensorQuantizer{quantizer.scales[c], quantizer.zeroPoints[c], quantizer.quantMin,
+                                           quantizer.quantMax, rounding}
+                               .fakeQuant());
     walk.forEach([&](std::size_t i, std::size_t c) {
         const float code = codeOf(channels[c], values[i]);
         quantizer.codes[i] = static_cast<std::int32_t>(code);
@@ -75,7 +80,8 @@ std::size_t bytesOf(const ConstantQuantizer& quantizer) {
            (quantizer.dequantized ? quantizer.dequantized->bytes().size() : 0);
 }
 
-ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis, TieRounding rounding) {
+ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& scheme, int channelAxis,
+                                 TieRounding rounding) {
     ConstantQuantizer quantizer;
     quantizer.bits = scheme.bits;
     quantizer.axis = scheme.perChannel ? channelAxis : -1;
@@ -98,14 +104,16 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
     return quantizer;
 }
 
-ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding) {
+ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight,
+                              std::vector<float> scales, TieRounding rounding) {
     ConstantQuantizer quantizer = known;
     quantizer.scales = std::move(scales);
     roundAll(quantizer, weight, ChannelWalk(weight.dims(), quantizer.axis), rounding);
     return quantizer;
 }
 
-ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale, const std::vector<float>& weightScales) {
+ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale,
+                               const std::vector<float>& weightScales) {
     if (bits < 32) {
         WeightScheme own;
         own.bits = bits;
@@ -122,7 +130,8 @@ ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale,
     quantizer.quantMax = std::numeric_limits<std::int32_t>::max();
     const std::span<const float> values = bias.floats();
     const bool perChannel = weightScales.size() > 1 && values.size() % weightScales.size() == 0;
-    quantizer.axis = perChannel ? static_cast<int>(bias.dims().size()) - 1 : -1;  // [1, N] is a bias of a Gemm, too
+    // [1, N] is a bias of a Gemm, too
+    quantizer.axis = perChannel ? static_cast<int>(bias.dims().size()) - 1 : -1;
     if (perChannel)
         for (std::size_t i = 0; i < values.size(); ++i)
             quantizer.scales.push_back(inputScale * weightScales[i % weightScales.size()]);

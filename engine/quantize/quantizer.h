@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Scales, zero points and codes. q = clamp(round_half_even(x / scale) + zero_point, quant_min, quant_max), as ONNX's
-// QuantizeLinear; x' = (q - zero_point) * scale.
+// Scales, zero points and codes. q = clamp(round_half_even(x / scale) + zero_point, quant_min, quant_max), as
+// ONNX's QuantizeLinear; x' = (q - zero_point) * scale.
 
 #include <cstdint>
 #include <vector>
 
 #include "config/quantization_config.h"
 #include "model/constant.h"
-#include "runtime/codes.h"
+#include "runtime/integer/codes.h"
 
 namespace quantloupe {
 
@@ -49,11 +49,13 @@ ConstantQuantizer quantizeWeight(const Constant& weight, const WeightScheme& sch
                                  TieRounding rounding = TieRounding::HalfEven);
 
 /// Rounds the same weight again with other scales; their number must not change.
-ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight, std::vector<float> scales, TieRounding rounding);
+ConstantQuantizer roundedAnew(const ConstantQuantizer& known, const Constant& weight,
+                              std::vector<float> scales, TieRounding rounding);
 
 /// Quantizes a bias. 32 bits: scale = input scale * weight scale, one per element of the last axis if the
 /// weight is quantized per channel (repeated for each group of a transposed convolution). 16 or 8 bits:
 /// symmetric with its own power-of-two scale, chosen from Quark's five candidates.
-ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale, const std::vector<float>& weightScales);
+ConstantQuantizer quantizeBias(const Constant& bias, int bits, float inputScale,
+                               const std::vector<float>& weightScales);
 
 }  // namespace quantloupe

@@ -12,7 +12,8 @@ namespace quantloupe {
 
 class QuantizerCache {
   public:
-    std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme, int axis, TieRounding rounding);
+    std::shared_ptr<const ConstantQuantizer> weight(const Constant& weight, const WeightScheme& scheme,
+                                                    int axis, TieRounding rounding);
     CalibrationResult activation(const TensorStatistics& statistics, const TensorCalibration& calibration);
     void clear();
     /// Drops the least recently used entries until at most `mostBytes` are left; returns the bytes left.

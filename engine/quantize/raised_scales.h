@@ -10,7 +10,7 @@ namespace quantloupe {
 
 struct RaisedScalesInput {
     const ConstantQuantizer& weight;
-    const Constant* bias = nullptr;           ///< null: none
+    const Constant* bias = nullptr;  ///< null: none
     float inputScale = 1;
     const TensorQuantizer* output = nullptr;  ///< null: the layer's own output is not quantized
     bool quantizedBias = false;               ///< to int32

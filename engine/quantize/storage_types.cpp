@@ -27,7 +27,8 @@ bool canRaise(const Graph& graph, std::int64_t opset) {
 DataType StorageTypes::typeFor(int quantMin, int quantMax) const {
     if (fourBits && quantMin >= 0 && quantMax <= 15) return DataType::UInt4;
     if (fourBits && quantMin >= -8 && quantMax <= 7) return DataType::Int4;
-    if (quantMin >= 0) return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
+    if (quantMin >= 0)
+        return quantMax <= 255 ? DataType::UInt8 : quantMax <= 65535 ? DataType::UInt16 : DataType::Int32;
     if (quantMin >= -128 && quantMax <= 127) return DataType::Int8;
     return quantMin >= -32768 && quantMax <= 32767 ? DataType::Int16 : DataType::Int32;
 }
@@ -54,7 +55,8 @@ StorageTypes storageTypesOf(const Plan& plan, bool fourBits) {
             if (own.constants[i] && unit.constants[i].role != ConstantRole::NormBias) look(*own.constants[i]);
     }
     for (const auto& [tensor, quantizer] : plan.tensors) look(quantizer);
-    if (uses4 && !uses16 && graph.opset() < kOpsetOtherBits && !canRaise(graph, kOpsetOtherBits)) types.fourBits = uses4 = false;
+    if (uses4 && !uses16 && graph.opset() < kOpsetOtherBits && !canRaise(graph, kOpsetOtherBits))
+        types.fourBits = uses4 = false;
 
     std::int64_t needed = kOpsetPlain;
     if (perChannel) {

@@ -20,9 +20,12 @@ bool floatConstant(const Graph& graph, TensorId tensor) {
 class UnitFinder {
   public:
     UnitFinder(const Prepared& prepared, const SkipDecisions& skips)
-        : m_prepared(prepared), m_graph(*prepared.graph), m_skips(skips), 
-          m_all((prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
-                prepared.placement == Placement::InputsAndOutputs) {}
+        : m_prepared(prepared),
+          m_graph(*prepared.graph),
+          m_skips(skips),
+          m_all(
+              (prepared.operators == OperatorSet::OnnxRuntime || prepared.operators == OperatorSet::Quark) &&
+              prepared.placement == Placement::InputsAndOutputs) {}
 
     UnitList find() {
         const std::size_t count = m_graph.nodeCount();
@@ -62,14 +65,22 @@ class UnitFinder {
             reason = "it belongs to a layer that stays in float";
             return;
         }
-        if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr) reason = arithmetic(node, unit);
-        else if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"})) reason = weighted(node, unit);
-        else if (m_prepared.placement == Placement::WeightedInputs) reason = inputOnly(node, unit);
-        else if (isRecurrent(node)) reason = recurrent(node, unit);
-        else if (hasOwnScale(node)) reason = arithmetic(node, unit);
-        else if (passesScale(node.op)) reason = passing(node, unit);
-        else if (normalizes(node.op)) reason = normalization(node, unit);
-        else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) reason = activation(node, unit);
+        if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
+            reason = arithmetic(node, unit);
+        else if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"}))
+            reason = weighted(node, unit);
+        else if (m_prepared.placement == Placement::WeightedInputs)
+            reason = inputOnly(node, unit);
+        else if (isRecurrent(node))
+            reason = recurrent(node, unit);
+        else if (hasOwnScale(node))
+            reason = arithmetic(node, unit);
+        else if (passesScale(node.op))
+            reason = passing(node, unit);
+        else if (normalizes(node.op))
+            reason = normalization(node, unit);
+        else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node))
+            reason = activation(node, unit);
         else if (isOneOf(node.op, {"Relu", "Clip"}))
             reason = "an activation stays in float unless it directly follows a quantized layer";
         else if (node.op == "BatchNormalization")
@@ -88,8 +99,10 @@ class UnitFinder {
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "BatchNormalization"})) fuseActivation(unit);
-        else fuseFactor(unit);
+        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "BatchNormalization"}))
+            fuseActivation(unit);
+        else
+            fuseFactor(unit);
         const std::size_t index = m_list.units.size();
         m_list.unitOf[id.index()] = index;
         if (unit.activation.valid()) m_list.unitOf[unit.activation.index()] = index;
@@ -104,8 +117,11 @@ class UnitFinder {
             if (keepsApart()) unit.rangeOf = node.output();
             return;
         }
-        const bool leaky = m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
-        if (!node.domain.empty() || (!leaky && !isOneOf(node.op, {"Relu", "Clip"})) || node.input(0) != unit.output) return;
+        const bool leaky =
+            m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
+        if (!node.domain.empty() || (!leaky && !isOneOf(node.op, {"Relu", "Clip"})) ||
+            node.input(0) != unit.output)
+            return;
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         unit.activation = next;
@@ -114,7 +130,9 @@ class UnitFinder {
 
     bool aimet() const { return m_prepared.operators == OperatorSet::Aimet; }
     /// As in ONNX Runtime's quantizer: symmetric activations cannot clip in place of a Relu.
-    bool keepsApart() const { return m_prepared.operators == OperatorSet::OnnxRuntime && m_prepared.symmetricActivations; }
+    bool keepsApart() const {
+        return m_prepared.operators == OperatorSet::OnnxRuntime && m_prepared.symmetricActivations;
+    }
 
     /// Returns whether a Relu or Clip is a separate unit with quantizers before and after it.
     bool ownActivation(const Node& node) const {
@@ -129,14 +147,16 @@ class UnitFinder {
     bool isDepthwise(const Node& node) const {
         const std::int64_t groups = node.attributes.integer("group", 1);
         const Constant* weight = node.inputs.size() > 1 ? m_graph.constantOf(node.input(1)) : nullptr;
-        return node.op == "Conv" && groups > 1 && weight != nullptr && weight->dims().size() > 1 && weight->dims()[1] == 1;
+        return node.op == "Conv" && groups > 1 && weight != nullptr && weight->dims().size() > 1 &&
+               weight->dims()[1] == 1;
     }
 
     std::string activation(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
-            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return "its bounds are not constant";
+            if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr)
+                return "its bounds are not constant";
         unit.inputs = {node.input(0)};
         unit.ifInputIs = keepsApart();
         // AIMET has one quantizer for both sides of a Relu, which sees the wider range before it.
@@ -149,13 +169,15 @@ class UnitFinder {
     bool isFactor(NodeId id) const {
         const Node& node = m_graph.node(id);
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
-        return node.op == "Mul" && maker.valid() && m_prepared.sourceOf[maker.index()] == m_prepared.sourceOf[id.index()];
+        return node.op == "Mul" && maker.valid() &&
+               m_prepared.sourceOf[maker.index()] == m_prepared.sourceOf[id.index()];
     }
 
     /// Fuses the factor by which the NPU multiplies a mean or a HardSigmoid (transform/npu_operators.h).
     void fuseFactor(Unit& unit) {
         const NodeId next = m_graph.onlyConsumer(unit.output);
-        if (!next.valid() || m_prepared.sourceOf[next.index()] != m_prepared.sourceOf[unit.layer.index()]) return;
+        if (!next.valid() || m_prepared.sourceOf[next.index()] != m_prepared.sourceOf[unit.layer.index()])
+            return;
         unit.activation = next;
         unit.output = m_graph.node(next).output();
     }
@@ -165,19 +187,25 @@ class UnitFinder {
         if (aimet()) return isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu", "PRelu"});
         if (!m_all) return false;
         if (isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu"})) return true;
-        if (node.op == "Pad") return m_prepared.operators == OperatorSet::Quark || node.attributes.text("mode", "constant") == "constant";
+        if (node.op == "Pad")
+            return m_prepared.operators == OperatorSet::Quark ||
+                   node.attributes.text("mode", "constant") == "constant";
         return m_prepared.operators == OperatorSet::Quark &&
-               isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu", "PRelu", "Sub", "Div", "Min", "Max",
-                                 "ReduceMean", "DepthToSpace", "SpaceToDepth", "LpNormalization"});
+               isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu",
+                                 "PRelu", "Sub", "Div", "Min", "Max", "ReduceMean", "DepthToSpace",
+                                 "SpaceToDepth", "LpNormalization"});
     }
 
     bool normalizes(const std::string& op) const {
         if (!m_all) return false;
-        return op == "LayerNormalization" || (op == "BatchNormalization" && m_prepared.operators == OperatorSet::OnnxRuntime);
+        return op == "LayerNormalization" ||
+               (op == "BatchNormalization" && m_prepared.operators == OperatorSet::OnnxRuntime);
     }
 
     bool passesScale(const std::string& op) const {
-        if (isOneOf(op, {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"})) return true;
+        if (isOneOf(op,
+                    {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
+            return true;
         return m_all && isOneOf(op, {"Slice", "Split", "Gather", "Resize", "Pad"});
     }
 
@@ -202,8 +230,9 @@ class UnitFinder {
         }
         if (!product && node.input(2).valid()) {
             if (!floatConstant(m_graph, node.input(2))) return "its bias is not a constant float32 tensor";
-            const std::int64_t outputs = m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
-                                         (transposed ? node.attributes.integer("group", 1) : 1);
+            const std::int64_t outputs =
+                m_graph.constantOf(unit.weight)->dims()[static_cast<std::size_t>(unit.weightAxis)] *
+                (transposed ? node.attributes.integer("group", 1) : 1);
             if (m_graph.constantOf(node.input(2))->size() != outputs)
                 return "its bias does not have one value for each output channel";
             unit.bias = node.input(2);
@@ -218,20 +247,25 @@ class UnitFinder {
         for (std::size_t i = 0; i < (several ? node.inputs.size() : 1); ++i) {
             const TensorId in = node.input(i);
             if (!in.valid()) return "one of its operands is missing";
-            if (m_graph.constantOf(in) == nullptr) unit.inputs.push_back(in);
-            else if (!m_all) return "one of its operands is constant";
-            else if (!floatConstant(m_graph, in)) return "one of its operands is a constant, and not of float32";
-            else unit.constants.push_back({in, ConstantRole::Operand});
+            if (m_graph.constantOf(in) == nullptr)
+                unit.inputs.push_back(in);
+            else if (!m_all)
+                return "one of its operands is constant";
+            else if (!floatConstant(m_graph, in))
+                return "one of its operands is a constant, and not of float32";
+            else
+                unit.constants.push_back({in, ConstantRole::Operand});
         }
         if (unit.inputs.empty()) return "its operands are constant";
         unit.unitRange = node.op == "Softmax" && !aimet();
         return {};
     }
 
-    /// As ONNX Runtime's DynamicQuantizeLSTM, but with a calibrated range for the input: input and weights are quantized, biases, states
-    /// and outputs stay in float.
+    /// As ONNX Runtime's DynamicQuantizeLSTM, but with a calibrated range for the input: input and weights
+    /// are quantized, biases, states and outputs stay in float.
     std::string recurrent(const Node& node, Unit& unit) {
-        if (m_prepared.operators == OperatorSet::OnnxRuntime) return "ONNX Runtime's quantize_static leaves recurrent layers in float";
+        if (m_prepared.operators == OperatorSet::OnnxRuntime)
+            return "ONNX Runtime's quantize_static leaves recurrent layers in float";
         if (m_prepared.operators != OperatorSet::Layers)
             return "recurrent layers are quantized with quantization.operators \"layers\" only";
         unit.kind = UnitKind::Arithmetic;
@@ -255,7 +289,8 @@ class UnitFinder {
         unit.inputs = {node.input(0)};
         for (std::size_t i = 1; i < std::min<std::size_t>(node.inputs.size(), 3); ++i) {
             if (!node.input(i).valid()) continue;
-            if (!floatConstant(m_graph, node.input(i))) return "its scale or bias is not a constant float32 tensor";
+            if (!floatConstant(m_graph, node.input(i)))
+                return "its scale or bias is not a constant float32 tensor";
             unit.constants.push_back({node.input(i), i == 1 ? ConstantRole::Weight : ConstantRole::NormBias});
         }
         return {};
@@ -264,7 +299,8 @@ class UnitFinder {
     /// Without weights, where only inputs of layers are quantized.
     std::string inputOnly(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
-        if (node.op != "AveragePool") return "only layers with weights and AveragePool are quantized (placement weighted_inputs)";
+        if (node.op != "AveragePool")
+            return "only layers with weights and AveragePool are quantized (placement weighted_inputs)";
         if (m_graph.constantOf(node.input(0)) != nullptr) return "its input is constant";
         unit.inputs = {node.input(0)};
         return {};
@@ -282,7 +318,9 @@ class UnitFinder {
     /// In graph order: an operator that passes its scale on is quantized if its input is, and so is a
     /// separate Relu or Clip.
     void decidePassing() {
-        const auto depends = [](const Unit& unit) { return unit.kind == UnitKind::PassesScale || unit.ifInputIs; };
+        const auto depends = [](const Unit& unit) {
+            return unit.kind == UnitKind::PassesScale || unit.ifInputIs;
+        };
         std::set<TensorId> quantized;
         for (const Unit& unit : m_list.units) {
             if (!unit.quantized || depends(unit)) continue;
@@ -297,7 +335,8 @@ class UnitFinder {
                 continue;
             }
             unit.quantized = false;
-            unit.reason = unit.ifInputIs ? "its input is not quantized" : "its input is not quantized, so there is no scale to pass on";
+            unit.reason = unit.ifInputIs ? "its input is not quantized"
+                                         : "its input is not quantized, so there is no scale to pass on";
         }
     }
 
@@ -310,7 +349,9 @@ class UnitFinder {
 
 }  // namespace
 
-UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) { return UnitFinder(prepared, skips).find(); }
+UnitList findUnits(const Prepared& prepared, const SkipDecisions& skips) {
+    return UnitFinder(prepared, skips).find();
+}
 
 std::vector<std::size_t> scaleOwners(const UnitList& list) {
     std::map<TensorId, std::size_t> makers;  // of quantized tensors, and whose scale those have

@@ -14,10 +14,12 @@
 namespace quantloupe {
 
 enum class UnitKind {
-    Weighted,      ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
-    Arithmetic,    ///< Add, Mul, Concat, GlobalAveragePool, Softmax...: the output has its own range; LSTM, GRU, RNN
-    PassesScale,   ///< MaxPool, AveragePool, Flatten, Reshape, Split...: the output has its input's quantizer;
-                   ///< quantized only if its input is quantized (as in ONNX Runtime's quantizer)
+    Weighted,  ///< Conv, ConvTranspose, Gemm, MatMul with a constant weight
+    /// Add, Mul, Concat, GlobalAveragePool, Softmax...: the output has its own range; LSTM, GRU, RNN
+    Arithmetic,
+    /// MaxPool, AveragePool, Flatten, Reshape, Split...: the output has its input's quantizer; quantized only
+    /// if its input is quantized (as in ONNX Runtime's quantizer)
+    PassesScale,
 };
 
 /// How a constant other than a layer's weight is quantized.
@@ -34,23 +36,25 @@ struct UnitConstant {
 
 struct Unit {
     UnitKind kind = UnitKind::Arithmetic;
-    NodeId layer;                   ///< in the prepared graph
-    NodeId activation;              ///< the fused Relu, Clip or NPU factor; invalid if there is none
-    std::vector<TensorId> inputs;   ///< activations that the unit reads
-    TensorId weight, bias;          ///< constants; invalid if there are none
-    int weightAxis = 0;             ///< axis of the output channels
-    TensorId output;                ///< the output of the activation, if there is one
+    NodeId layer;                         ///< in the prepared graph
+    NodeId activation;                    ///< the fused Relu, Clip or NPU factor; invalid if there is none
+    std::vector<TensorId> inputs;         ///< activations that the unit reads
+    TensorId weight, bias;                ///< constants; invalid if there are none
+    int weightAxis = 0;                   ///< axis of the output channels
+    TensorId output;                      ///< the output of the activation, if there is one
     std::vector<TensorId> otherOutputs;   ///< of a Split; they have the scale of `output`
     std::vector<UnitConstant> constants;  ///< further constants that are quantized
     /// If valid, the output has the range of this tensor: in ONNX Runtime a layer takes the range of the Relu
     /// after it, in AIMET a Relu takes the range of the layer before it.
     TensorId rangeOf;
-    bool ifInputIs = false;               ///< quantized only if its input is quantized
-    bool unitRange = false;               ///< the output's range is 0 to 1, regardless of calibration (Softmax)
-    bool quantizesOutput = true;    ///< false: the output stays in float (placement weighted_inputs, recurrent layers)
-    bool skipped = false;           ///< by a skip rule or a layer setting
+    bool ifInputIs = false;  ///< quantized only if its input is quantized
+    /// the output's range is 0 to 1, regardless of calibration (Softmax)
+    bool unitRange = false;
+    /// false: the output stays in float (placement weighted_inputs, recurrent layers)
+    bool quantizesOutput = true;
+    bool skipped = false;  ///< by a skip rule or a layer setting
     bool quantized = false;
-    std::string reason;             ///< why it is not quantized
+    std::string reason;  ///< why it is not quantized
 };
 
 struct UnitList {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Methods for choosing the scale of a weight:
-//     min_max  symmetric and restricted: absmax / (2^(bits-1) - 1); symmetric and full: the smallest scale that reaches both
-//              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits - 1), the range widened to
-//              hold 0
+//     min_max  symmetric and restricted: absmax / (2^(bits-1) - 1); symmetric and full: the smallest scale
+//     that reaches both
+//              ends, max(max / (2^(bits-1) - 1), -min / 2^(bits-1)), as AIMET; affine: (max - min) / (2^bits
+//              - 1), the range widened to hold 0
 //     arq      AMCT: as min_max, but absmax / 2^(bits-1) where the smallest weight has the larger magnitude
-//     full_span  symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped; affine: min_max
-//     mse      the min_max scale times 1.00, 0.99 ... or 0.01, whichever has the smallest sum of squared errors; ties: the larger one
-// With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it, arq rounds its own.
-// Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq), AMD Quark (powers of two, checked with its XINT8 models).
-// Cost: mse 100 passes over the weight, the others one. Weakness: the error of the weight is not the error of the output.
+//     full_span  symmetric: 2 absmax / (2^bits - 1), so that all codes are used and absmax itself is clipped;
+//     affine: min_max mse      the min_max scale times 1.00, 0.99 ... or 0.01, whichever has the smallest sum
+//     of squared errors; ties: the larger one
+// With power-of-two scales: min_max rounds to the nearest power, mse tries Quark's five candidates around it,
+// arq rounds its own. Sources: ONNX Runtime's quant_utils (min_max), Huawei AMCT (arq), AMD Quark (powers of
+// two, checked with its XINT8 models). Cost: mse 100 passes over the weight, the others one. Weakness: the
+// error of the weight is not the error of the output.
 #include "quantize/weight_scale.h"
 
 #include <algorithm>
@@ -25,7 +28,8 @@ constexpr int kMseSteps = 100;
 
 class ScaleFinder {
   public:
-    ScaleFinder(std::span<const float> values, const WeightScheme& scheme) : m_values(values), m_scheme(scheme) {
+    ScaleFinder(std::span<const float> values, const WeightScheme& scheme)
+        : m_values(values), m_scheme(scheme) {
         for (const float x : values) {
             m_min = std::min(m_min, x);
             m_max = std::max(m_max, x);
@@ -38,7 +42,8 @@ class ScaleFinder {
         if (m_min == 0 && m_max == 0) return plain(1);
         if (m_scheme.method == WeightMethod::Arq) return arq();
         if (m_scheme.powerOfTwo) return powerOfTwo();
-        if (m_scheme.method == WeightMethod::MinMax || m_scheme.method == WeightMethod::FullSpan) return plain(1);
+        if (m_scheme.method == WeightMethod::MinMax || m_scheme.method == WeightMethod::FullSpan)
+            return plain(1);
         WeightScale best = plain(1);
         double least = errorOf(best);
         for (int i = kMseSteps - 1; i >= 1; --i) {
@@ -55,24 +60,28 @@ class ScaleFinder {
     /// The min_max scale of the range times `ratio`.
     WeightScale plain(float ratio) const {
         if (!m_scheme.symmetric) {
-            const TensorQuantizer q = quantizerForRange(ratio * m_min, ratio * m_max, {m_scheme.bits, m_scheme.isSigned});
+            const TensorQuantizer q =
+                quantizerForRange(ratio * m_min, ratio * m_max, {m_scheme.bits, m_scheme.isSigned});
             return {q.scale, q.zeroPoint};
         }
         if (m_scheme.method == WeightMethod::FullSpan) {
-            const double span = 2.0 * static_cast<double>(std::max(m_max, -m_min)) / ((1 << m_scheme.bits) - 1);
+            const double span =
+                2.0 * static_cast<double>(std::max(m_max, -m_min)) / ((1 << m_scheme.bits) - 1);
             return {span < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(span), m_middle};
         }
         const int largest = (1 << (m_scheme.bits - 1)) - 1;
         double scale = static_cast<double>(ratio * std::max(m_max, -m_min)) / largest;
         if (!m_scheme.restricted)
-            scale = std::max(static_cast<double>(ratio * m_max) / largest, static_cast<double>(ratio * -m_min) / (largest + 1));
+            scale = std::max(static_cast<double>(ratio * m_max) / largest,
+                             static_cast<double>(ratio * -m_min) / (largest + 1));
         return {scale < std::numeric_limits<float>::min() ? 1.0f : static_cast<float>(scale), m_middle};
     }
 
     WeightScale arq() const {
         const AmctScale found = amctScale(m_min, m_max, m_scheme.bits, m_scheme.symmetric);
         const int half = 1 << (m_scheme.bits - 1);
-        WeightScale result{found.scale, std::clamp(found.offset + (m_scheme.isSigned ? 0 : half), m_low, m_high)};
+        WeightScale result{found.scale,
+                           std::clamp(found.offset + (m_scheme.isSigned ? 0 : half), m_low, m_high)};
         if (m_scheme.powerOfTwo) result = atPosition(positionOf(static_cast<double>(result.scale)));
         return result;
     }
@@ -96,12 +105,14 @@ class ScaleFinder {
     WeightScale atPosition(int position) const {
         WeightScale result{scaleOf(position), m_middle};
         if (!m_scheme.symmetric)
-            result.zeroPoint = std::clamp(m_low - static_cast<int>(std::nearbyint(m_min / result.scale)), m_low, m_high);
+            result.zeroPoint =
+                std::clamp(m_low - static_cast<int>(std::nearbyint(m_min / result.scale)), m_low, m_high);
         return result;
     }
 
     double errorOf(const WeightScale& candidate) const {
-        const auto low = static_cast<float>(m_low - candidate.zeroPoint), high = static_cast<float>(m_high - candidate.zeroPoint);
+        const auto low = static_cast<float>(m_low - candidate.zeroPoint),
+                   high = static_cast<float>(m_high - candidate.zeroPoint);
         double sum = 0;
         for (const float x : m_values) {
             const float code = std::clamp(std::nearbyint(x / candidate.scale), low, high);
@@ -121,11 +132,14 @@ class ScaleFinder {
 
 std::pair<int, int> weightCodes(const WeightScheme& scheme) {
     const int half = 1 << (scheme.bits - 1);
-    const bool restricted = scheme.symmetric && scheme.restricted && scheme.method != WeightMethod::Arq && scheme.method != WeightMethod::FullSpan;
+    const bool restricted = scheme.symmetric && scheme.restricted && scheme.method != WeightMethod::Arq &&
+                            scheme.method != WeightMethod::FullSpan;
     const int low = (scheme.isSigned ? -half : 0) + (restricted ? 1 : 0);
     return {low, scheme.isSigned ? half - 1 : 2 * half - 1};
 }
 
-WeightScale weightScale(std::span<const float> values, const WeightScheme& scheme) { return ScaleFinder(values, scheme).find(); }
+WeightScale weightScale(std::span<const float> values, const WeightScheme& scheme) {
+    return ScaleFinder(values, scheme).find();
+}
 
 }  // namespace quantloupe

@@ -26,20 +26,21 @@ enum class LayerState {
 /// Returns "quantized", "skipped", "float", "folded" or "fused".
 std::string_view layerStateName(LayerState state);
 
-/// Difference of a tensor from its float reference over all evaluated samples. Formulas: analysis/tensor_metrics.h,
-/// relative_errors.h, divergence.h.
+/// Difference of a tensor from its float reference over all evaluated samples. Formulas:
+/// analysis/tensor_metrics.h, relative_errors.h, divergence.h.
 struct TensorDifference {
     double qs = 0;      ///< relative L2; infinite if the reference is all zero and the tensor is not
     double cosine = 1;  ///< NaN if exactly one of the two is all zero, see note
     double sqnrDb = 0;  ///< infinite if there is no difference
-    double maxAbsolute = 0, meanAbsolute = 0, rootMeanSquare = 0;  ///< of the difference, in the tensor's unit
+    /// of the difference, in the tensor's unit
+    double maxAbsolute = 0, meanAbsolute = 0, rootMeanSquare = 0;
     double relativeEuclidean = 0;  ///< qs, but 0 if the reference's norm is below float's epsilon
     /// As in CLIKA 24.x: grows with the size of the tensor and the number of samples.
     double absoluteL2 = 0;
     double referenceMean = 0, referenceDeviation = 0, testedMean = 0, testedDeviation = 0;
     std::optional<double> accumulatedRelative = {}, maxRelative = {}, meanRelative = {};  ///< only on request
-    std::optional<double> klDivergence = {};  ///< only on request
-    std::string note = {};                    ///< which of these values is set by convention; mostly empty
+    std::optional<double> klDivergence = {};                                              ///< only on request
+    std::string note = {};  ///< which of these values is set by convention; mostly empty
 };
 
 struct LayerResult {
@@ -47,9 +48,9 @@ struct LayerResult {
     std::string name;
     std::string op;
     LayerState state = LayerState::Float;
-    bool io = false;  ///< reads a graph input or produces a graph output
-    std::string reason;  ///< why the layer is in this state; mostly empty for quantized layers
-    std::string host;    ///< Folded, Fused: the layer that it was folded or fused into
+    bool io = false;           ///< reads a graph input or produces a graph output
+    std::string reason;        ///< why the layer is in this state; mostly empty for quantized layers
+    std::string host;          ///< Folded, Fused: the layer that it was folded or fused into
     bool quantizable = false;  ///< Quantized or Skipped
     // If the layer is skipped, weight and local are measured as if it were quantized.
     std::optional<TensorDifference> weight;      ///< only the weight quantized; needs no data
@@ -61,8 +62,8 @@ struct LayerResult {
     /// Of the weight and the output, also if skipped; 0: there is none.
     int weightBits = 0, activationBits = 0;
     std::optional<double> leaveOneOut;  ///< gain of the task's metric with only this layer in float
-    std::uint64_t macs = 0;        ///< per sample
-    std::string macsReason = {};   ///< why `macs` is unknown; empty if it is known
+    std::uint64_t macs = 0;             ///< per sample
+    std::string macsReason = {};        ///< why `macs` is unknown; empty if it is known
     std::uint64_t parameters = 0;
 };
 
@@ -133,7 +134,7 @@ struct Evaluation {
     /// One of the notices: which nodes are not evaluated and why, and on which tensors accuracy is computed
     /// instead of the outputs. Empty if the whole network is evaluated.
     std::string unevaluated;
-    std::size_t samples = 0;             ///< of the full evaluation
+    std::size_t samples = 0;  ///< of the full evaluation
     std::size_t calibrationSamples = 0;
     StageSeconds seconds;
 };

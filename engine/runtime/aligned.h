@@ -14,8 +14,10 @@ struct CacheLineAllocator {
     CacheLineAllocator() = default;
     template <typename U>
     CacheLineAllocator(const CacheLineAllocator<U>&) {}
-    T* allocate(std::size_t count) { return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{64})); }
-    void deallocate(T* memory, std::size_t) { ::operator delete(memory, std::align_val_t{64}); }
+    T* allocate(std::size_t count) {
+        return static_cast<T*>(::operator new (count * sizeof(T), std::align_val_t{64}));
+    }
+    void deallocate(T* memory, std::size_t) { ::operator delete (memory, std::align_val_t{64}); }
     template <typename U>
     bool operator==(const CacheLineAllocator<U>&) const {
         return true;

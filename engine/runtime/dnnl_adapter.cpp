@@ -25,10 +25,14 @@ dnnl::stream& stream() {
 
 Tag channelsLastTag(std::size_t rank) {
     switch (rank) {
-        case 3: return Tag::nwc;
-        case 4: return Tag::nhwc;
-        case 5: return Tag::ndhwc;
-        default: fail(ErrorKind::Unsupported, "pooling needs 1 to 3 spatial dimensions");
+        case 3:
+            return Tag::nwc;
+        case 4:
+            return Tag::nhwc;
+        case 5:
+            return Tag::ndhwc;
+        default:
+            fail(ErrorKind::Unsupported, "pooling needs 1 to 3 spatial dimensions");
     }
 }
 
@@ -45,9 +49,9 @@ class MaxPool final : public Kernel {
         m_output = {output.dims, memory::data_type::f32, tag};
         Dims dilations = window.dilations;  // oneDNN uses gaps: dilation - 1
         for (auto& dilation : dilations) --dilation;
-        const dnnl::pooling_v2_forward::desc descriptor(dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, m_input,
-                                                        m_output, window.strides, window.kernel, dilations, window.padBegin,
-                                                        window.padEnd);
+        const dnnl::pooling_v2_forward::desc descriptor(
+            dnnl::prop_kind::forward_inference, dnnl::algorithm::pooling_max, m_input, m_output,
+            window.strides, window.kernel, dilations, window.padBegin, window.padEnd);
         dnnl::primitive_attr attributes;
         attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
         const dnnl::pooling_v2_forward::primitive_desc primitive(descriptor, attributes, engine());
@@ -73,13 +77,18 @@ class MaxPool final : public Kernel {
 DnnlCap dnnlCap() {
     switch (dnnl::get_effective_cpu_isa()) {
         case dnnl::cpu_isa::sse41:
-        case dnnl::cpu_isa::avx: return {false, false, false};
+        case dnnl::cpu_isa::avx:
+            return {false, false, false};
         case dnnl::cpu_isa::avx2:
         case dnnl::cpu_isa::avx512_mic:
-        case dnnl::cpu_isa::avx512_mic_4ops: return {true, false, false};
-        case dnnl::cpu_isa::avx2_vnni: return {true, false, true};
-        case dnnl::cpu_isa::avx512_core: return {true, true, false};
-        default: return {};
+        case dnnl::cpu_isa::avx512_mic_4ops:
+            return {true, false, false};
+        case dnnl::cpu_isa::avx2_vnni:
+            return {true, false, true};
+        case dnnl::cpu_isa::avx512_core:
+            return {true, true, false};
+        default:
+            return {};
     }
 }
 

@@ -8,8 +8,8 @@
 
 #include <memory>
 
-#include "runtime/kernel.h"
-#include "runtime/window.h"
+#include "runtime/operators/kernel.h"
+#include "runtime/operators/window.h"
 
 namespace quantloupe {
 

@@ -25,7 +25,8 @@ void transposeChannels(const T* source, T* target, std::size_t batch, std::size_
 std::vector<std::size_t> TensorDesc::memoryOrder() const {
     std::vector<std::size_t> order(dims.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (layout == Layout::ChannelsLast && dims.size() >= 3) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+    if (layout == Layout::ChannelsLast && dims.size() >= 3)
+        std::rotate(order.begin() + 1, order.begin() + 2, order.end());
     return order;
 }
 
@@ -46,7 +47,9 @@ std::optional<std::size_t> sampleDimension(const TensorDesc& desc) {
     std::int64_t suffix = 1;
     for (std::size_t d = desc.dims.size(); d-- > 0; suffix *= desc.dims[d])
         if (suffix > 0 && block >= suffix && block < suffix * desc.dims[d])
-            return block % suffix == 0 && desc.dims[d] % (desc.samples.count * (block / suffix)) == 0 ? std::optional(d) : std::nullopt;
+            return block % suffix == 0 && desc.dims[d] % (desc.samples.count * (block / suffix)) == 0
+                       ? std::optional(d)
+                       : std::nullopt;
     return std::nullopt;
 }
 
@@ -54,13 +57,15 @@ std::span<const float> presentValues(const TensorDesc& desc, const float* values
                                      std::vector<float>& storage) {
     const std::size_t all = desc.count();
     if (!desc.samples.perSample()) return {values, all};
-    const auto samples = static_cast<std::size_t>(desc.samples.count), runs = static_cast<std::size_t>(desc.samples.runs);
+    const auto samples = static_cast<std::size_t>(desc.samples.count),
+               runs = static_cast<std::size_t>(desc.samples.runs);
     const std::size_t block = all / (samples * runs);
     if (runs == 1) return {values, block * present};
     storage.resize(runs * block * present);
     float* to = storage.data();
     for (std::size_t s = 0; s < present; ++s)
-        for (std::size_t r = 0; r < runs; ++r, to += block) std::memcpy(to, values + (r * samples + s) * block, block * sizeof(float));
+        for (std::size_t r = 0; r < runs; ++r, to += block)
+            std::memcpy(to, values + (r * samples + s) * block, block * sizeof(float));
     return storage;
 }
 
@@ -78,14 +83,14 @@ void convertLayout(const TensorDesc& from, const void* source, Layout to, void* 
     const std::size_t rows = toLast ? channels : spatial;
     const std::size_t columns = toLast ? spatial : channels;
     if (elementSize(from.type) == 4)
-        transposeChannels(static_cast<const std::uint32_t*>(source), static_cast<std::uint32_t*>(target), batch, rows,
-                          columns);
+        transposeChannels(static_cast<const std::uint32_t*>(source), static_cast<std::uint32_t*>(target),
+                          batch, rows, columns);
     else if (elementSize(from.type) == 1)
-        transposeChannels(static_cast<const std::uint8_t*>(source), static_cast<std::uint8_t*>(target), batch, rows,
-                          columns);
+        transposeChannels(static_cast<const std::uint8_t*>(source), static_cast<std::uint8_t*>(target), batch,
+                          rows, columns);
     else if (elementSize(from.type) == 2)
-        transposeChannels(static_cast<const std::uint16_t*>(source), static_cast<std::uint16_t*>(target), batch, rows,
-                          columns);
+        transposeChannels(static_cast<const std::uint16_t*>(source), static_cast<std::uint16_t*>(target),
+                          batch, rows, columns);
     else
         fail(ErrorKind::Internal, "no layout conversion for {}", dataTypeName(from.type));
 }

@@ -17,8 +17,8 @@ enum class Layout {
     ChannelsLast,  ///< N, spatial..., C (fastest for oneDNN's convolutions); rank 3 and higher only
 };
 
-/// How the samples of a batch are arranged in a tensor (runtime/sample_flow.h): in row-major order, `runs`
-/// times one block of equal size for each of `count` samples.
+/// How the samples of a batch are arranged in a tensor (runtime/program/sample_flow.h): in row-major order,
+/// `runs` times one block of equal size for each of `count` samples.
 struct SampleLayout {
     /// 0: the tensor does not depend on the samples; -1: the samples cannot be separated
     std::int64_t runs = 0;
@@ -46,8 +46,8 @@ struct TensorDesc {
     std::vector<std::ptrdiff_t> strides() const;
 };
 
-/// The dimension that contains the samples; empty if they do not lie within one dimension or there is only one
-/// sample.
+/// The dimension that contains the samples; empty if they do not lie within one dimension or there is only
+/// one sample.
 std::optional<std::size_t> sampleDimension(const TensorDesc& desc);
 
 /// Returns the values of the first `present` samples, sample by sample (the last batch of a dataset may be

@@ -18,7 +18,9 @@ namespace {
 /// With two OpenMP threads, a convolution becomes 5 to 20 times slower when workers contend for the cores.
 class SingleThreadedOpenMp final : public tbb::task_scheduler_observer {
   public:
-    explicit SingleThreadedOpenMp(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) { observe(true); }
+    explicit SingleThreadedOpenMp(tbb::task_arena& arena) : tbb::task_scheduler_observer(arena) {
+        observe(true);
+    }
     ~SingleThreadedOpenMp() override { observe(false); }
     void on_scheduler_entry(bool) override { limitOpenMpOfThisThread(); }
 };

@@ -10,7 +10,7 @@
 #include "search/tune_measurements.h"
 #include "search/tune_numbers.h"
 #include "search/tune_transforms.h"
-#include "session/skip_groups.h"
+#include "session/studies/skip_groups.h"
 
 namespace quantloupe {
 namespace {
@@ -24,9 +24,14 @@ constexpr std::size_t kFew = 24;         // most candidates for fromAllFloat(), 
 
 class TuneRun {
   public:
-    TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel)
-        : m_session(session), m_options(options), m_cancel(cancel), m_measured(session, m_options, cancel),
-          m_config(withRulesFixed(session, config, cancel)), m_rulesFixed(m_config != config) {
+    TuneRun(Session& session, const QuantizationConfig& config, const TuneOptions& options,
+            const CancelToken& cancel)
+        : m_session(session),
+          m_options(options),
+          m_cancel(cancel),
+          m_measured(session, m_options, cancel),
+          m_config(withRulesFixed(session, config, cancel)),
+          m_rulesFixed(m_config != config) {
         m_options.improved = [this, told = options.improved](const TuneResult& found) {
             if (told) told(completed(found));
         };
@@ -50,7 +55,8 @@ class TuneRun {
         result.steps = m_steps;
         if (m_rulesFixed)
             result.notices.emplace_back(
-                "threshold rules were replaced with the layers that they cover, so that the result stays valid");
+                "threshold rules were replaced with the layers that they cover, so that the result stays "
+                "valid");
         return result;
     }
 
@@ -76,7 +82,8 @@ class TuneRun {
         std::vector<TuneSet> found = forward();
         if (!shortcut.empty()) found.push_back(shortcut);
         for (TuneSet& one : found) takeOut(one);
-        TuneSet set = *std::ranges::min_element(found, {}, [&](const TuneSet& one) { return m_measured.weightOf(one); });
+        TuneSet set = *std::ranges::min_element(found, {},
+                                                [&](const TuneSet& one) { return m_measured.weightOf(one); });
         if (!withinDrop(least, m_options.maxDrop)) return;
         if (count > kFew) return exchange(set);
         for (TuneSet& one : found) exchange(one);
@@ -108,9 +115,14 @@ class TuneRun {
         std::vector<std::size_t> order;
         for (std::size_t c = 0; c < m_gains.size(); ++c)
             if (m_gains[c].drop > 0) order.push_back(c);
-        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_gains[c].drop / weightOf(c); });
-        const auto first = [&](std::size_t count) { return TuneSet(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count)); };
-        const auto enough = [&](std::size_t count) { return withinDrop(m_measured.measure(first(count)).drop, m_goal); };
+        std::ranges::stable_sort(order, std::greater<>(),
+                                 [&](std::size_t c) { return m_gains[c].drop / weightOf(c); });
+        const auto first = [&](std::size_t count) {
+            return TuneSet(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+        };
+        const auto enough = [&](std::size_t count) {
+            return withinDrop(m_measured.measure(first(count)).drop, m_goal);
+        };
         std::size_t few = 0, many = 1;  // few are not enough
         while (many < order.size() && !enough(many)) {
             few = many;
@@ -132,7 +144,8 @@ class TuneRun {
     /// Returns the mean of the shares of drop and noise that keeping the layer in float removes.
     double gainOf(std::size_t candidate, const TuneNumbers& here) const {
         const Gain& gain = m_gains[candidate];
-        return (here.drop > 0 ? gain.drop / here.drop : 0) / 2 + (here.noise > 0 ? gain.noise / here.noise : 0) / 2;
+        return (here.drop > 0 ? gain.drop / here.drop : 0) / 2 +
+               (here.noise > 0 ? gain.noise / here.noise : 0) / 2;
     }
     double worthOf(std::size_t candidate, const TuneNumbers& here) const {
         const double gain = gainOf(candidate, here), weight = m_measured.candidates()[candidate].weight;
@@ -140,7 +153,8 @@ class TuneRun {
     }
     /// Sorts by gain per cost, best first.
     void sortByWorth(std::vector<std::size_t>& candidates, const TuneNumbers& here) const {
-        std::ranges::stable_sort(candidates, std::greater<>(), [&](std::size_t c) { return worthOf(c, here); });
+        std::ranges::stable_sort(candidates, std::greater<>(),
+                                 [&](std::size_t c) { return worthOf(c, here); });
     }
 
     /// Adds the layers with the most gain per cost until the goal is reached. If a single expensive layer
@@ -149,7 +163,8 @@ class TuneRun {
         TuneSet set;
         std::vector<TuneSet> found;
         while (!withinDrop(m_here.drop, m_goal)) {
-            if (!found.empty() && m_measured.weightOf(set) >= m_measured.weightOf(found.front())) return found;
+            if (!found.empty() && m_measured.weightOf(set) >= m_measured.weightOf(found.front()))
+                return found;
             if (m_options.mostSteps > 0 && m_steps == m_options.mostSteps) throw TuneLimit{TuneEnd::Steps};
             ++m_steps;
             tell(TuneStage::Adding, set.size(), m_measured.candidates().size());
@@ -178,7 +193,8 @@ class TuneRun {
         for (std::size_t c = 0; c < m_gains.size(); ++c)
             if (!set.contains(c)) left.push_back(c);
         sortByWorth(left, m_here);
-        std::vector<std::size_t> tried(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedRoughly, left.size())));
+        std::vector<std::size_t> tried(
+            left.begin(), left.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedRoughly, left.size())));
         std::ranges::stable_sort(left, std::greater<>(), [&](std::size_t c) { return gainOf(c, m_here); });
         for (std::size_t i = 0; i < std::min(kBigOnes, left.size()); ++i)
             if (std::ranges::count(tried, left[i]) == 0) tried.push_back(left[i]);
@@ -205,7 +221,8 @@ class TuneRun {
     double weightOf(std::size_t candidate) const { return m_measured.candidates()[candidate].weight; }
     std::vector<std::size_t> heaviestFirst(const TuneSet& set) const {
         std::vector<std::size_t> order(set.begin(), set.end());
-        std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t c) { return m_measured.candidates()[c].weight; });
+        std::ranges::stable_sort(order, std::greater<>(),
+                                 [&](std::size_t c) { return m_measured.candidates()[c].weight; });
         return order;
     }
 
@@ -237,14 +254,17 @@ class TuneRun {
         trial.erase(out);
         double room = weightOf(out);
         for (std::size_t added = 0; added < kExchanged; ++added) {
-            const TuneNumbers here = added == 0 ? m_measured.measureAndKeep(trial) : m_measured.measure(trial);
+            const TuneNumbers here =
+                added == 0 ? m_measured.measureAndKeep(trial) : m_measured.measure(trial);
             std::vector<std::size_t> lighter;
             for (std::size_t c = 0; c < m_gains.size(); ++c)
                 if (c != out && !trial.contains(c) && weightOf(c) < room) lighter.push_back(c);
             if (lighter.empty()) return false;
             sortByWorth(lighter, here);
-            std::stable_sort(lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())), lighter.end(),
-                             [&](std::size_t a, std::size_t b) { return m_gains[a].noise > m_gains[b].noise; });
+            std::stable_sort(
+                lighter.begin() + static_cast<std::ptrdiff_t>(std::min(kTriedWholly, lighter.size())),
+                lighter.end(),
+                [&](std::size_t a, std::size_t b) { return m_gains[a].noise > m_gains[b].noise; });
             // The best by gain per cost, and as many that remove the most noise regardless of cost.
             lighter.resize(std::min(2 * kTriedWholly, lighter.size()));
             for (const std::size_t c : lighter) {
@@ -302,7 +322,8 @@ class TuneRun {
 
 }  // namespace
 
-TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel) {
+TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options,
+                const CancelToken& cancel) {
     if (!session.hasData()) failInput("tuning needs data: choose a data folder first");
     if (session.randomInputs()) failInput("tuning needs real data: accuracy on random inputs is meaningless");
     if (quantizationOperators(session.graph()) > 0)

@@ -36,15 +36,15 @@ namespace quantloupe {
 enum class TuneCost { Macs, Parameters, Layers };
 
 enum class TuneEnd {
-    Finished,   ///< the search completed
-    Steps,      ///< TuneOptions::mostSteps
-    Seconds,    ///< TuneOptions::mostSeconds
+    Finished,  ///< the search completed
+    Steps,     ///< TuneOptions::mostSteps
+    Seconds,   ///< TuneOptions::mostSeconds
     Cancelled,
 };
 
 struct FloatShare {
     std::size_t layers = 0;
-    std::uint64_t macs = 0;        ///< per sample
+    std::uint64_t macs = 0;  ///< per sample
     std::uint64_t parameters = 0;
     bool macsKnown = true;
     bool operator==(const FloatShare&) const = default;
@@ -54,7 +54,8 @@ struct FloatShare {
 struct TunePoint {
     QuantizationConfig config;
     std::vector<std::string> layers;  ///< layers that the search keeps in float, in graph order
-    std::string transforms;           ///< transforms that the search added: "AIMET equalization"; mostly empty
+    /// transforms that the search added: "AIMET equalization"; mostly empty
+    std::string transforms;
     Accuracy accuracy;
     double metric = 0;                         ///< top-1, agreement, or SQNR in dB
     double drop = 0;                           ///< 0.01 is one point; below 0: better than the float network
@@ -108,7 +109,8 @@ struct TuneOptions {
 /// Runs the search. Deterministic except for mostSeconds. If it is cancelled or runs out of time, returns the
 /// best result so far; throws Cancelled only if there is none. Throws Error without real data or if the
 /// network cannot be evaluated.
-TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options, const CancelToken& cancel = {});
+TuneResult tune(Session& session, const QuantizationConfig& config, const TuneOptions& options,
+                const CancelToken& cancel = {});
 
 std::string_view tuneCostName(TuneCost cost);  ///< "macs", "parameters", "layers"
 std::string_view tuneEndName(TuneEnd end);     ///< "finished", "steps", "seconds", "cancelled"

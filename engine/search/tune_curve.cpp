@@ -6,12 +6,14 @@
 
 #include "search/tune_measurements.h"
 #include "search/tune_numbers.h"
-#include "session/leave_one_out.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
 
-std::string pointsText(double drop) { return fmt::format("{:.2f}", std::abs(drop) < 5e-5 ? 0.0 : 100 * drop); }
+std::string pointsText(double drop) {
+    return fmt::format("{:.2f}", std::abs(drop) < 5e-5 ? 0.0 : 100 * drop);
+}
 
 }  // namespace
 
@@ -19,7 +21,8 @@ std::vector<const TuneMeasurements::Record*> TuneMeasurements::front() const {
     std::vector<const Record*> order;
     for (const Record& record : m_records) order.push_back(&record);
     std::ranges::stable_sort(order, {}, [&](const Record* r) {
-        return std::tuple(amountOf(r->cost, m_options.cost), r->cost.layers, r->start, r->drop, r->transitions);
+        return std::tuple(amountOf(r->cost, m_options.cost), r->cost.layers, r->start, r->drop,
+                          r->transitions);
     });
     std::vector<const Record*> front;
     for (const Record* record : order)
@@ -54,41 +57,57 @@ TuneResult TuneMeasurements::result() const {
     result.seconds = seconds();
     result.notices = m_notices;
     for (const Record* record : front()) result.curve.push_back(pointOf(*record));
-    const auto reaching = std::ranges::find_if(result.curve, [&](const TunePoint& p) { return withinDrop(p.drop, m_options.maxDrop); });
+    const auto reaching = std::ranges::find_if(
+        result.curve, [&](const TunePoint& p) { return withinDrop(p.drop, m_options.maxDrop); });
     result.reached = reaching != result.curve.end();
-    result.chosen = result.reached ? static_cast<std::size_t>(reaching - result.curve.begin()) : result.curve.size() - 1;
+    result.chosen =
+        result.reached ? static_cast<std::size_t>(reaching - result.curve.begin()) : result.curve.size() - 1;
     if (const auto& interval = result.curve[result.chosen].dropInterval)
-        result.certain = result.reached ? withinDrop(interval->high, m_options.maxDrop) : !withinDrop(interval->low, m_options.maxDrop);
+        result.certain = result.reached ? withinDrop(interval->high, m_options.maxDrop)
+                                        : !withinDrop(interval->low, m_options.maxDrop);
     return result;
 }
 
 std::string_view tuneCostName(TuneCost cost) {
     switch (cost) {
-        case TuneCost::Macs: return "macs";
-        case TuneCost::Parameters: return "parameters";
-        case TuneCost::Layers: return "layers";
+        case TuneCost::Macs:
+            return "macs";
+        case TuneCost::Parameters:
+            return "parameters";
+        case TuneCost::Layers:
+            return "layers";
     }
     return "macs";
 }
 
 std::string_view tuneEndName(TuneEnd end) {
     switch (end) {
-        case TuneEnd::Finished: return "finished";
-        case TuneEnd::Steps: return "steps";
-        case TuneEnd::Seconds: return "seconds";
-        case TuneEnd::Cancelled: return "cancelled";
+        case TuneEnd::Finished:
+            return "finished";
+        case TuneEnd::Steps:
+            return "steps";
+        case TuneEnd::Seconds:
+            return "seconds";
+        case TuneEnd::Cancelled:
+            return "cancelled";
     }
     return "finished";
 }
 
 std::string describe(TuneStage stage) {
     switch (stage) {
-        case TuneStage::Transforms: return "transforms";
-        case TuneStage::Alone: return "each layer alone";
-        case TuneStage::Adding: return "adding layers";
-        case TuneStage::TakingOut: return "removing layers";
-        case TuneStage::Exchanging: return "exchanging layers";
-        case TuneStage::OtherEnd: return "starting from all layers in float";
+        case TuneStage::Transforms:
+            return "transforms";
+        case TuneStage::Alone:
+            return "each layer alone";
+        case TuneStage::Adding:
+            return "adding layers";
+        case TuneStage::TakingOut:
+            return "removing layers";
+        case TuneStage::Exchanging:
+            return "exchanging layers";
+        case TuneStage::OtherEnd:
+            return "starting from all layers in float";
     }
     return "searching";
 }
@@ -98,26 +117,33 @@ std::string describe(const TuneResult& result) {
     const bool rates = result.metric != "sqnr_db";
     std::string text = result.reached ? "reached" : "not reached";
     const std::string target = fmt::format("{:.4g}", 100 * result.maxDrop);
-    const char* why = result.ended == TuneEnd::Finished  ? "because keeping more layers in float does not help"
-                      : result.ended == TuneEnd::Steps   ? "within the step limit"
+    const char* why = result.ended == TuneEnd::Finished ? "because keeping more layers in float does not help"
+                      : result.ended == TuneEnd::Steps  ? "within the step limit"
                       : result.ended == TuneEnd::Seconds ? "within the time limit"
                                                          : "before the search was stopped";
     if (!result.reached) text += fmt::format(" {}", why);
     const bool above = rates && point.drop < 0;
-    text += rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop), above ? "above" : "below")
+    text += rates ? fmt::format(": {} points {} float", pointsText(above ? -point.drop : point.drop),
+                                above ? "above" : "below")
                   : fmt::format(": {:.2f} dB, {} % relative error", point.metric, pointsText(point.drop));
-    text += fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
+    text +=
+        fmt::format(" with {} layer{} in float", point.layers.size(), point.layers.size() == 1 ? "" : "s");
     if (!point.transforms.empty()) text += fmt::format(", {}", point.transforms);
-    text += fmt::format("; target: at most {}{}", target, !rates ? " %" : target == "1" ? " point" : " points");
+    text += fmt::format("; target: at most {}{}", target,
+                        !rates          ? " %"
+                        : target == "1" ? " point"
+                                        : " points");
     if (point.dropInterval)
-        text += fmt::format(" (95 % interval {} to {} points{})", pointsText(point.dropInterval->low), pointsText(point.dropInterval->high),
+        text += fmt::format(" (95 % interval {} to {} points{})", pointsText(point.dropInterval->low),
+                            pointsText(point.dropInterval->high),
                             result.certain ? "" : "; may differ on other samples");
     if (result.reached && result.ended != TuneEnd::Finished)
-        text += fmt::format("; {}, so there may be a cheaper set",
-                            result.ended == TuneEnd::Cancelled ? "the search was stopped"
-                                                               : "a limit ended the search");
+        text += fmt::format("; {}, so there may be a cheaper set", result.ended == TuneEnd::Cancelled
+                                                                       ? "the search was stopped"
+                                                                       : "a limit ended the search");
     if (!result.reached && result.ended == TuneEnd::Finished && !result.locked.empty())
-        text += fmt::format("; {} {} set to always be quantized", fmt::join(result.locked, ", "), result.locked.size() == 1 ? "is" : "are");
+        text += fmt::format("; {} {} set to always be quantized", fmt::join(result.locked, ", "),
+                            result.locked.size() == 1 ? "is" : "are");
     return text;
 }
 

@@ -5,8 +5,8 @@
 
 #include "config/layer_choices.h"
 #include "search/tune_numbers.h"
-#include "session/leave_one_out.h"
-#include "session/skip_groups.h"
+#include "session/studies/leave_one_out.h"
+#include "session/studies/skip_groups.h"
 
 namespace quantloupe {
 namespace {
@@ -14,7 +14,8 @@ namespace {
 constexpr double kWeightOfNumber = 0.05;  // see TuneCandidate::weight
 
 TuneNumbers numbersOf(const Evaluation& evaluation) {
-    return {dropOf(*evaluation.floating, *evaluation.quantized), noiseOf(*evaluation.quantized), taskMetric(*evaluation.quantized)};
+    return {dropOf(*evaluation.floating, *evaluation.quantized), noiseOf(*evaluation.quantized),
+            taskMetric(*evaluation.quantized)};
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ void TuneMeasurements::start(const QuantizationConfig& config, const std::string
     m_roughly.clear();
     // What refinement learns for a layer depends on the layers before it; an experiment reuses the latest
     // result.
-    m_exact = config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
+    m_exact =
+        config.refine.biasCorrection == BiasCorrection::Off && config.refine.rounding == Rounding::Nearest;
     m_base = first ? m_session.evaluate(config, Depth::Accuracy, {}, m_cancel)
                    : m_session.evaluateForSearch(config, Depth::Accuracy, m_cancel);
     ++m_evaluations;
@@ -63,7 +65,8 @@ void TuneMeasurements::findCandidates() {
     const auto amount = static_cast<double>(amountOf(all, m_options.cost));
     for (TuneCandidate& candidate : m_candidates) {
         const double number = static_cast<double>(candidate.cost.layers) / static_cast<double>(all.layers);
-        const double share = amount > 0 ? static_cast<double>(amountOf(candidate.cost, m_options.cost)) / amount : number;
+        const double share =
+            amount > 0 ? static_cast<double>(amountOf(candidate.cost, m_options.cost)) / amount : number;
         candidate.weight = (1 - kWeightOfNumber) * share + kWeightOfNumber * number;
     }
 }
@@ -97,9 +100,11 @@ TuneNumbers TuneMeasurements::record(const TuneSet& set, const Evaluation& evalu
     m_known.insert_or_assign(set, numbers);
     FloatShare cost;
     for (const std::size_t candidate : set) cost += m_candidates[candidate].cost;
-    m_records.push_back({m_starts.size() - 1, set, *evaluation.quantized, numbers.drop, dropIntervalOf(evaluation), cost,
+    m_records.push_back({m_starts.size() - 1, set, *evaluation.quantized, numbers.drop,
+                         dropIntervalOf(evaluation), cost,
                          transitionsOf(m_session.graph(), evaluation.layers)});
-    if (m_options.improved && std::ranges::count(front(), &m_records.back()) > 0) m_options.improved(result());
+    if (m_options.improved && std::ranges::count(front(), &m_records.back()) > 0)
+        m_options.improved(result());
     return numbers;
 }
 
@@ -131,7 +136,8 @@ TuneNumbers TuneMeasurements::measureAndKeep(const TuneSet& set) {
     checkLimits();
     ++m_evaluations;
     const bool known = m_known.contains(set);
-    const EvaluationPtr evaluation = m_session.evaluateForSearch(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
+    const EvaluationPtr evaluation =
+        m_session.evaluateForSearch(configOf(m_starts.size() - 1, set), Depth::Accuracy, m_cancel);
     return known ? m_known.at(set) : record(set, *evaluation);
 }
 

@@ -24,7 +24,8 @@ std::vector<bool> integerNodes(const Graph& graph, const std::vector<LayerResult
             auto host = graph.findNode(layer.host);
             // A node that was removed without a host passes its input on.
             const TensorId read = graph.node(layer.node).input(0);
-            if (!host && read.valid() && graph.tensor(read).producer.valid()) host = graph.tensor(read).producer;
+            if (!host && read.valid() && graph.tensor(read).producer.valid())
+                host = graph.tensor(read).producer;
             integer = host && ask(host->index());
         }
         known[n] = integer ? Known::Integer : Known::Float;
@@ -52,8 +53,11 @@ double dropOf(const Accuracy& floating, const Accuracy& quantized) {
 }
 
 std::optional<RateInterval> dropIntervalOf(const Evaluation& evaluation) {
-    if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes || !evaluation.floatClasses) return std::nullopt;
-    const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes, &wanted = *evaluation.wanted;
+    if (!evaluation.quantized || !evaluation.quantized->agreement || !evaluation.classes ||
+        !evaluation.floatClasses)
+        return std::nullopt;
+    const auto &floating = *evaluation.floatClasses, &quantized = *evaluation.classes,
+               &wanted = *evaluation.wanted;
     if (!evaluation.quantized->top1) {
         const RateInterval agreement = wilsonInterval(hits(quantized, floating), floating.size());
         return RateInterval{1 - agreement.high, 1 - agreement.low};
@@ -75,7 +79,8 @@ std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& la
     const std::vector<bool> integer = integerNodes(graph, layers);
     std::size_t count = 0;
     for (const TensorInfo& tensor : graph.tensors()) {
-        if (tensor.constant || (tensor.type != DataType::Float32 && tensor.type != DataType::Undefined)) continue;
+        if (tensor.constant || (tensor.type != DataType::Float32 && tensor.type != DataType::Undefined))
+            continue;
         const bool from = tensor.producer.valid() && integer[tensor.producer.index()];
         bool changes = from && tensor.graphOutput;
         for (const NodeId reader : tensor.consumers) changes = changes || integer[reader.index()] != from;
@@ -86,9 +91,12 @@ std::size_t transitionsOf(const Graph& graph, const std::vector<LayerResult>& la
 
 std::uint64_t amountOf(const FloatShare& share, TuneCost cost) {
     switch (cost) {
-        case TuneCost::Macs: return share.macsKnown ? share.macs : share.parameters;
-        case TuneCost::Parameters: return share.parameters;
-        case TuneCost::Layers: return share.layers;
+        case TuneCost::Macs:
+            return share.macsKnown ? share.macs : share.parameters;
+        case TuneCost::Parameters:
+            return share.parameters;
+        case TuneCost::Layers:
+            return share.layers;
     }
     return 0;
 }

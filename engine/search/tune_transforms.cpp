@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "session/leave_one_out.h"
+#include "session/studies/leave_one_out.h"
 
 namespace quantloupe {
 namespace {
@@ -22,7 +22,10 @@ double significantGain(const Evaluation& before, const Evaluation& after) {
 class TransformTrial {
   public:
     TransformTrial(Session& session, const QuantizationConfig& config, const CancelToken& cancel)
-        : m_session(session), m_cancel(cancel), m_best{config, {}}, m_measured(session.experiment(config, Depth::Accuracy, cancel)) {}
+        : m_session(session),
+          m_cancel(cancel),
+          m_best{config, {}},
+          m_measured(session.experiment(config, Depth::Accuracy, cancel)) {}
 
     /// Keeps the variant with the largest significant gain, if there is one.
     void tryVariants(const std::vector<TunedTransforms>& variants) {
@@ -54,13 +57,15 @@ class TransformTrial {
 
 }  // namespace
 
-TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
+TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config,
+                                      const CancelToken& cancel) {
     TransformTrial trial(session, config, cancel);
     if (config.transforms.equalization.profile == EqualizationProfile::Off) {
         TunedTransforms equalized{config, "AIMET equalization"};
         equalized.config.transforms.equalization.profile = EqualizationProfile::Aimet;
         std::vector<TunedTransforms> variants{equalized};
-        const bool clips = std::ranges::any_of(session.graph().nodes(), [](const Node& node) { return node.op == "Clip"; });
+        const bool clips =
+            std::ranges::any_of(session.graph().nodes(), [](const Node& node) { return node.op == "Clip"; });
         if (clips && config.transforms.replaceRelu6 == ReplaceRelu6::None) {
             equalized.config.transforms.replaceRelu6 = ReplaceRelu6::Between;
             equalized.text = "AIMET equalization with ReLU6 replaced in between";

@@ -17,6 +17,7 @@ struct TunedTransforms {
 /// the better result. Tries only what the configuration has disabled, and keeps it only if the gain is
 /// significant (McNemar's exact test; 0.1 dB if the outputs are not classes). Skips transforms that the
 /// network does not support. Throws Cancelled.
-TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config, const CancelToken& cancel);
+TunedTransforms withHelpfulTransforms(Session& session, const QuantizationConfig& config,
+                                      const CancelToken& cancel);
 
 }  // namespace quantloupe

@@ -8,12 +8,12 @@
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "model/layer_cost.h"
-#include "session/forecast.h"
+#include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
+#include "session/stages/weight_sensitivity.h"
 #include "session/stopwatch.h"
-#include "session/tensor_versions.h"
-#include "session/threshold_rules.h"
-#include "session/weight_sensitivity.h"
+#include "session/studies/forecast.h"
+#include "session/studies/threshold_rules.h"
 
 namespace quantloupe {
 namespace {
@@ -26,8 +26,8 @@ constexpr double kRoundingSqnr = 60;
 
 class EvaluationRun {
   public:
-    EvaluationRun(Session::Impl& session, const QuantizationConfig& config, const EvaluationObserver& observer,
-                  const CancelToken& cancel)
+    EvaluationRun(Session::Impl& session, const QuantizationConfig& config,
+                  const EvaluationObserver& observer, const CancelToken& cancel)
         : m_session(session), m_observer(observer), m_cancel(cancel) {
         m_result.config = config;
     }
@@ -93,8 +93,8 @@ class EvaluationRun {
         const Stopwatch watch;
         m_cancel.check();
         std::vector<std::string> idleRules;
-        const QuantizationConfig measured =
-            withThresholdsMeasured(m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
+        const QuantizationConfig measured = withThresholdsMeasured(
+            m_session, m_result.config, control("metrics for threshold rules"), &idleRules);
         m_result.counts = {};
         m_prepared = m_session.prepareMeasured(measured, control("channels of inputs"));
         const SkipDecisions skips = resolveSkips(*m_session.model.graph, measured);
@@ -103,16 +103,26 @@ class EvaluationRun {
         m_result.layers = layerStates(*m_prepared, m_units, skips);
         measureCosts();
         for (const LayerResult& layer : m_result.layers) switch (layer.state) {
-                case LayerState::Quantized: ++m_result.counts.quantized; break;
-                case LayerState::Skipped: ++m_result.counts.skipped; break;
-                case LayerState::Float: ++m_result.counts.floating; break;
-                case LayerState::Folded: ++m_result.counts.folded; break;
-                case LayerState::Fused: ++m_result.counts.fused; break;
+                case LayerState::Quantized:
+                    ++m_result.counts.quantized;
+                    break;
+                case LayerState::Skipped:
+                    ++m_result.counts.skipped;
+                    break;
+                case LayerState::Float:
+                    ++m_result.counts.floating;
+                    break;
+                case LayerState::Folded:
+                    ++m_result.counts.folded;
+                    break;
+                case LayerState::Fused:
+                    ++m_result.counts.fused;
+                    break;
             }
         m_result.foldedBatchNorms = m_prepared->foldedBatchNorms;
         m_result.replacedClips = m_prepared->replacedClips;
-        m_result.equalizationSets = static_cast<std::size_t>(
-            std::count_if(m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
+        m_result.equalizationSets = static_cast<std::size_t>(std::count_if(
+            m_prepared->sets.begin(), m_prepared->sets.end(), [](const auto& set) { return set.enabled; }));
         m_result.migratedInputs = m_prepared->migrations.size();
         m_result.notices = m_session.model.notices;
         if (!m_session.part.frontier.empty()) {
@@ -120,17 +130,21 @@ class EvaluationRun {
             m_result.notices.push_back(m_result.unevaluated);
         }
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
-        m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(), m_prepared->notices.end());
+        m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(),
+                                m_prepared->notices.end());
         m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
-            m_result.notices.emplace_back("no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown with the layer");
+            m_result.notices.emplace_back(
+                "no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown "
+                "with the layer");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
         noteIdleSettings();
-        m_result.version = VersionBuilder()
-                               .add(m_session.model.graph->version())
-                               .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
-                               .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
-                               .finish();
+        m_result.version =
+            VersionBuilder()
+                .add(m_session.model.graph->version())
+                .add(std::string_view(configToJson(withoutOffRules(m_result.config))))
+                .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
+                .finish();
         m_result.randomInputs = m_session.randomInputs;
         m_state.context = contextOf(m_result.config);
         for (const LayerResult& layer : m_result.layers)
@@ -146,13 +160,16 @@ class EvaluationRun {
 
     /// Without samples, for shapes that shape inference did not determine.
     void assumeCosts() {
-        if (std::ranges::all_of(m_result.layers, [](const LayerResult& layer) { return layer.macsReason.empty(); })) return;
+        if (std::ranges::all_of(m_result.layers,
+                                [](const LayerResult& layer) { return layer.macsReason.empty(); }))
+            return;
         if (const MeasuredShapes& ones = m_session.shapesOfOnes(); ones.dims) setCosts(ones);
     }
 
     void setCosts(const MeasuredShapes& shapes) {
         for (LayerResult& layer : m_result.layers) {
-            const LayerCost cost = costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
+            const LayerCost cost =
+                costOf(*m_session.model.graph, m_session.model.graph->node(layer.node), shapes);
             layer.macs = cost.macs;
             layer.macsReason = cost.macsReason;
         }
@@ -160,7 +177,8 @@ class EvaluationRun {
 
     /// Everything that numbers depend on but which layers are quantized.
     Version contextOf(const QuantizationConfig& wanted) const {
-        QuantizationConfig config = onlyFields(wanted, [](const Field& field) { return field.effect == FieldEffect::Results; });
+        QuantizationConfig config =
+            onlyFields(wanted, [](const Field& field) { return field.effect == FieldEffect::Results; });
         for (auto layer = config.layers.begin(); layer != config.layers.end();) {
             layer->second.quantize.reset();
             layer->second.comment.clear();
@@ -184,7 +202,8 @@ class EvaluationRun {
                 m_result.notices.push_back(
                     fmt::format("{} '{}' has no effect: it is folded into '{}'", wish, name, layer.host));
             else if (layer.state == LayerState::Float)
-                m_result.notices.push_back(fmt::format("{} '{}' has no effect: {}", wish, name, layer.reason));
+                m_result.notices.push_back(
+                    fmt::format("{} '{}' has no effect: {}", wish, name, layer.reason));
         };
         for (const SkipRule& rule : m_result.config.rules)
             if (rule.kind == SkipKind::Node && !rule.off)
@@ -204,10 +223,10 @@ class EvaluationRun {
             if (label && static_cast<std::size_t>(*label) >= classes) ++beyond;
         }
         if (beyond > 0)
-            m_result.notices.push_back(
-                fmt::format("{} of {} labels are beyond the network's {} classes and count as wrong; is this the right "
-                            "data?",
-                            beyond, data.size(), classes));
+            m_result.notices.push_back(fmt::format(
+                "{} of {} labels are beyond the network's {} classes and count as wrong; is this the right "
+                "data?",
+                beyond, data.size(), classes));
     }
 
     std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
@@ -223,8 +242,8 @@ class EvaluationRun {
 
     /// Runs the missing chunks below `chunks`.
     /// `partial(samples)` is called on the way, with how many are done.
-    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage, double& seconds,
-                const std::function<void(std::size_t)>& partial = {}) {
+    void ensure(NetworkOutputs& outputs, ProgramSpec spec, std::size_t chunks, const char* stage,
+                double& seconds, const std::function<void(std::size_t)>& partial = {}) {
         const SampleBatches& batches = *m_session.evaluationBatches;
         const std::size_t begin = (outputs.known + batches.batch() - 1) / batches.batch();
         if (begin >= chunks) return;
@@ -282,15 +301,18 @@ class EvaluationRun {
         plan->arithmetic = session.arithmeticFor(m_result.config);
         m_plan = plan;
         m_result.calibrationSamples = session.calibrationSamples;
-        if (const int asked = m_result.config.calibration.samples; session.calibrationSamples < static_cast<std::size_t>(asked))
-            m_result.notices.push_back(fmt::format("calibrated on {} samples: {} were requested, but there are no more",
-                                                   session.calibrationSamples, asked));
+        if (const int asked = m_result.config.calibration.samples;
+            session.calibrationSamples < static_cast<std::size_t>(asked))
+            m_result.notices.push_back(
+                fmt::format("calibrated on {} samples: {} were requested, but there are no more",
+                            session.calibrationSamples, asked));
         m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
         m_result.seconds.calibrate = calibration.seconds();
 
         fillKnownMetrics();
 
-        m_quantized = m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
+        m_quantized =
+            m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
         const std::vector<TensorId> ends = session.part.endsOf(*graph->graph);
         const ProgramSpec quantizedSpec = m_plan->networkSpec(batches.inputsOf(*graph->graph), ends);
         const auto judgeFirst = [&](std::size_t samples) {
@@ -324,7 +346,8 @@ class EvaluationRun {
         }
         const std::size_t judged = m_result.quantized->samples;
         m_result.classes = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_quantized, judged));
-        m_result.floatClasses = std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
+        m_result.floatClasses =
+            std::make_shared<const std::vector<std::int32_t>>(classesOf(*m_floating, judged));
         std::vector<std::int32_t> wanted = *m_result.floatClasses;
         for (std::size_t sample = 0; data.hasLabels() && sample < wanted.size(); ++sample)
             wanted[sample] = data.label(sample).value_or(-1);
@@ -334,8 +357,8 @@ class EvaluationRun {
     void preparedAccuracy() {
         double seconds = 0;
         const auto outputs = outputsFor(m_prepared->graph->version());
-        ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(), "transformed float network",
-               seconds);
+        ensure(*outputs, floatSpec(m_prepared->graph), m_session.evaluationBatches->chunks(),
+               "transformed float network", seconds);
         m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
         m_result.seconds.floating += seconds;
         noteDrift(*m_result.prepared);
@@ -346,13 +369,19 @@ class EvaluationRun {
         const TransformOptions& transforms = m_result.config.transforms;
         std::vector<std::string> causes;
         if (m_prepared->replacedClips > 0)
-            causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)", m_prepared->replacedClips));
+            causes.push_back(
+                fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)",
+                            m_prepared->replacedClips));
         if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
-            causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
-        if (causes.empty()) causes.emplace_back("these transforms should be exact up to rounding, so do not trust them on this model");
-        m_result.notices.push_back(fmt::format("the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
-                                               "{:.3g}): {}",
-                                               *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
+            causes.emplace_back(
+                "high-bias folding is only exact if activations stay above the shifted amount");
+        if (causes.empty())
+            causes.emplace_back(
+                "these transforms should be exact up to rounding, so do not trust them on this model");
+        m_result.notices.push_back(fmt::format(
+            "the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
+            "{:.3g}): {}",
+            *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
     }
 
     /// Returns the version of a local metric: of the unit's output in the float network, which depends on its
@@ -369,12 +398,15 @@ class EvaluationRun {
     /// Of a unit's output in the float network, and in the float and the quantized network.
     void versionUnits() {
         const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
-        const auto floating = tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
+        const auto floating =
+            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
         const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), m_session.samplesVersion);
         for (const Unit& unit : m_units.units) {
             m_alone.push_back(floating[unit.output.index()]);
-            m_cumulative.push_back(
-                VersionBuilder().add(floating[unit.output.index()]).add(quantized[unit.output.index()]).finish());
+            m_cumulative.push_back(VersionBuilder()
+                                       .add(floating[unit.output.index()])
+                                       .add(quantized[unit.output.index()])
+                                       .finish());
         }
     }
 
@@ -386,11 +418,13 @@ class EvaluationRun {
     /// before it.
     void fillKnownMetrics() {
         if (const auto* sweep = m_session.sweeps.find(m_plan->version))
-            for (const auto& [node, effect] : *sweep) m_result.layers[node.index()].leaveOneOut = effect.change;
+            for (const auto& [node, effect] : *sweep)
+                m_result.layers[node.index()].leaveOneOut = effect.change;
         if (m_cumulative.empty()) versionUnits();
         for (std::size_t u = 0; u < m_units.units.size(); ++u) {
             if (const auto* known = m_session.local.find(localVersion(u))) layerOf(u).local = known->result();
-            if (const auto* known = m_session.cumulative.find(m_cumulative[u])) layerOf(u).cumulative = known->result();
+            if (const auto* known = m_session.cumulative.find(m_cumulative[u]))
+                layerOf(u).cumulative = known->result();
         }
     }
 
@@ -411,9 +445,9 @@ class EvaluationRun {
         m_session.work.local += local.size();
         m_session.work.cumulative += cumulative.size();
         if (!local.empty() || !cumulative.empty()) {
-            const UnitDifferences measured =
-                measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
-                             m_session.resumeOptions(m_prepared->graph), m_session.kernels, control("layer metrics"));
+            const UnitDifferences measured = measureUnits(
+                *m_plan, local, cumulative, *m_session.evaluationBatches,
+                m_session.resumeOptions(m_prepared->graph), m_session.kernels, control("layer metrics"));
             for (std::size_t i = 0; i < local.size(); ++i)
                 m_session.local.store(localVersion(local[i]), measured.local[i]);
             for (std::size_t i = 0; i < cumulative.size(); ++i)
@@ -439,14 +473,15 @@ class EvaluationRun {
 
 }  // namespace
 
-EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth, const EvaluationObserver& observer,
-                                const CancelToken& cancel) try {
+EvaluationPtr Session::evaluate(const QuantizationConfig& config, Depth depth,
+                                const EvaluationObserver& observer, const CancelToken& cancel) try {
     return EvaluationRun(*m_impl, config, observer, cancel).run(depth);
 } catch (...) {
     m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
+EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
+                                  const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asExperiment();
@@ -455,7 +490,8 @@ EvaluationPtr Session::experiment(const QuantizationConfig& config, Depth depth,
     m_impl->rethrowWithModel();
 }
 
-EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth, const CancelToken& cancel) try {
+EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth depth,
+                                         const CancelToken& cancel) try {
     const EvaluationObserver silent;
     EvaluationRun run(*m_impl, config, silent, cancel);
     run.asWaypoint();
@@ -464,7 +500,8 @@ EvaluationPtr Session::evaluateForSearch(const QuantizationConfig& config, Depth
     m_impl->rethrowWithModel();
 }
 
-std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config, const CancelToken& cancel) {
+std::optional<ExpectedEffect> forecast(Session& session, const QuantizationConfig& config,
+                                       const CancelToken& cancel) {
     const EvaluationObserver silent;
     EvaluationRun run(session.internal(), config, silent, cancel);
     run.asExperiment();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "session/layer_signature.h"
+#include "session/caches/layer_signature.h"
 
 namespace quantloupe {
 
@@ -15,7 +15,7 @@ struct LayerMatch {
     std::map<std::string, std::string> newNames;  ///< old to new name of every matched layer
     /// Layers of the previous model without a match, in graph order.
     std::vector<std::string> unmatched;
-    std::vector<std::string> added;               ///< layers that the previous model does not have
+    std::vector<std::string> added;  ///< layers that the previous model does not have
     /// Whether all layers match under their old names and none is added.
     bool unchanged() const;
 };

@@ -12,10 +12,10 @@
 #include "data/random_dataset.h"
 #include "model/quantized_model.h"
 #include "quantize/qdq_writer.h"
+#include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"
 #include "session/stopwatch.h"
-#include "session/tensor_versions.h"
-#include "session/threshold_rules.h"
+#include "session/studies/threshold_rules.h"
 #include "transform/own_inputs.h"
 
 namespace quantloupe {
@@ -53,7 +53,8 @@ Session::Impl::Impl(Session& session, LoadedModel loaded, SessionOptions wanted)
 }
 
 void Session::Impl::rethrowWithModel() const {
-    rethrowWithContext(model.path.empty() ? "the model" : fmt::format("model '{}'", model.path.filename().string()));
+    rethrowWithContext(model.path.empty() ? "the model"
+                                          : fmt::format("model '{}'", model.path.filename().string()));
 }
 
 void Session::Impl::requireData() const {
@@ -72,7 +73,8 @@ void Session::Impl::chooseBatch() {
     constexpr std::size_t kMost = 8;
     const GraphPtr& graph = model.graph;
     const auto compile = [&](const SampleBatches& batches, std::shared_ptr<const Program> one) {
-        ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
+        ProgramSpec spec =
+            floatProgram(graph, batches.inputsOf(*graph), {graph->outputs().begin(), graph->outputs().end()});
         spec.partial = true;
         spec.one = std::move(one);
         return Program::compile(std::move(spec));
@@ -129,9 +131,11 @@ void Session::Impl::openBatches() {
 
 ResumeOptions Session::Impl::resumeOptions(const GraphPtr& graph) {
     if (shapes.find(graph->version()) == nullptr)
-        shapes.store(graph->version(), std::make_shared<const GraphShapes>(
-                                           shapesOf(graph, evaluationBatches->inputsOf(*graph), part.endsOf(*graph), kernels)));
-    if (graph == model.graph && !sourceShapes.dims) sourceShapes = {(*shapes.find(graph->version()))->dims, evaluationBatches->batch()};
+        shapes.store(graph->version(),
+                     std::make_shared<const GraphShapes>(
+                         shapesOf(graph, evaluationBatches->inputsOf(*graph), part.endsOf(*graph), kernels)));
+    if (graph == model.graph && !sourceShapes.dims)
+        sourceShapes = {(*shapes.find(graph->version()))->dims, evaluationBatches->batch()};
     return {activations, **shapes.find(graph->version()), samplesVersion, true};
 }
 
@@ -148,7 +152,9 @@ const MeasuredShapes& Session::Impl::shapesOfOnes() {
     }
     try {
         assumedShapes->dims =
-            shapesOf(model.graph, inputs, {model.graph->outputs().begin(), model.graph->outputs().end()}, nullptr).dims;
+            shapesOf(model.graph, inputs, {model.graph->outputs().begin(), model.graph->outputs().end()},
+                     nullptr)
+                .dims;
     } catch (const Error&) {
         // An image of one pixel does not fit every network, and not every operator is known.
     }
@@ -161,13 +167,16 @@ std::shared_ptr<const Prepared> Session::Impl::prepare(const QuantizationConfig&
     return prepareMeasured(bySkips ? withThresholdsMeasured(*this, config, control) : config, control);
 }
 
-std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted, const RunControl& control) {
+std::shared_ptr<const Prepared> Session::Impl::prepareMeasured(const QuantizationConfig& wanted,
+                                                               const RunControl& control) {
     std::vector<bool> skipped;
     if (wanted.transforms.equalization.excludeSkipped) {
         const SkipDecisions skips = resolveSkips(*model.graph, wanted);
-        for (std::size_t i = 0; i < model.graph->nodeCount(); ++i) skipped.push_back(skips.skipped(NodeId(i)));
+        for (std::size_t i = 0; i < model.graph->nodeCount(); ++i)
+            skipped.push_back(skips.skipped(NodeId(i)));
     }
-    const Version version = VersionBuilder().add(versionOf(wanted, skipped)).add(part.unavailable.size()).finish();
+    const Version version =
+        VersionBuilder().add(versionOf(wanted, skipped)).add(part.unavailable.size()).finish();
     if (const auto* known = prepared.find(version)) return *known;
     if (!constants) constants = foldMovedConstants(model.graph);
     Prepared made = quantloupe::prepare(model.graph, wanted.transforms, skipped, &*constants);
@@ -223,16 +232,20 @@ void Session::setData(DatasetPtr evaluation, DatasetPtr calibration) {
     }
     if (!calibration) {
         if (evaluation->size() < 2)
-            failInput("the data has one sample, but at least two are needed: one for calibration and one for evaluation");
+            failInput(
+                "the data has one sample, but at least two are needed: one for calibration and one for "
+                "evaluation");
         std::tie(calibration, evaluation) = splitForCalibration(evaluation);
         m_impl->dataNotice = fmt::format(
-            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) for evaluation",
+            "no calibration data: half of the data ({} samples) is used for calibration, the other half ({}) "
+            "for evaluation",
             calibration->size(), evaluation->size());
     }
     if (m_impl->options.samples > 0 && m_impl->options.samples < evaluation->size())
         evaluation = subset(evaluation, spreadEvenly(evaluation->size(), m_impl->options.samples));
-    const std::size_t wanted = m_impl->options.roughSamples > 0 ? m_impl->options.roughSamples
-                                                                : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
+    const std::size_t wanted = m_impl->options.roughSamples > 0
+                                   ? m_impl->options.roughSamples
+                                   : std::clamp<std::size_t>(evaluation->size() / 16, 16, 100);
     const std::size_t rough = std::min(wanted, evaluation->size());
     m_impl->roughSamples = rough;
     m_impl->order = workOrder(evaluation->size(), rough);
@@ -248,7 +261,8 @@ void Session::useRandomInputs(std::size_t samples) try {
             randomDataset(*m_impl->model.graph, samples, kCalibrationSeed));
     m_impl->randomInputs = true;
     m_impl->dataNotice = fmt::format(
-        "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement and sensitivities "
+        "no data was given: {} random inputs are used for calibration and {} for evaluation; SQNR, agreement "
+        "and sensitivities "
         "are those of noise, not of real data",
         samples, samples);
 } catch (...) {
@@ -264,10 +278,14 @@ std::shared_ptr<const Prepared> Session::prepare(const QuantizationConfig& confi
 std::shared_ptr<const Plan> Session::plan(const QuantizationConfig& config, const CancelToken& cancel) try {
     m_impl->requireData();
     if (m_impl->randomInputs)
-        failInput("a quantized model needs ranges from real data, not from random inputs: open calibration data first");
+        failInput(
+            "a quantized model needs ranges from real data, not from random inputs: open calibration data "
+            "first");
     m_impl->requireEvaluable();
     if (quantizationOperators(*m_impl->model.graph) > 0)
-        failInput("the model is already quantized and cannot be quantized again; open the float model that it was made from");
+        failInput(
+            "the model is already quantized and cannot be quantized again; open the float model that it was "
+            "made from");
     m_impl->chooseBatch();
     const RunControl control{m_impl->workers, cancel, {}};
     return m_impl->plan(config, control);

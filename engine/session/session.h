@@ -2,10 +2,10 @@
 #pragma once
 // Evaluates one configuration after another for a model and data, recomputing only what a change invalidates.
 //
-// The stages are functions (transform/prepare.h, quantize/calibrate.h, quantize/plan.h, runtime/program.h).
-// The session caches their results by the version of their inputs, so that undo and A/B comparisons reuse
-// them. Not thread-safe: only one thread at a time may call it (ui/jobs has a thread for it). It runs its own
-// workers.
+// The stages are functions (transform/prepare.h, quantize/calibrate.h, quantize/plan.h,
+// runtime/program/program.h). The session caches their results by the version of their inputs, so that undo
+// and A/B comparisons reuse them. Not thread-safe: only one thread at a time may call it (ui/jobs has a
+// thread for it). It runs its own workers.
 
 #include <filesystem>
 #include <functional>
@@ -18,8 +18,8 @@
 #include "config/quantization_config.h"
 #include "data/dataset.h"
 #include "model/load_model.h"
-#include "runtime/program.h"
 #include "results/evaluation.h"
+#include "runtime/program/program.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {
@@ -27,8 +27,8 @@ namespace quantloupe {
 struct Plan;
 
 struct SessionOptions {
-    int threads = 0;            ///< worker threads; 0: one per core
-    std::size_t samples = 0;    ///< number of evaluation samples, spread evenly over the data; 0: all
+    int threads = 0;               ///< worker threads; 0: one per core
+    std::size_t samples = 0;       ///< number of evaluation samples, spread evenly over the data; 0: all
     std::size_t roughSamples = 0;  ///< for the first, rough accuracy; 0: a sixteenth of them, 16 to 100
     /// Bytes for everything kept between evaluations. Empty: a quarter of the machine's memory, at most half
     /// of the free memory.
@@ -38,13 +38,13 @@ struct SessionOptions {
 
 /// Current activity, for a progress bar.
 struct Progress {
-    std::string stage;  ///< "calibrating", "quantized network"
+    std::string stage;                ///< "calibrating", "quantized network"
     std::size_t done = 0, total = 0;  ///< samples
 };
 
 /// Both are only called on the thread that runs evaluate().
 struct EvaluationObserver {
-    std::function<void(EvaluationPtr)> updated;    ///< gets snapshots, each more complete
+    std::function<void(EvaluationPtr)> updated;  ///< gets snapshots, each more complete
     std::function<void(const Progress&)> progress;
 };
 
@@ -87,13 +87,14 @@ class Session {
     EvaluationPtr experiment(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
     /// Evaluates a configuration from which experiments will start: always runs the quantized network, so
     /// that its activations are stored, and does not train the effect model. As exact as evaluate().
-    EvaluationPtr evaluateForSearch(const QuantizationConfig& config, Depth depth, const CancelToken& cancel = {});
-    /// Measures the leave-one-out cost of each quantized layer (session/leave_one_out.h) and then the effect
-    /// of `edits` random edits of up to three layers, so that later evaluations have LayerResult::leaveOneOut
-    /// and Evaluation::expected. Meant for idle time: it can be cancelled at any point, and results so far
-    /// are kept.
-    void measureInBackground(const QuantizationConfig& config, std::size_t edits = 40, const EvaluationObserver& observer = {},
-                             const CancelToken& cancel = {});
+    EvaluationPtr evaluateForSearch(const QuantizationConfig& config, Depth depth,
+                                    const CancelToken& cancel = {});
+    /// Measures the leave-one-out cost of each quantized layer (session/studies/leave_one_out.h) and then the
+    /// effect of `edits` random edits of up to three layers, so that later evaluations have
+    /// LayerResult::leaveOneOut and Evaluation::expected. Meant for idle time: it can be cancelled at any
+    /// point, and results so far are kept.
+    void measureInBackground(const QuantizationConfig& config, std::size_t edits = 40,
+                             const EvaluationObserver& observer = {}, const CancelToken& cancel = {});
     /// Returns the accuracy on the evaluation samples after each step: float, batch norms folded, ReLU6
     /// replaced, equalized (if the configuration does that), weights quantized, activations quantized, too.
     std::vector<AccuracyStep> accuracyPath(const QuantizationConfig& config, const CancelToken& cancel = {});
@@ -112,7 +113,8 @@ class Session {
     /// Returns the outputs of all evaluation samples, one array per graph output, as a single run over all
     /// samples would return them: the samples are in the dimension in which the network has them. Without
     /// `config`, those of the float model.
-    std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config, const CancelToken& cancel = {});
+    std::vector<ConstantPtr> outputs(const std::optional<QuantizationConfig>& config,
+                                     const CancelToken& cancel = {});
 
     /// Forgets every result.
     void clearCache();
@@ -124,7 +126,7 @@ class Session {
     std::size_t cacheBytes() const;
     std::size_t cacheBudget() const;
 
-    struct Impl;  ///< internal to engine/session
+    struct Impl;                          ///< internal to engine/session
     Impl& internal() { return *m_impl; }  ///< for tests
 
   private:

@@ -7,10 +7,10 @@
 #include "quantize/plan.h"
 #include "quantize/refine/migrate_outliers.h"
 #include "quantize/refine/refine_layers.h"
-#include "session/effect_model.h"
-#include "session/evaluated_part.h"
-#include "session/evaluation_passes.h"
 #include "session/session.h"
+#include "session/stages/evaluated_part.h"
+#include "session/stages/evaluation_passes.h"
+#include "session/studies/effect_model.h"
 
 namespace quantloupe {
 
@@ -22,42 +22,46 @@ struct CalibratedGraph {
 
 /// Total work that was not found in a cache, for tests.
 struct WorkDone {
-    std::size_t calibrated = 0;  ///< tensors
+    std::size_t calibrated = 0;             ///< tensors
     std::size_t local = 0, cumulative = 0;  ///< units measured locally and cumulatively
-    std::size_t computed = 0;    ///< tensors of the networks that ran
+    std::size_t computed = 0;               ///< tensors of the networks that ran
 };
 
 struct Session::Impl {
     Impl(Session& session, LoadedModel loaded, SessionOptions wanted);
 
     std::shared_ptr<const Prepared> prepare(const QuantizationConfig& config);
-    /// Requires that threshold rules are measured (session/threshold_rules.h).
-    std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured, const RunControl& control);
+    /// Requires that threshold rules are measured (session/studies/threshold_rules.h).
+    std::shared_ptr<const Prepared> prepareMeasured(const QuantizationConfig& measured,
+                                                    const RunControl& control);
     /// Migrates outliers into weights, or adds a notice that says why not.
     Prepared migrate(Prepared made, const QuantizationConfig& config, const RunControl& control);
     void openCalibration(const QuantizationConfig& config);
     /// Integer arithmetic rounds as ONNX does, so the rounding of other tools is simulated in float.
     Arithmetic arithmeticFor(const QuantizationConfig& config) const {
-        return config.quantization.rounding == TieRounding::HalfEven ? options.arithmetic : Arithmetic::Simulation;
+        return config.quantization.rounding == TieRounding::HalfEven ? options.arithmetic
+                                                                     : Arithmetic::Simulation;
     }
     /// Returns the version of the calibration samples, for tensorVersions().
     Version calibrationVersion() const;
     /// Returns the ranges of the tensors, calibrating those that are not known yet.
-    const Statistics& statistics(const Prepared& prepared, const UnitList& units, const QuantizationConfig& config,
-                                 const RunControl& control);
+    const Statistics& statistics(const Prepared& prepared, const UnitList& units,
+                                 const QuantizationConfig& config, const RunControl& control);
     /// Returns the plan for these units, refined as configured. With `experiment`, reuses the latest
     /// refinement of each layer, so that trying a change does not learn every layer again. Progress counts
     /// layers.
-    Plan resolve(const std::shared_ptr<const Prepared>& prepared, const UnitList& units, const Statistics& ranges,
-                 const QuantizationConfig& config, const RunControl& control, bool experiment);
+    Plan resolve(const std::shared_ptr<const Prepared>& prepared, const UnitList& units,
+                 const Statistics& ranges, const QuantizationConfig& config, const RunControl& control,
+                 bool experiment);
     std::shared_ptr<const Plan> plan(const QuantizationConfig& config, const RunControl& control);
     /// Returns the options for resuming `graph` on the evaluation samples.
     ResumeOptions resumeOptions(const GraphPtr& graph);
     /// Returns the outputs of all evaluation samples, from the cache if complete; of the source network if
     /// `plan` is null.
-    std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan, const RunControl& control);
+    std::shared_ptr<const NetworkOutputs> completeOutputs(const std::shared_ptr<const Plan>& plan,
+                                                          const RunControl& control);
     /// Chooses the batch size and determines which part of the network can be evaluated, once per dataset.
-    /// The batch size is above 1 only if the data flow does not mix samples (runtime/sample_flow.h).
+    /// The batch size is above 1 only if the data flow does not mix samples (runtime/program/sample_flow.h).
     void chooseBatch();
     /// Returns the shapes of the source graph with every symbolic input dimension set to 1; none if that does
     /// not compile.
@@ -84,14 +88,14 @@ struct Session::Impl {
 
     /// Evaluation data is in the order of work: the rough samples first.
     DatasetPtr evaluationData, calibrationData;
-    std::vector<std::size_t> order;              ///< original index of each evaluation sample
+    std::vector<std::size_t> order;  ///< original index of each evaluation sample
     std::string dataNotice;
-    std::size_t roughSamples = 0;                ///< number of rough samples, the first of evaluationData
+    std::size_t roughSamples = 0;  ///< number of rough samples, the first of evaluationData
     bool randomInputs = false;
     std::size_t batch = 0;
     EvaluatedPart part;  ///< of the source graph; the whole graph until a batch size is chosen
     std::unique_ptr<SampleBatches> evaluationBatches;
-    Version samplesVersion;              ///< of evaluationBatches
+    Version samplesVersion;  ///< of evaluationBatches
     std::unique_ptr<SampleBatches> calibrationBatches;
     std::size_t calibrationSamples = 0;  ///< number of samples in calibrationBatches
 
@@ -115,9 +119,10 @@ struct Session::Impl {
     std::optional<MeasuredShapes> assumedShapes;
     ResultCache<std::shared_ptr<NetworkOutputs>> outputs{256};  ///< by program: source, prepared or plan
     EffectModel effectModel;
-    MeasuredState measured;                             ///< of the last evaluation except experiments
+    MeasuredState measured;                                 ///< of the last evaluation except experiments
     ResultCache<std::map<NodeId, LayerEffect>> sweeps{64};  ///< leave-one-out, by plan
-    ResultCache<EvaluationPtr> thresholdBases{16};         ///< session/threshold_rules.h, by configuration
+    /// session/studies/threshold_rules.h, by configuration
+    ResultCache<EvaluationPtr> thresholdBases{16};
     ResultCache<DifferenceSums> weightDifferences{20000};  ///< by version of the float and quantized weight
     ResultCache<std::optional<double>> weightRangeRatios{20000};  ///< by weight and axis
     ResultCache<DifferenceSums> local{20000};

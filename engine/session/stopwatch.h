@@ -8,7 +8,9 @@ namespace quantloupe {
 
 class Stopwatch {
   public:
-    double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count(); }
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - m_start).count();
+    }
 
   private:
     std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();

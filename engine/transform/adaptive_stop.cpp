@@ -16,7 +16,8 @@ bool AdaptiveStop::after(double change) {
 void keepWeights(const WeightEditor& editor, std::vector<std::vector<float>>& kept) {
     kept.resize(editor.layers().size());
     std::size_t i = 0;
-    for (const auto& [id, layer] : editor.layers()) kept[i++].assign(layer.weight.begin(), layer.weight.end());
+    for (const auto& [id, layer] : editor.layers())
+        kept[i++].assign(layer.weight.begin(), layer.weight.end());
 }
 
 double changeSince(const std::vector<std::vector<float>>& before, const WeightEditor& editor) {

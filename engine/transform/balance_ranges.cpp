@@ -117,26 +117,30 @@ class Balancer {
     void raiseOutputs(const LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, at.outputFirst(), factorsOf(layer.before, layer.inputs), own, [](double k, double f) { return k * f; });
+        raise(layer, at.outputFirst(), factorsOf(layer.before, layer.inputs), own,
+              [](double k, double f) { return k * f; });
         if (m_options.appendBias)
             for (std::size_t o = 0; o < layer.bias.size(); ++o)
                 own[o] = std::max(own[o], std::fabs(static_cast<double>(layer.bias[o])) / 2);
-        for (std::size_t o = 0; o < own.size(); ++o) ranges[o] = std::max(ranges[o], own[o] / factor(layer.after, o));
+        for (std::size_t o = 0; o < own.size(); ++o)
+            ranges[o] = std::max(ranges[o], own[o] / factor(layer.after, o));
     }
 
     void raiseInputs(const LayerRanges& layer, std::vector<double>& ranges) const {
         std::vector<double> own(ranges.size(), 0.0);
         const WeightChannels& at = layer.channels;
-        raise(layer, !at.outputFirst(), factorsOf(layer.after, layer.outputs), own, [](double k, double f) { return k / f; });
-        for (std::size_t i = 0; i < own.size(); ++i) ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
+        raise(layer, !at.outputFirst(), factorsOf(layer.after, layer.outputs), own,
+              [](double k, double f) { return k / f; });
+        for (std::size_t i = 0; i < own.size(); ++i)
+            ranges[i] = std::max(ranges[i], own[i] * factor(layer.before, i));
     }
 
     /// Sets own[channel] to the largest combine(K, factor) over the channel's K, unless it is larger already.
     /// `rowsAreOwn`: the channels of `own` run along the first axis of K and those of `factors` along the
     /// second; otherwise the reverse. Written so that compilers vectorize it: almost all time is spent here.
     template <typename Combine>
-    static void raise(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors, std::vector<double>& own,
-                      Combine combine) {
+    static void raise(const LayerRanges& layer, bool rowsAreOwn, const std::vector<double>& factors,
+                      std::vector<double>& own, Combine combine) {
         const WeightChannels& at = layer.channels;
         const std::size_t count = at.second();
         const float* k = layer.kernelMax.data();
@@ -202,7 +206,8 @@ class Balancer {
         }
         for (std::size_t c = 0; c < heads.size(); ++c) {
             if (m_dead[g][c] != m_onlyDead) continue;
-            const double wanted = m_dead[g][c] ? shrinkDead(heads[c], tails[c], head, tail) : std::sqrt(heads[c] / tails[c]);
+            const double wanted =
+                m_dead[g][c] ? shrinkDead(heads[c], tails[c], head, tail) : std::sqrt(heads[c] / tails[c]);
             const double before = m_result.factors[g][c];
             const double next = std::clamp(before * wanted, 1 / m_options.clamp, m_options.clamp);
             m_result.factors[g][c] = next;
@@ -214,7 +219,8 @@ class Balancer {
     static double shrinkDead(double head, double tail, double liveHead, double liveTail) {
         if (!(liveHead > 0 && liveTail > 0) || !std::isfinite(head) || !std::isfinite(tail)) return 1;
         if (tail > liveTail && head < liveHead) return std::max(liveTail / tail, head / liveHead);
-        if (head > liveHead && tail < liveTail) return tail > 0 ? std::min(head / liveHead, liveTail / tail) : head / liveHead;
+        if (head > liveHead && tail < liveTail)
+            return tail > 0 ? std::min(head / liveHead, liveTail / tail) : head / liveHead;
         return 1;
     }
 
@@ -236,7 +242,8 @@ BalanceResult balanceRanges(const Graph& graph, const std::vector<ScaleGroup>& g
 }
 
 void settleDeadChannels(const Graph& graph, const std::vector<ScaleGroup>& groups,
-                        const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors) {
+                        const std::vector<std::vector<bool>>& dead,
+                        std::vector<std::vector<double>>& factors) {
     const BalanceOptions options;
     Balancer(graph, groups, std::vector<bool>(groups.size(), true), options).settle(dead, factors);
 }

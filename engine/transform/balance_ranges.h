@@ -20,7 +20,7 @@ struct BalanceOptions {
 struct BalanceResult {
     /// One list per group: heads are divided and tails multiplied by them.
     std::vector<std::vector<double>> factors;
-    std::vector<std::size_t> deadChannels;     ///< one per group
+    std::vector<std::size_t> deadChannels;  ///< one per group
     int passes = 0;
     bool converged = true;  ///< false: stopped after the maximum number of passes
 };
@@ -32,6 +32,7 @@ BalanceResult balanceRanges(const Graph& graph, const std::vector<ScaleGroup>& g
 /// Changes the factors of the channels with `dead` (both one list per group) so that on neither side their
 /// range exceeds the largest range of the other channels. The factors change as little as possible.
 void settleDeadChannels(const Graph& graph, const std::vector<ScaleGroup>& groups,
-                        const std::vector<std::vector<bool>>& dead, std::vector<std::vector<double>>& factors);
+                        const std::vector<std::vector<bool>>& dead,
+                        std::vector<std::vector<double>>& factors);
 
 }  // namespace quantloupe

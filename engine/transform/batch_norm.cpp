@@ -81,27 +81,33 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
     std::size_t undefined = 0, adrift = 0;
     for (std::size_t c = 0; c < variance.size(); ++c) {
         result.scale[c] = parameters[0][c] / std::sqrt(variance[c] + epsilon);
-        if (!std::isfinite(result.scale[c])) ++undefined;
-        else if (!std::isfinite(parameters[1][c] - parameters[2][c] * result.scale[c])) ++adrift;
+        if (!std::isfinite(result.scale[c]))
+            ++undefined;
+        else if (!std::isfinite(parameters[1][c] - parameters[2][c] * result.scale[c]))
+            ++adrift;
     }
     if (undefined > 0)
         return fmt::format("its scale is infinite or undefined in {} of {} channels", undefined,
                            variance.size());
     if (adrift > 0)
-        return fmt::format("its shift is infinite or undefined in {} of {} channels", adrift, variance.size());
+        return fmt::format("its shift is infinite or undefined in {} of {} channels", adrift,
+                           variance.size());
     result.gamma = std::move(parameters[0]);
     result.beta = std::move(parameters[1]);
     result.mean = std::move(parameters[2]);
     return {};
 }
 
-bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis, std::size_t channels, BatchNorm& result) {
-    const bool product = isOp(node, "Mul") || isOp(node, "Div"), turns = isOp(node, "Mul") || isOp(node, "Add");
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis,
+                std::size_t channels, BatchNorm& result) {
+    const bool product = isOp(node, "Mul") || isOp(node, "Div"),
+               turns = isOp(node, "Mul") || isOp(node, "Add");
     if (!product && !isOp(node, "Add") && !isOp(node, "Sub")) return false;
     if (node.inputs.size() != 2 || !node.output().valid()) return false;
     const bool first = turns && graph.constantOf(node.input(0)) != nullptr;
     const Constant* operand = graph.constantOf(node.input(first ? 0 : 1));
-    if (operand == nullptr || operand->type() != DataType::Float32 || graph.constantOf(node.input(first ? 1 : 0)) != nullptr)
+    if (operand == nullptr || operand->type() != DataType::Float32 ||
+        graph.constantOf(node.input(first ? 1 : 0)) != nullptr)
         return false;
     const Dims& dims = operand->dims();
     if (dims.size() > rank || axis >= rank) return false;
@@ -110,12 +116,18 @@ bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::siz
     const bool each = operand->size() == static_cast<std::int64_t>(channels) && dims.size() >= fromEnd &&
                       dims[dims.size() - fromEnd] == operand->size();
     if (!one && !each) return false;
-    result = {{}, std::vector<float>(channels, 0.0f), std::vector<float>(channels, 0.0f), std::vector<float>(channels, 1.0f)};
+    result = {{},
+              std::vector<float>(channels, 0.0f),
+              std::vector<float>(channels, 0.0f),
+              std::vector<float>(channels, 1.0f)};
     for (std::size_t c = 0; c < channels; ++c) {
         const float value = operand->floats()[each ? c : 0];
-        if (isOp(node, "Mul")) result.scale[c] = value;
-        else if (isOp(node, "Div")) result.scale[c] = 1 / value;
-        else result.beta[c] = isOp(node, "Add") ? value : -value;
+        if (isOp(node, "Mul"))
+            result.scale[c] = value;
+        else if (isOp(node, "Div"))
+            result.scale[c] = 1 / value;
+        else
+            result.beta[c] = isOp(node, "Add") ? value : -value;
         if (!std::isfinite(result.scale[c]) || !std::isfinite(result.beta[c])) return false;
     }
     return true;
@@ -129,15 +141,16 @@ std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& w
     return {};
 }
 
-std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight,
-                            const ConstantPtr& bias, std::size_t channels, FoldHost& host) {
+std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight, const ConstantPtr& bias,
+                           std::size_t channels, FoldHost& host) {
     if (isOp(node, "ConvTranspose")) return fmt::format("'{}' after it is a ConvTranspose", node.name);
     if (std::string reason = readHost(node, hasBias, weight, bias, host); !reason.empty()) return reason;
     if (host.layout.groups != 1) return fmt::format("the Conv '{}' after it has groups", node.name);
     if (isOp(node, "Conv") && isPadded(node))
         return fmt::format("the Conv '{}' after it is padded", node.name);
     if (static_cast<std::size_t>(host.layout.inputs()) != channels)
-        return fmt::format("'{}' reads {} channels, but it has {}", node.name, host.layout.inputs(), channels);
+        return fmt::format("'{}' reads {} channels, but it has {}", node.name, host.layout.inputs(),
+                           channels);
     return {};
 }
 

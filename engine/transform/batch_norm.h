@@ -23,7 +23,8 @@ std::string readBatchNorm(const Graph& graph, const Node& node, BatchNorm& resul
 
 /// Reads a Mul, Add, Sub or Div of a tensor of this rank, with channels on `axis`, and a constant with one
 /// value or one value per channel. Returns false for every other node.
-bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis, std::size_t channels, BatchNorm& result);
+bool readAffine(const Graph& graph, const Node& node, std::size_t rank, std::size_t axis,
+                std::size_t channels, BatchNorm& result);
 
 /// A layer that a batch norm could be folded into.
 struct FoldHost {
@@ -37,8 +38,8 @@ struct FoldHost {
 /// comes before (checkHostBefore) or after (checkHostAfter) the batch norm.
 std::string checkHostBefore(const Node& node, bool hasBias, const ConstantPtr& weight,
                             const ConstantPtr& bias, std::size_t channels, FoldHost& host);
-std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight,
-                            const ConstantPtr& bias, std::size_t channels, FoldHost& host);
+std::string checkHostAfter(const Node& node, bool hasBias, const ConstantPtr& weight, const ConstantPtr& bias,
+                           std::size_t channels, FoldHost& host);
 
 /// Folds a batch norm into the layer before it; returns the layer's new weights and changes host.bias: W' = W
 /// scale, b' = beta - (mean - b) scale.

@@ -85,9 +85,10 @@ class SetFinder {
             TensorId output;
             links[i] = linkAfter(m_graph, NodeId(i), m_excluded, output);
             if (output.valid()) {
-                m_notices.push_back(fmt::format("{} are not equalized: '{}' between them is a graph output (AIMET itself "
-                                                "scales it, which changes that output)",
-                                                namesOf(m_graph, {NodeId(i), links[i].next}), m_graph.tensor(output).name));
+                m_notices.push_back(
+                    fmt::format("{} are not equalized: '{}' between them is a graph output (AIMET itself "
+                                "scales it, which changes that output)",
+                                namesOf(m_graph, {NodeId(i), links[i].next}), m_graph.tensor(output).name));
                 links[i] = {};
             }
             if (links[i].next.valid()) hasPrevious[links[i].next.index()] = true;

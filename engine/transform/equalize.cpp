@@ -31,7 +31,8 @@ std::vector<EqualizedSet> setsWith(const Graph& graph, const EqualizationOptions
             offUsed[i] = true;
         }
         for (std::size_t j = 0; j + 1 < set.layers.size(); ++j)
-            equalized.factors.emplace_back(static_cast<std::size_t>(layoutOf(graph, set.layers[j])->outputs()), 1.0f);
+            equalized.factors.emplace_back(
+                static_cast<std::size_t>(layoutOf(graph, set.layers[j])->outputs()), 1.0f);
         equalized.set = std::move(set);
         result.push_back(std::move(equalized));
     }
@@ -79,8 +80,9 @@ void reportNothing(const Graph& graph, const std::vector<bool>& excluded, std::v
         notices.push_back(whyNoGroups(general));
         return;
     }
-    notices.push_back(fmt::format("the rules of this profile equalize nothing; the profile quantloupe could equalize {} before {}",
-                                  namesOf(graph, general.groups[0].heads), namesOf(graph, general.groups[0].tails)));
+    notices.push_back(fmt::format(
+        "the rules of this profile equalize nothing; the profile quantloupe could equalize {} before {}",
+        namesOf(graph, general.groups[0].heads), namesOf(graph, general.groups[0].tails)));
 }
 
 std::vector<Junction> junctionsOf(const Graph& graph, const std::vector<EqualizedSet>& sets) {
@@ -128,7 +130,7 @@ void foldHighBiases(WeightEditor& weights, const std::vector<EqualizedSet>& sets
 }  // namespace
 
 void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
-                 std::vector<std::string>& notices) {
+                     std::vector<std::string>& notices) {
     for (std::size_t i = 0; i < off.size(); ++i)
         if (!used[i])
             notices.push_back(fmt::format("equalization.off names '{}', which are not a set of this graph",
@@ -139,7 +141,8 @@ EqualizeResult equalize(const GraphPtr& graph, const EqualizationOptions& option
                         std::span<const OutputStatistics> statistics, const std::vector<bool>& excluded,
                         std::vector<std::string>& notices) {
     if (options.steps < -1)
-        failInput("equalization.steps is {}: it must be 0 or more, or -1 to repeat until converged", options.steps);
+        failInput("equalization.steps is {}: it must be 0 or more, or -1 to repeat until converged",
+                  options.steps);
     WeightEditor weights(graph);
     EqualizeResult result;
     if (options.profile == EqualizationProfile::Quantloupe) {

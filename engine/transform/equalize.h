@@ -28,7 +28,7 @@ struct EqualizeResult {
     GraphPtr graph;  ///< node ids as in the given graph
     std::vector<EqualizedSet> sets;
     std::vector<OutputStatistics> statistics;  ///< the given ones after scaling and the high-bias fold
-    std::vector<Junction> junctions;  ///< each once, even if it is in several sets
+    std::vector<Junction> junctions;           ///< each once, even if it is in several sets
 };
 
 /// Scales the graph's sets `options.steps` times in order (-1: until the weights converge) and, with

@@ -12,8 +12,8 @@ std::vector<EqualizedSet> scaleAsQuark(WeightEditor& weights, const Equalization
                                        const std::vector<bool>& excluded, std::vector<std::string>& notices);
 
 struct ProfileResult {
-    std::vector<EqualizedSet> sets;    ///< one per junction
-    std::vector<Junction> junctions;   ///< without ranges
+    std::vector<EqualizedSet> sets;   ///< one per junction
+    std::vector<Junction> junctions;  ///< without ranges
 };
 
 /// Equalizes over all junctions of the graph where this is exact.
@@ -22,6 +22,6 @@ ProfileResult equalizeEverywhere(WeightEditor& weights, const EqualizationOption
 
 /// Reports entries of options.off that switched nothing off.
 void reportUnusedOff(const std::vector<std::vector<std::string>>& off, const std::vector<bool>& used,
-                 std::vector<std::string>& notices);
+                     std::vector<std::string>& notices);
 
 }  // namespace quantloupe

@@ -29,7 +29,8 @@ std::vector<NodeId> membersOf(const ScaleGroup& group) {
 
 class QuantloupeRun {
   public:
-    QuantloupeRun(WeightEditor& weights, const EqualizationOptions& options, std::vector<std::string>& notices)
+    QuantloupeRun(WeightEditor& weights, const EqualizationOptions& options,
+                  std::vector<std::string>& notices)
         : m_weights(weights), m_graph(weights.graph()), m_options(options), m_notices(notices) {}
 
     ProfileResult run(const std::vector<bool>& excluded) {
@@ -39,7 +40,8 @@ class QuantloupeRun {
         const BalanceResult balance =
             balanceRanges(m_graph, found.groups, enabled, {m_options.steps, m_options.appendBias});
         if (!balance.converged)
-            m_notices.push_back(fmt::format("equalization did not converge within {} passes", balance.passes));
+            m_notices.push_back(
+                fmt::format("equalization did not converge within {} passes", balance.passes));
         tellDead(found.groups, balance);
         ProfileResult result;
         for (std::size_t g = 0; g < found.groups.size(); ++g) {
@@ -84,8 +86,9 @@ class QuantloupeRun {
     void tellDead(const std::vector<ScaleGroup>& groups, const BalanceResult& balance) {
         for (std::size_t g = 0; g < groups.size(); ++g)
             if (balance.deadChannels[g] > 0)
-                m_notices.push_back(fmt::format("{} of {} channels of {} are dead and scaled only as far as the other channels require",
-                                                balance.deadChannels[g], groups[g].channels, namesOf(m_graph, groups[g].heads)));
+                m_notices.push_back(fmt::format(
+                    "{} of {} channels of {} are dead and scaled only as far as the other channels require",
+                    balance.deadChannels[g], groups[g].channels, namesOf(m_graph, groups[g].heads)));
     }
 
     void scale(const ScaleGroup& group, const std::vector<float>& factors) {
@@ -95,8 +98,10 @@ class QuantloupeRun {
             const Constant& shift = *m_graph.constantOf(m_graph.node(node).input(input));
             std::vector<float> values(shift.floats().begin(), shift.floats().end());
             for (std::size_t c = 0; c < values.size(); ++c)
-                values[c] = static_cast<float>(static_cast<double>(values[c]) / static_cast<double>(factors[c]));
-            m_weights.setConstant(m_graph.node(node).input(input), Constant::fromFloats(shift.dims(), std::move(values)));
+                values[c] =
+                    static_cast<float>(static_cast<double>(values[c]) / static_cast<double>(factors[c]));
+            m_weights.setConstant(m_graph.node(node).input(input),
+                                  Constant::fromFloats(shift.dims(), std::move(values)));
         }
     }
 
@@ -117,7 +122,8 @@ class QuantloupeRun {
                         *at = static_cast<float>(static_cast<double>(*at) * factor);
                 }
             for (std::size_t c = 0; !after.empty() && c < layer.bias.size(); ++c)
-                layer.bias[c] = static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(after[c]));
+                layer.bias[c] =
+                    static_cast<float>(static_cast<double>(layer.bias[c]) / static_cast<double>(after[c]));
         }
     }
 

@@ -28,7 +28,8 @@ using Edge = std::pair<NodeId, NodeId>;
 
 class QuarkRun {
   public:
-    QuarkRun(WeightEditor& weights, const EqualizationOptions& options) : m_weights(weights), m_options(options) {}
+    QuarkRun(WeightEditor& weights, const EqualizationOptions& options)
+        : m_weights(weights), m_options(options) {}
 
     std::vector<EqualizedSet> run(const std::vector<LayerSet>& patterns, std::vector<std::string>& notices) {
         for (const LayerSet& pattern : patterns) addJunctions(pattern);
@@ -53,7 +54,8 @@ class QuarkRun {
             if (!m_index.emplace(edge, m_junctions.size()).second) continue;
             EqualizedSet set;
             set.set = {{edge.first, edge.second}, {pattern.activationBetween[j]}};
-            set.factors.emplace_back(static_cast<std::size_t>(layoutOf(m_weights.graph(), edge.first)->outputs()), 1.0f);
+            set.factors.emplace_back(
+                static_cast<std::size_t>(layoutOf(m_weights.graph(), edge.first)->outputs()), 1.0f);
             m_junctions.push_back(std::move(set));
         }
     }
@@ -83,7 +85,8 @@ class QuarkRun {
         if (pattern.layers.size() == 3) {
             const auto factors = scaleSet(m_weights, pattern);
             for (std::size_t j = 0; j < 2; ++j)
-                for (std::size_t c = 0; c < factors[j].size(); ++c) junction(pattern, j).factors[0][c] *= factors[j][c];
+                for (std::size_t c = 0; c < factors[j].size(); ++c)
+                    junction(pattern, j).factors[0][c] *= factors[j][c];
             return;
         }
         const auto s = scaleQuarkPair(m_weights.layer(pattern.layers[0]), m_weights.layer(pattern.layers[1]),
@@ -98,9 +101,10 @@ class QuarkRun {
         std::vector<std::vector<float>> before;
         for (int pass = 0; m_options.steps < 0 || pass < m_options.steps; ++pass) {
             if (pass == kMaxPasses) {
-                notices.push_back(fmt::format("equalization was stopped after {} passes: the weights still change by "
-                                              "more than total_layer_diff_threshold in each pass",
-                                              pass));
+                notices.push_back(
+                    fmt::format("equalization was stopped after {} passes: the weights still change by "
+                                "more than total_layer_diff_threshold in each pass",
+                                pass));
                 return;
             }
             keepWeights(m_weights, before);
@@ -165,9 +169,10 @@ class QuarkRun {
             head.restoreAfter = tail.restoreBefore = dead[j];
         }
         restoreChannels(m_weights, layers);
-        notices.push_back(fmt::format("{} dead channels are scaled only as far as the other channels require: Quark itself gives them "
-                                      "factors beyond 1e4, and biases that no quantizer can represent",
-                                      count));
+        notices.push_back(fmt::format(
+            "{} dead channels are scaled only as far as the other channels require: Quark itself gives them "
+            "factors beyond 1e4, and biases that no quantizer can represent",
+            count));
     }
 
     WeightEditor& m_weights;

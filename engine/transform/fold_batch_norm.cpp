@@ -31,7 +31,8 @@ namespace {
 BatchNorm partOf(const BatchNorm& norm, const FoldSource& source) {
     const auto part = [&](const std::vector<float>& all) {
         const auto begin = all.begin() + static_cast<std::ptrdiff_t>(source.first);
-        return all.empty() ? all : std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(source.count));
+        return all.empty() ? all
+                           : std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(source.count));
     };
     return {part(norm.gamma), part(norm.beta), part(norm.mean), part(norm.scale)};
 }
@@ -47,7 +48,9 @@ BatchNorm repeated(const BatchNorm& norm, std::size_t times) {
 }
 
 bool onlyScales(const BatchNorm& norm) {
-    const auto zero = [](const std::vector<float>& all) { return std::ranges::all_of(all, [](float v) { return v == 0; }); };
+    const auto zero = [](const std::vector<float>& all) {
+        return std::ranges::all_of(all, [](float v) { return v == 0; });
+    };
     return zero(norm.beta) && zero(norm.mean);
 }
 
@@ -66,8 +69,10 @@ class Folder {
         std::vector<NodeId> left;
         for (std::size_t i = 0; i < m_source.nodeCount(); ++i) {
             const NodeId id(i);
-            if (!isOp(m_source.node(id), "BatchNormalization")) tryAffine(id);
-            else if (!tryBefore(id)) left.push_back(id);
+            if (!isOp(m_source.node(id), "BatchNormalization"))
+                tryAffine(id);
+            else if (!tryBefore(id))
+                left.push_back(id);
         }
         // In reverse order, so that of two consecutive batch norms the second is already folded when the
         // first looks for the layer after it.
@@ -116,7 +121,8 @@ class Folder {
     /// Folds into the layers that produce `input`, whose channel axis is `axis`. With `tell`, records why it
     /// cannot. Returns true if nothing is left to do.
     bool foldIntoSources(NodeId id, TensorId input, std::size_t axis, const BatchNorm& norm, bool tell) {
-        const FoldSources found = findFoldSources(m_source, m_builder, m_makers, input, axis, norm.channels());
+        const FoldSources found =
+            findFoldSources(m_source, m_builder, m_makers, input, axis, norm.channels());
         if (found.sources.empty()) {
             if (tell && !found.reason.empty()) refuse(id, found.reason);
             return false;
@@ -134,7 +140,8 @@ class Folder {
                                                  constantNow(source.host, 2), source.count, hosts[i]);
             if (reason.empty() && source.needsAdd() && !onlyScales(norm)) {
                 if (found.sources.size() > 1)
-                    reason = fmt::format("'{}' is a MatMul without a bias for its part of the shift", host.name);
+                    reason =
+                        fmt::format("'{}' is a MatMul without a bias for its part of the shift", host.name);
                 if (!tell) return false;  // the node itself is that bias
                 staysAsAdd = true;
             }
@@ -142,12 +149,14 @@ class Folder {
             if (tell) refuse(id, reason);
             return false;
         }
-        for (std::size_t i = 0; i < hosts.size(); ++i) apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
+        for (std::size_t i = 0; i < hosts.size(); ++i)
+            apply(found.sources[i], std::move(hosts[i]), partOf(norm, found.sources[i]), id);
         const Node& node = m_source.node(id);
         if (staysAsAdd) {
             const std::size_t after = m_source.tensor(input).shape->size() - axis - 1;
             std::vector<float> shift;
-            for (std::size_t c = 0; c < norm.channels(); ++c) shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
+            for (std::size_t c = 0; c < norm.channels(); ++c)
+                shift.push_back(norm.beta[c] - norm.mean[c] * norm.scale[c]);
             becomeAdd(id, node.input(0), node.output(), std::move(shift), after, found.sources[0].host);
             return true;
         }
@@ -171,16 +180,18 @@ class Folder {
         if (source.needsAdd()) {
             std::vector<float> weight = foldIntoPrevious(host, norm);
             replaceConstants(source.host, std::move(host), std::move(weight), false);
-            if (source.planar && !norm.gamma.empty()) m_result.statistics[id.index()] = {norm.gamma, norm.beta};
+            if (source.planar && !norm.gamma.empty())
+                m_result.statistics[id.index()] = {norm.gamma, norm.beta};
             return;
         }
         host.bias = source.shiftValues;
         std::vector<float> weight = foldIntoPrevious(host, norm);
         Dims dims(source.positionsAfter + 1, 1);
         dims[0] = static_cast<std::int64_t>(source.count);
-        const std::string name = m_builder.tensorInfo(m_builder.node(source.shift).input(source.shiftInput)).name + "_folded";
-        m_builder.node(source.shift).inputs[source.shiftInput] =
-            m_builder.addConstant(m_builder.unusedTensorName(name), Constant::fromFloats(dims, std::move(host.bias)));
+        const std::string name =
+            m_builder.tensorInfo(m_builder.node(source.shift).input(source.shiftInput)).name + "_folded";
+        m_builder.node(source.shift).inputs[source.shiftInput] = m_builder.addConstant(
+            m_builder.unusedTensorName(name), Constant::fromFloats(dims, std::move(host.bias)));
         if (source.planar) remember(source.shift, norm);
         host.bias.clear();
         replaceConstants(source.host, std::move(host), std::move(weight), false);
@@ -193,18 +204,21 @@ class Folder {
         const TensorId old = m_builder.node(id).input(input);
         const ConstantPtr constant = old.valid() ? m_builder.tensorInfo(old).constant : nullptr;
         if (!constant || constant->type() != DataType::Float32 || constant->dims().empty() ||
-            constant->dims().back() != static_cast<std::int64_t>(shift.size()) || constant->size() != constant->dims().back())
+            constant->dims().back() != static_cast<std::int64_t>(shift.size()) ||
+            constant->size() != constant->dims().back())
             return false;
         std::vector<float> sum = shift;
         for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += constant->floats()[i];
         m_builder.node(id).inputs[input] =
-            m_builder.addConstant(m_builder.unusedTensorName(m_builder.tensorInfo(old).name + "_folded"), Constant::fromFloats(constant->dims(), std::move(sum)));
+            m_builder.addConstant(m_builder.unusedTensorName(m_builder.tensorInfo(old).name + "_folded"),
+                                  Constant::fromFloats(constant->dims(), std::move(sum)));
         return true;
     }
 
     /// Turns a batch norm's node into an Add of a shift per channel; `after`: number of axes after the
     /// channel axis.
-    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after, NodeId host) {
+    void becomeAdd(NodeId id, TensorId from, TensorId to, std::vector<float> shift, std::size_t after,
+                   NodeId host) {
         Dims dims(after + 1, 1);
         dims[0] = static_cast<std::int64_t>(shift.size());
         Node& node = m_builder.node(id);
@@ -215,8 +229,9 @@ class Folder {
         node.inputs = {from, constant};
         node.outputs = {to};
         m_makers[to.index()] = id;
-        m_result.notes[id.index()] =
-            fmt::format("replaced by an Add: its factors were folded into '{}', which has no bias for its shift", m_source.node(host).name);
+        m_result.notes[id.index()] = fmt::format(
+            "replaced by an Add: its factors were folded into '{}', which has no bias for its shift",
+            m_source.node(host).name);
         ++m_result.count;
     }
 
@@ -247,7 +262,8 @@ class Folder {
             channels = static_cast<std::size_t>((*shape)[axis].value);
         }
         BatchNorm affine;
-        if (readAffine(m_source, node, rank, axis, channels, affine)) foldIntoSources(id, in, axis, affine, false);
+        if (readAffine(m_source, node, rank, axis, channels, affine))
+            foldIntoSources(id, in, axis, affine, false);
     }
 
     /// The only reader in the current graph; invalid if there are none or several, or if the tensor is a
@@ -256,7 +272,9 @@ class Folder {
         NodeId reader;
         if (m_builder.tensorInfo(tensor).graphOutput) return reader;
         for (std::size_t i = 0; i < m_source.nodeCount(); ++i) {
-            if (m_builder.removed(NodeId(i)) || std::ranges::find(m_builder.node(NodeId(i)).inputs, tensor) == m_builder.node(NodeId(i)).inputs.end()) continue;
+            if (m_builder.removed(NodeId(i)) || std::ranges::find(m_builder.node(NodeId(i)).inputs, tensor) ==
+                                                    m_builder.node(NodeId(i)).inputs.end())
+                continue;
             if (reader.valid()) return {};
             reader = NodeId(i);
         }
@@ -274,7 +292,8 @@ class Folder {
         NodeId host = first;
         std::optional<std::size_t> axis = 1;
         std::size_t positions = 1;
-        while (host.valid() && axis && positions == 1 && rearrangesValues(m_source, m_builder.node(host)) && m_builder.node(host).input(0) == read) {
+        while (host.valid() && axis && positions == 1 && rearrangesValues(m_source, m_builder.node(host)) &&
+               m_builder.node(host).input(0) == read) {
             const Node& between = m_builder.node(host);
             const auto same = axisAfter(m_source, between, *axis);
             const auto merged = same ? std::nullopt : positionsInLastAxis(m_source, between, *axis);
@@ -294,8 +313,10 @@ class Folder {
                                              output.consumers.size()));
             return;
         }
-        if (!axis || !host.valid() || !isFoldHost(m_builder.node(host)) || !readsAsData(m_builder.node(host), read)) {
-            if (m_result.notes[id.index()].empty()) refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
+        if (!axis || !host.valid() || !isFoldHost(m_builder.node(host)) ||
+            !readsAsData(m_builder.node(host), read)) {
+            if (m_result.notes[id.index()].empty())
+                refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");
             return;
         }
         const Node& hostNode = m_builder.node(host);
@@ -313,7 +334,7 @@ class Folder {
         const BatchNorm spread = repeated(norm, positions);
         FoldHost fold;
         if (std::string reason = checkHostAfter(hostNode, hostNode.input(2).valid(), constantNow(host, 1),
-                                                 constantNow(host, 2), spread.channels(), fold);
+                                                constantNow(host, 2), spread.channels(), fold);
             !reason.empty()) {
             refuse(id, reason);
             return;
@@ -332,7 +353,8 @@ class Folder {
             remove(id, host);
             return;
         }
-        const TensorId before = m_builder.tensor(m_builder.unusedTensorName(m_builder.tensorInfo(made).name + "_product"));
+        const TensorId before =
+            m_builder.tensor(m_builder.unusedTensorName(m_builder.tensorInfo(made).name + "_product"));
         m_builder.tensorInfo(before).type = m_builder.tensorInfo(made).type;
         m_builder.tensorInfo(before).shape = m_builder.tensorInfo(made).shape;
         m_builder.node(host).outputs[0] = before;

@@ -14,7 +14,7 @@ struct FoldResult {
     GraphPtr graph;
     std::size_t count = 0;  ///< nodes folded
     // One entry per node of the source:
-    std::vector<NodeId> prepared;              ///< the node in `graph`; invalid for a folded batch norm
+    std::vector<NodeId> prepared;  ///< the node in `graph`; invalid for a folded batch norm
     /// For a folded batch norm: the source node that it was folded into.
     std::vector<NodeId> foldedInto;
     std::vector<std::string> notes;            ///< for a batch norm that was not folded: the reason

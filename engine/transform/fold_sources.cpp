@@ -49,8 +49,10 @@ class SourceFinder {
         const bool adds = !after.shift.valid() && isBias(node, tensor, axis, count);
         if (!host && !joins && !arranged && !adds) return endWithoutLayer();
         const TensorInfo& info = m_source.tensor(tensor);
-        if (info.graphOutput) refuse(fmt::format("the output of '{}' is also a graph output", node.name));
-        else if (info.consumers.size() != 1) refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
+        if (info.graphOutput)
+            refuse(fmt::format("the output of '{}' is also a graph output", node.name));
+        else if (info.consumers.size() != 1)
+            refuse(fmt::format("the output of '{}' has {} readers", node.name, info.consumers.size()));
         if (host) return land(maker, tensor, axis, first, count, std::move(after));
         if (adds) {
             const std::size_t input = m_builder.tensorInfo(node.input(0)).constant != nullptr ? 0 : 1;
@@ -67,7 +69,8 @@ class SourceFinder {
         walk(node.input(0), *before, first, count, std::move(after));
     }
 
-    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count, const FoldSource& after) {
+    void branches(const Node& node, std::size_t axis, std::size_t first, std::size_t count,
+                  const FoldSource& after) {
         m_joined = node.name;
         const auto& shape = m_source.tensor(node.output()).shape;
         if (after.shift.valid() || !shape) return endWithoutLayer();
@@ -85,14 +88,17 @@ class SourceFinder {
             walk(input, axis, at, channels, {});
             at += channels;
         }
-        if (static_cast<std::size_t>(joined) == axis && at != first + count) refuse(fmt::format("the channels of the inputs of '{}' do not add up", node.name));
+        if (static_cast<std::size_t>(joined) == axis && at != first + count)
+            refuse(fmt::format("the channels of the inputs of '{}' do not add up", node.name));
     }
 
-    void land(NodeId id, TensorId tensor, std::size_t axis, std::size_t first, std::size_t count, FoldSource found) {
+    void land(NodeId id, TensorId tensor, std::size_t axis, std::size_t first, std::size_t count,
+              FoldSource found) {
         const Node& node = m_builder.node(id);
         const auto& shape = m_source.tensor(tensor).shape;
         found.product = isOp(node, "MatMul");
-        if (found.product && (!shape || shape->empty())) return refuse(fmt::format("the rank of the output of '{}' is unknown", node.name));
+        if (found.product && (!shape || shape->empty()))
+            return refuse(fmt::format("the rank of the output of '{}' is unknown", node.name));
         if (axis != (found.product ? shape->size() - 1 : 1)) {
             // The features of a MatMul are on the last axis; a batch norm over another axis is a different
             // function.
@@ -116,7 +122,9 @@ class SourceFinder {
             if (!operand.valid() || m_builder.tensorInfo(operand).constant == nullptr) continue;
             const Constant& constant = *m_builder.tensorInfo(operand).constant;
             const Dims& dims = constant.dims();
-            if (constant.type() != DataType::Float32 || !shape || dims.size() > shape->size() || axis >= shape->size()) return false;
+            if (constant.type() != DataType::Float32 || !shape || dims.size() > shape->size() ||
+                axis >= shape->size())
+                return false;
             if (constant.size() == 1) return true;
             const std::size_t missing = shape->size() - dims.size();
             return static_cast<std::size_t>(constant.size()) == count && axis >= missing &&
@@ -140,7 +148,9 @@ class SourceFinder {
 
 }  // namespace
 
-bool isFoldHost(const Node& node) { return isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul"); }
+bool isFoldHost(const Node& node) {
+    return isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul");
+}
 
 std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
     if (!isOp(node, "MatMul")) return weightLayout(node, dims);
@@ -151,8 +161,8 @@ std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
     return layout;
 }
 
-FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers, TensorId tensor,
-                            std::size_t axis, std::size_t channels) {
+FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers,
+                            TensorId tensor, std::size_t axis, std::size_t channels) {
     return SourceFinder(source, builder, makers).find(tensor, axis, channels);
 }
 

@@ -23,9 +23,9 @@ struct FoldSource {
     bool product = false;  ///< a MatMul, whose bias is a separate Add:
     NodeId shift;          ///< the Add of a per-channel constant after it; invalid if there is none
     std::size_t shiftInput = 0;
-    std::vector<float> shiftValues;   ///< [count]
+    std::vector<float> shiftValues;  ///< [count]
     std::size_t positionsAfter = 0;  ///< number of axes after the channel axis where it is added
-    bool planar = false;              ///< the input of the Add, or else of the batch norm, is [N, channels]
+    bool planar = false;             ///< the input of the Add, or else of the batch norm, is [N, channels]
     bool needsAdd() const { return product && !shift.valid(); }
 };
 
@@ -39,7 +39,7 @@ struct FoldSources {
 /// `builder` contains the current graph, `makers` the node that produces each of `source`'s tensors there.
 /// The tensor and all tensors between it and the layers must have one reader each and must not be graph
 /// outputs.
-FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers, TensorId tensor,
-                            std::size_t axis, std::size_t channels);
+FoldSources findFoldSources(const Graph& source, GraphBuilder& builder, const std::vector<NodeId>& makers,
+                            TensorId tensor, std::size_t axis, std::size_t channels);
 
 }  // namespace quantloupe

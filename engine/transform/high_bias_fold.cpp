@@ -59,8 +59,9 @@ bool isStridedTranspose(const Node& node) {
 }  // namespace
 
 std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerSet& set,
-                         std::span<const std::vector<float>> factors,
-                         std::span<const OutputStatistics> statistics, std::vector<std::string>& notices) {
+                                             std::span<const std::vector<float>> factors,
+                                             std::span<const OutputStatistics> statistics,
+                                             std::vector<std::string>& notices) {
     std::vector<std::vector<float>> absorbed(set.layers.size() - 1);
     for (std::size_t j = 0; j + 1 < set.layers.size(); ++j) {
         EditedLayer& first = weights.layer(set.layers[j]);

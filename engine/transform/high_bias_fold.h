@@ -23,7 +23,8 @@ struct OutputStatistics {
 /// junction's first layer (an empty list for a junction that was left out); appends to `notices` if something
 /// is worth reporting.
 std::vector<std::vector<float>> foldHighBias(WeightEditor& weights, const LayerSet& set,
-                         std::span<const std::vector<float>> factors,
-                         std::span<const OutputStatistics> statistics, std::vector<std::string>& notices);
+                                             std::span<const std::vector<float>> factors,
+                                             std::span<const OutputStatistics> statistics,
+                                             std::vector<std::string>& notices);
 
 }  // namespace quantloupe

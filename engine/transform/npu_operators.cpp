@@ -3,10 +3,11 @@
 //     means         AveragePool and GlobalAveragePool of square kernels, ReduceMean: a Mul after them by
 //                   count * k / 2^n
 //     LeakyRelu     alpha becomes round(256 alpha) / 256
-//     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul after it by 6 * 2731 / 16384
+//     Sigmoid       becomes HardSigmoid(1/6, 1/2); any such HardSigmoid gets a Mul after it by 6 * 2731 /
+//     16384
 // Quark does this after calibration: ranges are measured without these operators
-// (quantize/calibrated_network.h); the drift of the prepared model against the source shows their effect. A Mul
-// belongs to the layer before it; a Mul by 1 is omitted. Cost: O(nodes).
+// (quantize/calibrated_network.h); the drift of the prepared model against the source shows their effect. A
+// Mul belongs to the layer before it; a Mul by 1 is omitted. Cost: O(nodes).
 #include "transform/npu_operators.h"
 
 #include <cmath>
@@ -30,7 +31,11 @@ struct Mean {
 class NpuWriter {
   public:
     NpuWriter(Prepared& prepared, const NpuOperators& options, const std::vector<bool>& skipped)
-        : m_prepared(prepared), m_options(options), m_skipped(skipped), m_graph(*prepared.graph), m_builder(m_graph) {}
+        : m_prepared(prepared),
+          m_options(options),
+          m_skipped(skipped),
+          m_graph(*prepared.graph),
+          m_builder(m_graph) {}
 
     /// Returns false if there is nothing to do.
     bool write() {
@@ -84,7 +89,9 @@ class NpuWriter {
         const Node& node = m_graph.node(id);
         if (isOp(node, "HardSigmoid")) {
             // The NPU supports only this HardSigmoid.
-            if (!nearly(node.attributes.real("alpha", 0.2f), 1.0 / 6) || !nearly(node.attributes.real("beta", 0.5f), 0.5)) return;
+            if (!nearly(node.attributes.real("alpha", 0.2f), 1.0 / 6) ||
+                !nearly(node.attributes.real("beta", 0.5f), 0.5))
+                return;
         } else {
             Node& changed = m_builder.node(id);
             changed.op = "HardSigmoid";
@@ -96,12 +103,14 @@ class NpuWriter {
 
     void mean(NodeId id) {
         const Node& node = m_graph.node(id);
-        const bool pool = isOp(node, "AveragePool"), global = isOp(node, "GlobalAveragePool"), reduce = isOp(node, "ReduceMean");
+        const bool pool = isOp(node, "AveragePool"), global = isOp(node, "GlobalAveragePool"),
+                   reduce = isOp(node, "ReduceMean");
         if (!pool && !global && !reduce) return;
         const std::optional<Mean> over = pool ? ofKernel(node) : global ? ofInput(node) : ofAxes(node);
         if (!over) {
-            m_prepared.notices.push_back(
-                fmt::format("'{}': its averaging window is unknown or not square, so the NPU's divisor is not simulated", node.name));
+            m_prepared.notices.push_back(fmt::format(
+                "'{}': its averaging window is unknown or not square, so the NPU's divisor is not simulated",
+                node.name));
             return;
         }
         const double factor = npuMeanFactor(over->height, over->width, over->square);
@@ -127,13 +136,15 @@ class NpuWriter {
     std::optional<Mean> ofAxes(const Node& node) const {
         const auto& shape = m_graph.tensor(node.input(0)).shape;
         Dims axes = node.attributes.integers("axes");
-        if (const Constant* given = node.input(1).valid() ? m_graph.constantOf(node.input(1)) : nullptr) axes = given->toInt64s();
+        if (const Constant* given = node.input(1).valid() ? m_graph.constantOf(node.input(1)) : nullptr)
+            axes = given->toInt64s();
         if (!shape || axes.empty()) return std::nullopt;
         Mean over;
         const auto rank = static_cast<std::int64_t>(shape->size());
         for (const std::int64_t axis : axes) {
             const std::int64_t at = axis < 0 ? axis + rank : axis;
-            const std::int64_t extent = at >= 0 && at < rank ? (*shape)[static_cast<std::size_t>(at)].value : -1;
+            const std::int64_t extent =
+                at >= 0 && at < rank ? (*shape)[static_cast<std::size_t>(at)].value : -1;
             if (extent < 1) return std::nullopt;
             over.width *= extent;
         }
@@ -153,7 +164,8 @@ class NpuWriter {
         Node node;
         node.op = "Mul";
         node.name = host.name + "_npu_factor";
-        for (int n = 1; m_graph.findNode(node.name); ++n) node.name = fmt::format("{}_npu_factor_{}", host.name, n);
+        for (int n = 1; m_graph.findNode(node.name); ++n)
+            node.name = fmt::format("{}_npu_factor_{}", host.name, n);
         node.inputs = {raw, value};
         node.outputs = {result};
         m_builder.addNode(std::move(node));
@@ -174,12 +186,18 @@ class NpuWriter {
 double npuMeanFactor(std::int64_t height, std::int64_t width, bool square) {
     if (height > 255 || (square && width > 255)) return 1;
     if (square && height == width) switch (height) {
-            case 3: return 9 * 7.0 / 64;
-            case 5: return 25 * 10.0 / 256;
-            case 6: return 36 * 7.0 / 256;
-            case 7: return 49 * 21.0 / 1024;
-            case 14: return 196 * 21.0 / 4096;
-            default: break;
+            case 3:
+                return 9 * 7.0 / 64;
+            case 5:
+                return 25 * 10.0 / 256;
+            case 6:
+                return 36 * 7.0 / 256;
+            case 7:
+                return 49 * 21.0 / 1024;
+            case 14:
+                return 196 * 21.0 / 4096;
+            default:
+                break;
         }
     const double count = static_cast<double>(height * width);
     const int powers = 7 + static_cast<int>(std::ceil(std::log2(count)));

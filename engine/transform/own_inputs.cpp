@@ -10,7 +10,8 @@ namespace {
 bool readsQuantized(const Graph& graph, const Node& node) {
     if (!node.input(0).valid() || graph.constantOf(node.input(0)) != nullptr) return false;
     if (isOp(node, "AveragePool")) return true;
-    return (isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul")) && graph.constantOf(node.input(1)) != nullptr;
+    return (isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul")) &&
+           graph.constantOf(node.input(1)) != nullptr;
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ Prepared withOwnInputs(Prepared prepared) {
         Node identity;
         identity.op = "Identity";
         identity.name = node.name + "_input";
-        for (int n = 1; graph.findNode(identity.name); ++n) identity.name = fmt::format("{}_input_{}", node.name, n);
+        for (int n = 1; graph.findNode(identity.name); ++n)
+            identity.name = fmt::format("{}_input_{}", node.name, n);
         identity.inputs = {node.input(0)};
         identity.outputs = {own};
         builder.addNode(std::move(identity));

@@ -89,9 +89,11 @@ std::string whyScaleStops(const Graph& graph, const Node& node) {
             return "has a second output";
     if (std::find(kPlain.begin(), kPlain.end(), node.op) != kPlain.end()) return {};
     if (isOp(node, "PRelu"))
-        return graph.constantOf(node.input(1)) == nullptr ? "its slopes are computed at run time" : std::string();
+        return graph.constantOf(node.input(1)) == nullptr ? "its slopes are computed at run time"
+                                                          : std::string();
     if (isOp(node, "Pad")) return whyPadStops(graph, node);
-    if (isOp(node, "ReduceMean") || isOp(node, "ReduceSum") || isOp(node, "ReduceMax") || isOp(node, "ReduceMin"))
+    if (isOp(node, "ReduceMean") || isOp(node, "ReduceSum") || isOp(node, "ReduceMax") ||
+        isOp(node, "ReduceMin"))
         return whyReductionStops(graph, node);
     if (isOp(node, "Clip")) return whyClipStops(graph, node);
     return fmt::format("is a {}, which a factor cannot pass", node.op);

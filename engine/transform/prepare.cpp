@@ -29,7 +29,9 @@ Version versionOf(const Graph& source, const TransformOptions& options, const st
         for (const std::string& name : set) builder.add(std::string_view(name));
     }
     builder.add(options.highBiasFold);
-    builder.add(options.npuOperators.averagePool).add(options.npuOperators.leakyRelu).add(options.npuOperators.sigmoid);
+    builder.add(options.npuOperators.averagePool)
+        .add(options.npuOperators.leakyRelu)
+        .add(options.npuOperators.sigmoid);
     builder.add(options.equalization.appendBias).add(options.equalization.weightThreshold);
     builder.add(options.equalization.totalLayerDiffThreshold);
     builder.add(excluded.size());
@@ -47,7 +49,8 @@ void checkNames(const Graph& source, const std::vector<std::string>& names, std:
 
 class Preparation {
   public:
-    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped, const SimplifyResult* constants)
+    Preparation(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
+                const SimplifyResult* constants)
         : m_options(options), m_constants(constants) {
         if (options.equalization.excludeSkipped) m_excluded = skipped;
         checkNames(*source, options.skipFolding, "skip_folding");
@@ -66,7 +69,8 @@ class Preparation {
     Prepared run() {
         if (const std::size_t count = quantizationOperators(*m_result.source); count > 0) {
             m_result.notices.push_back(
-                fmt::format("the model is quantized already ({} quantization operators): it is evaluated as it is, and no transform is "
+                fmt::format("the model is quantized already ({} quantization operators): it is evaluated as "
+                            "it is, and no transform is "
                             "applied; to tune it, open the float model that it was made from",
                             count));
             m_result.outputStatistics = std::move(m_statistics);
@@ -90,7 +94,8 @@ class Preparation {
         // Not earlier: equalization rejects weights that layers share, as AIMET does. Ids do not change.
         m_result.graph = withOwnConstants(m_result.graph);
         m_result.outputStatistics = std::move(m_statistics);
-        if (m_options.npuOperators != NpuOperators{}) m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
+        if (m_options.npuOperators != NpuOperators{})
+            m_result = withNpuOperators(std::move(m_result), m_options.npuOperators, m_excluded);
         m_result.transformed = m_result.graph;
         return std::move(m_result);
     }
@@ -121,7 +126,8 @@ class Preparation {
             if (!mapping.prepared.valid()) continue;
             const std::size_t was = mapping.prepared.index();
             const NodeId host = folded.foldedInto[was];
-            mapping = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(), std::move(folded.notes[was])};
+            mapping = {folded.prepared[was], host.valid() ? before[host.index()] : NodeId(),
+                       std::move(folded.notes[was])};
             if (!mapping.note.empty())
                 m_result.notices.push_back(
                     fmt::format("'{}' {}", m_result.source->node(NodeId(i)).name, mapping.note));
@@ -195,7 +201,9 @@ class Preparation {
         m_result.junctions = std::move(equalized.junctions);
     }
 
-    LayerMapping& mappingOf(NodeId prepared) { return m_result.layerMappings[m_result.sourceOf[prepared.index()].index()]; }
+    LayerMapping& mappingOf(NodeId prepared) {
+        return m_result.layerMappings[m_result.sourceOf[prepared.index()].index()];
+    }
 
     const TransformOptions& m_options;
     const SimplifyResult* m_constants;
@@ -206,7 +214,8 @@ class Preparation {
 
 }  // namespace
 
-Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped, const SimplifyResult* constants) {
+Prepared prepare(GraphPtr source, const TransformOptions& options, const std::vector<bool>& skipped,
+                 const SimplifyResult* constants) {
     return Preparation(std::move(source), options, skipped, constants).run();
 }
 

@@ -18,15 +18,16 @@ namespace quantloupe {
 struct LayerMapping {
     NodeId prepared;    ///< the node in the prepared graph; invalid if it was folded or removed
     NodeId foldedInto;  ///< the *source* node it was folded into; invalid if it is still there
-    std::string note;   ///< "Clip(0, 6) became Relu", "cannot be folded: the Conv's output has 2 readers"; may be empty
+    /// "Clip(0, 6) became Relu", "cannot be folded: the Conv's output has 2 readers"; may be empty
+    std::string note;
 };
 
 /// A set of layers equalized together.
 struct EqualizationSet {
-    std::vector<NodeId> layers;                    ///< two or three *source* nodes, in order of data flow
-    std::vector<std::vector<float>> factors;       ///< s for each junction: the divisor of the first layer
-    std::vector<bool> activationBetween;           ///< a Relu or PRelu in each junction
-    bool enabled = true;                           ///< false: listed in equalization.off
+    std::vector<NodeId> layers;               ///< two or three *source* nodes, in order of data flow
+    std::vector<std::vector<float>> factors;  ///< s for each junction: the divisor of the first layer
+    std::vector<bool> activationBetween;      ///< a Relu or PRelu in each junction
+    bool enabled = true;                      ///< false: listed in equalization.off
 };
 
 /// A junction of equalized layers: like Junction, but with *source* nodes; its tensors belong to the prepared
@@ -50,17 +51,17 @@ struct Prepared {
     OperatorSet operators = OperatorSet::Layers;
     /// Of the network's scheme: ONNX Runtime then does not fuse Relu and Clip.
     bool symmetricActivations = false;
-    std::vector<NodeId> ownInputs;  ///< the Identity nodes of `graph` (transform/own_inputs.h)
-    std::vector<LayerMapping> layerMappings;     ///< one per source node
-    std::vector<NodeId> sourceOf;     ///< one per prepared node
+    std::vector<NodeId> ownInputs;            ///< the Identity nodes of `graph` (transform/own_inputs.h)
+    std::vector<LayerMapping> layerMappings;  ///< one per source node
+    std::vector<NodeId> sourceOf;             ///< one per prepared node
     std::vector<EqualizationSet> sets;
     std::vector<EqualizationJunction> junctions;
     std::vector<MigratedInput> migrations;
     /// One per prepared node: the distribution of its outputs, from a batch norm folded into it, after
     /// equalization and the high-bias fold.
     std::vector<OutputStatistics> outputStatistics;
-    /// One per prepared node, or empty: why it is not evaluated (session/evaluated_part.h); empty string if
-    /// it is.
+    /// One per prepared node, or empty: why it is not evaluated (session/stages/evaluated_part.h); empty
+    /// string if it is.
     std::vector<std::string> unevaluated;
     std::size_t removedNodes = 0;  ///< by simplification
     std::size_t foldedBatchNorms = 0;

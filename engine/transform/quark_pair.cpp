@@ -62,7 +62,8 @@ float shrinkFactor(std::vector<float>& ratios, float largestBias, float largestW
     for (const float r : ratios) sum += static_cast<double>(r);
     const double mean = sum / static_cast<double>(ratios.size());
     const float median = medianOf(ratios);
-    if (largestBias < 10 && largestBias / largestWeight < 20) return median > 100 || mean > 1000 ? 5.0f : 2.0f;
+    if (largestBias < 10 && largestBias / largestWeight < 20)
+        return median > 100 || mean > 1000 ? 5.0f : 2.0f;
     if (median > 30 || mean > 500) return 20.0f;
     return median > 15 || mean > 100 ? 10.0f : 5.0f;
 }

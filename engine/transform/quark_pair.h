@@ -9,8 +9,8 @@
 namespace quantloupe {
 
 struct QuarkPairOptions {
-    bool appendBias = false;      ///< the head's ranges include its bias
-    double weightThreshold = 0.5; ///< channels whose two ranges sum to less are not scaled
+    bool appendBias = false;       ///< the head's ranges include its bias
+    double weightThreshold = 0.5;  ///< channels whose two ranges sum to less are not scaled
 };
 
 /// Scales once, starting from the current weights. Returns the factors by which the head's output channels

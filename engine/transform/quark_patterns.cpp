@@ -49,7 +49,8 @@ class PatternFinder {
         if (!isFloatConstant(m_graph, node.input(1))) return false;
         if (node.input(2).valid() && !isFloatConstant(m_graph, node.input(2))) return false;
         const auto layout = layoutOf(m_graph, id);
-        return layout && (layout->groups == 1 || layout->depthwise) && node.attributes.integer("transA", 0) == 0;
+        return layout && (layout->groups == 1 || layout->depthwise) &&
+               node.attributes.integer("transA", 0) == 0;
     }
 
     bool isDepthwise(NodeId id) const { return layoutOf(m_graph, id)->depthwise; }
@@ -94,15 +95,17 @@ class PatternFinder {
         const Link first = follow(head, true);
         if (!first.next.valid() || !isDepthwise(first.next)) return;
         const Link second = follow(first.next, true);
-        if (!second.next.valid() || !isOp(m_graph.node(second.next), "Conv") || isDepthwise(second.next)) return;
+        if (!second.next.valid() || !isOp(m_graph.node(second.next), "Conv") || isDepthwise(second.next))
+            return;
         if (!isFlat(head) || !isFlat(first.next) || !isFlat(second.next)) return;
         emit({{head, first.next, second.next}, {first.activation, second.activation}});
     }
 
     void refuseOutput(const std::vector<NodeId>& layers, TensorId output) {
-        m_notices.push_back(fmt::format(
-            "{} are not equalized: '{}' between them is a graph output (Quark itself scales it, which changes that output)",
-            namesOf(m_graph, layers), m_graph.tensor(output).name));
+        m_notices.push_back(
+            fmt::format("{} are not equalized: '{}' between them is a graph output (Quark itself scales it, "
+                        "which changes that output)",
+                        namesOf(m_graph, layers), m_graph.tensor(output).name));
     }
 
     bool fits(const LayerSet& set) {
@@ -118,8 +121,10 @@ class PatternFinder {
             const auto layout = layoutOf(m_graph, set.layers[i]);
             const Constant* bias = m_graph.constantOf(m_graph.node(set.layers[i]).input(2));
             // The last layer's bias is not scaled, so it may have any shape.
-            const bool biasFits = i + 1 == set.layers.size() || bias == nullptr || bias->size() == layout->outputs();
-            const bool channelsFit = i == 0 || layoutOf(m_graph, set.layers[i - 1])->outputs() == layout->inputs();
+            const bool biasFits =
+                i + 1 == set.layers.size() || bias == nullptr || bias->size() == layout->outputs();
+            const bool channelsFit =
+                i == 0 || layoutOf(m_graph, set.layers[i - 1])->outputs() == layout->inputs();
             if (biasFits && channelsFit) continue;
             m_notices.push_back(fmt::format("{} are not equalized: their numbers of channels do not match",
                                             namesOf(m_graph, set.layers)));

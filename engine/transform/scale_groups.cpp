@@ -31,15 +31,22 @@ constexpr std::array kActivations = {"Relu", "LeakyRelu", "PRelu", "Clip", "Iden
 class GroupFinder {
   public:
     GroupFinder(const Graph& graph, const std::vector<bool>& excluded)
-        : m_graph(graph), m_excluded(excluded), m_parent(graph.tensorCount()), m_blocked(graph.tensorCount()),
-          m_axis(graph.tensorCount(), -1), m_plain(graph.tensorCount(), true), m_activation(graph.tensorCount(), false) {
+        : m_graph(graph),
+          m_excluded(excluded),
+          m_parent(graph.tensorCount()),
+          m_blocked(graph.tensorCount()),
+          m_axis(graph.tensorCount(), -1),
+          m_plain(graph.tensorCount(), true),
+          m_activation(graph.tensorCount(), false) {
         std::iota(m_parent.begin(), m_parent.end(), std::size_t(0));
     }
 
     ScaleGroups find() {
         for (std::size_t i = 0; i < m_graph.nodeCount(); ++i) visit(NodeId(i));
-        for (const TensorId id : m_graph.inputs()) block(id, fmt::format("'{}' is a graph input", nameOf(id)));
-        for (const TensorId id : m_graph.outputs()) block(id, fmt::format("'{}' is a graph output", nameOf(id)));
+        for (const TensorId id : m_graph.inputs())
+            block(id, fmt::format("'{}' is a graph input", nameOf(id)));
+        for (const TensorId id : m_graph.outputs())
+            block(id, fmt::format("'{}' is a graph output", nameOf(id)));
         return collect();
     }
 
@@ -64,7 +71,8 @@ class GroupFinder {
         if (m_blocked[first].empty()) m_blocked[first] = m_blocked[second];
         if (m_axis[first] == -1) m_axis[first] = m_axis[second];
         if (m_axis[second] != -1 && m_axis[first] != m_axis[second])
-            block(a, fmt::format("'{}' and '{}' have their channels on different axes", nameOf(a), nameOf(b)));
+            block(a,
+                  fmt::format("'{}' and '{}' have their channels on different axes", nameOf(a), nameOf(b)));
         m_plain[first] = m_plain[first] && m_plain[second];
         m_activation[first] = m_activation[first] || m_activation[second];
         m_parent[second] = first;
@@ -73,23 +81,27 @@ class GroupFinder {
     void setAxis(TensorId id, std::int64_t axis) {
         std::int64_t& known = m_axis[root(id)];
         if (known != -1 && known != axis)
-            block(id, fmt::format("'{}' has its channels on axis {} and on axis {}", nameOf(id), known, axis));
+            block(id,
+                  fmt::format("'{}' has its channels on axis {} and on axis {}", nameOf(id), known, axis));
         known = axis;
     }
 
     /// Returns why the layer cannot take part; empty if it can or is not a layer.
     std::string whyNoLayer(NodeId id) const {
         const Node& node = m_graph.node(id);
-        if (!m_excluded.empty() && m_excluded[id.index()]) return fmt::format("'{}' stays in float", node.name);
+        if (!m_excluded.empty() && m_excluded[id.index()])
+            return fmt::format("'{}' stays in float", node.name);
         if (!isFloatConstant(m_graph, node.input(1)) || !layoutOf(m_graph, id))
             return fmt::format("the weight of '{}' is not a float32 constant of the usual shape", node.name);
         if (node.input(2).valid()) {
             if (!isFloatConstant(m_graph, node.input(2)))
                 return fmt::format("the bias of '{}' is not a float32 constant", node.name);
-            if (static_cast<std::size_t>(m_graph.constantOf(node.input(2))->size()) != outputCount(*layoutOf(m_graph, id)))
+            if (static_cast<std::size_t>(m_graph.constantOf(node.input(2))->size()) !=
+                outputCount(*layoutOf(m_graph, id)))
                 return fmt::format("the bias of '{}' does not have one value per channel", node.name);
         }
-        if (node.attributes.integer("transA", 0) != 0) return fmt::format("'{}' transposes its input", node.name);
+        if (node.attributes.integer("transA", 0) != 0)
+            return fmt::format("'{}' transposes its input", node.name);
         if (const TensorId shared = sharedConstant(m_graph, id); shared.valid())
             return fmt::format("'{}' of '{}' is read by other layers, too", nameOf(shared), node.name);
         if (!readsAsData(node, node.input(0))) return fmt::format("'{}' reads its input twice", node.name);
@@ -144,7 +156,8 @@ class GroupFinder {
         const Node& node = m_graph.node(id);
         std::string reason = whyNoLayer(id);
         const std::int64_t in = channelAxis(node, node.input(0)), out = channelAxis(node, node.output());
-        if (reason.empty() && (in < 0 || out < 0)) reason = fmt::format("the rank of the input of '{}' is unknown", node.name);
+        if (reason.empty() && (in < 0 || out < 0))
+            reason = fmt::format("the rank of the input of '{}' is unknown", node.name);
         if (!reason.empty()) {
             blockAll(node, reason);
         } else {
@@ -157,7 +170,8 @@ class GroupFinder {
     void sum(NodeId id) {
         const Node& node = m_graph.node(id);
         for (const std::size_t data : {std::size_t(0), std::size_t(1)})
-            if (m_graph.constantOf(node.input(1 - data)) != nullptr && m_graph.constantOf(node.input(data)) == nullptr) {
+            if (m_graph.constantOf(node.input(1 - data)) != nullptr &&
+                m_graph.constantOf(node.input(data)) == nullptr) {
                 unite(node.input(data), node.output());
                 m_shifts.emplace_back(id, 1 - data);
                 m_plain[root(node.output())] = false;
@@ -165,7 +179,9 @@ class GroupFinder {
             }
         const auto& a = m_graph.tensor(node.input(0)).shape;
         const auto& b = m_graph.tensor(node.input(1)).shape;
-        if (!a || !b || *a != *b || std::any_of(a->begin() + (a->empty() ? 0 : 1), a->end(), [](const Dim& d) { return !d.known(); })) {
+        if (!a || !b || *a != *b ||
+            std::any_of(a->begin() + (a->empty() ? 0 : 1), a->end(),
+                        [](const Dim& d) { return !d.known(); })) {
             blockAll(node, fmt::format("'{}' broadcasts, or its shapes are unknown", node.name));
             return;
         }
@@ -192,7 +208,9 @@ class GroupFinder {
         const auto& shape = m_graph.tensor(node.output()).shape;
         if (!isFloatConstant(m_graph, tensor) || m_graph.onlyConsumer(tensor) != id || !shape) return false;
         const Dims& dims = m_graph.constantOf(tensor)->dims();
-        if (static_cast<std::size_t>(m_graph.constantOf(tensor)->size()) != channels || dims.size() > shape->size()) return false;
+        if (static_cast<std::size_t>(m_graph.constantOf(tensor)->size()) != channels ||
+            dims.size() > shape->size())
+            return false;
         const std::size_t missing = shape->size() - dims.size();
         const auto at = static_cast<std::size_t>(axis);
         return at >= missing && static_cast<std::size_t>(dims[at - missing]) == channels;
@@ -230,11 +248,15 @@ class GroupFinder {
             const Node& node = m_graph.node(id);
             if (!node.input(0).valid() || !node.output().valid()) continue;
             const auto before = groups.find(root(node.input(0))), after = groups.find(root(node.output()));
-            if (before == groups.end() || after == groups.end() || before->second.heads.empty() || after->second.tails.empty()) continue;
-            result.refusals.push_back(fmt::format("{} before {}: '{}' {}", namesOf(m_graph, before->second.heads),
-                                                  namesOf(m_graph, after->second.tails), node.name, whyScaleStops(m_graph, node)));
+            if (before == groups.end() || after == groups.end() || before->second.heads.empty() ||
+                after->second.tails.empty())
+                continue;
+            result.refusals.push_back(
+                fmt::format("{} before {}: '{}' {}", namesOf(m_graph, before->second.heads),
+                            namesOf(m_graph, after->second.tails), node.name, whyScaleStops(m_graph, node)));
         }
-        std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+        std::stable_sort(ordered.begin(), ordered.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
         for (auto& [head, group] : ordered) result.groups.push_back(std::move(group));
         return result;
     }
@@ -243,13 +265,16 @@ class GroupFinder {
         if (!m_blocked[at].empty()) return m_blocked[at];
         group.channels = outputCount(*layoutOf(m_graph, group.heads.front()));
         for (const NodeId id : group.heads)
-            if (outputCount(*layoutOf(m_graph, id)) != group.channels) return "their numbers of channels do not match";
+            if (outputCount(*layoutOf(m_graph, id)) != group.channels)
+                return "their numbers of channels do not match";
         for (const NodeId id : group.tails)
-            if (inputCount(*layoutOf(m_graph, id)) != group.channels) return "their numbers of channels do not match";
+            if (inputCount(*layoutOf(m_graph, id)) != group.channels)
+                return "their numbers of channels do not match";
         for (const auto& [node, input] : group.shifts)
             if (!shiftFits(node, input, group.channels, m_axis[at]))
-                return fmt::format("'{}' adds a constant that does not have one value per channel or has other readers",
-                                   m_graph.node(node).name);
+                return fmt::format(
+                    "'{}' adds a constant that does not have one value per channel or has other readers",
+                    m_graph.node(node).name);
         return {};
     }
 
@@ -272,9 +297,11 @@ ScaleGroups findScaleGroups(const Graph& graph, const std::vector<bool>& exclude
 
 std::string whyNoGroups(const ScaleGroups& found) {
     constexpr std::size_t kTold = 3;
-    if (found.refusals.empty()) return "nothing can be equalized: no two consecutive layers have constant weights";
+    if (found.refusals.empty())
+        return "nothing can be equalized: no two consecutive layers have constant weights";
     std::string text = "nothing can be equalized; reasons:";
-    for (std::size_t i = 0; i < std::min(kTold, found.refusals.size()); ++i) text += (i == 0 ? " " : "; ") + found.refusals[i];
+    for (std::size_t i = 0; i < std::min(kTold, found.refusals.size()); ++i)
+        text += (i == 0 ? " " : "; ") + found.refusals[i];
     return text;
 }
 

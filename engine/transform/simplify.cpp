@@ -7,17 +7,17 @@
 // them once the batch size is known; a constant of more than kMostBytes stays computed.
 #include "transform/simplify.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <set>
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "model/graph_builder.h"
 #include "model/moved_constants.h"
-#include "runtime/kernel.h"
-#include "runtime/program.h"
+#include "runtime/operators/kernel.h"
+#include "runtime/program/program.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -83,7 +83,8 @@ class Simplifier {
         for (std::size_t i = 0; i < m_source->nodeCount(); ++i) {
             const Node& node = m_source->node(NodeId(i));
             // A graph output needs a node that produces it.
-            if (refused.contains(NodeId(i)) || !dependsOnConstantsOnly(node, constant) || isGraphOutput(node)) continue;
+            if (refused.contains(NodeId(i)) || !dependsOnConstantsOnly(node, constant) || isGraphOutput(node))
+                continue;
             foldable.push_back(NodeId(i));
             for (const TensorId out : node.outputs)
                 if (out.valid()) constant[out.index()] = true;
@@ -97,7 +98,8 @@ class Simplifier {
         const std::set<NodeId> gone(folded.begin(), folded.end());
         for (const NodeId id : folded)
             for (const TensorId out : m_source->node(id).outputs)
-                if (out.valid() && std::any_of(m_source->tensor(out).consumers.begin(), m_source->tensor(out).consumers.end(),
+                if (out.valid() && std::any_of(m_source->tensor(out).consumers.begin(),
+                                               m_source->tensor(out).consumers.end(),
                                                [&](NodeId reader) { return !gone.contains(reader); }))
                     needed.push_back(out);
         return needed;
@@ -140,12 +142,16 @@ class Simplifier {
         TensorDesc desc = workspace.program().desc(tensor);
         std::vector<std::byte> bytes(desc.bytes());
         if (bytes.empty()) return Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
-        if (desc.layout == Layout::Plain) std::memcpy(bytes.data(), workspace.data(tensor), bytes.size());
-        else convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
+        if (desc.layout == Layout::Plain)
+            std::memcpy(bytes.data(), workspace.data(tensor), bytes.size());
+        else
+            convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
         return Constant::fromBytes(desc.type, std::move(desc.dims), std::move(bytes));
     }
 
-    const Constant* constantNow(TensorId id) { return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr; }
+    const Constant* constantNow(TensorId id) {
+        return id.valid() ? m_builder.tensorInfo(id).constant.get() : nullptr;
+    }
 
     /// Whether the node's first output always equals its first input.
     bool doesNothing(const Node& node) {
@@ -160,7 +166,8 @@ class Simplifier {
         }
         if (node.op == "Concat") return node.inputs.size() == 1;
         if (node.op == "Cast") {
-            const DataType from = m_source->tensor(node.input(0)).type, to = m_source->tensor(node.output()).type;
+            const DataType from = m_source->tensor(node.input(0)).type,
+                           to = m_source->tensor(node.output()).type;
             return from != DataType::Undefined && from == to;
         }
         if (node.op == "Pad") {
@@ -187,7 +194,9 @@ class Simplifier {
         } else {
             // The graph output keeps its name: its input tensor is renamed to it, unless that must keep its
             // own name.
-            if (!read.producer.valid() || m_builder.removed(read.producer) || read.graphOutput || read.graphInput) return;
+            if (!read.producer.valid() || m_builder.removed(read.producer) || read.graphOutput ||
+                read.graphInput)
+                return;
             m_builder.replaceUses(in, out);
             auto& outputs = m_builder.node(read.producer).outputs;
             std::replace(outputs.begin(), outputs.end(), in, out);
@@ -224,6 +233,8 @@ class Simplifier {
 
 SimplifyResult simplify(const GraphPtr& source) { return Simplifier(source, Scope::Everything).run(); }
 
-SimplifyResult foldMovedConstants(const GraphPtr& source) { return Simplifier(source, Scope::MovedConstants).run(); }
+SimplifyResult foldMovedConstants(const GraphPtr& source) {
+    return Simplifier(source, Scope::MovedConstants).run();
+}
 
 }  // namespace quantloupe

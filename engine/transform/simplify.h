@@ -10,7 +10,7 @@
 namespace quantloupe {
 
 struct SimplifyResult {
-    GraphPtr graph;  ///< the source itself if nothing changed
+    GraphPtr graph;         ///< the source itself if nothing changed
     std::size_t count = 0;  ///< nodes removed
     // One entry per node of the source:
     std::vector<NodeId> simplified;  ///< the node in `graph`; invalid for a removed one

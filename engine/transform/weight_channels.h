@@ -19,8 +19,12 @@ class WeightChannels {
 
     std::size_t first() const { return m_first; }
     std::size_t second() const { return m_second; }
-    std::size_t output(std::size_t first, std::size_t second) const { return m_outputFirst ? first : other(first, second); }
-    std::size_t input(std::size_t first, std::size_t second) const { return m_outputFirst ? other(first, second) : first; }
+    std::size_t output(std::size_t first, std::size_t second) const {
+        return m_outputFirst ? first : other(first, second);
+    }
+    std::size_t input(std::size_t first, std::size_t second) const {
+        return m_outputFirst ? other(first, second) : first;
+    }
     /// Whether the first axis runs over outputs.
     bool outputFirst() const { return m_outputFirst; }
     /// The channel of the second axis with which row `first` starts, counted over all groups.

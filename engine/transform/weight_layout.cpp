@@ -107,7 +107,8 @@ std::vector<float> maxAbsInGroups(std::span<const float> weight, const WeightLay
 }
 
 std::vector<float> rangesAlong(std::span<const float> weight, const WeightLayout& layout, std::size_t axis) {
-    return layout.groups > 1 && axis == 1 ? maxAbsInGroups(weight, layout) : maxAbsAlong(weight, layout.dims, axis);
+    return layout.groups > 1 && axis == 1 ? maxAbsInGroups(weight, layout)
+                                          : maxAbsAlong(weight, layout.dims, axis);
 }
 
 }  // namespace

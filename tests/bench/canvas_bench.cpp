@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time per frame of the graph during panning, and time of the layout. Usage: canvas_bench MODEL [ZOOM...] (0: fit the whole
-// graph). Prints one line per zoom: median and maximum of 200 frames of 1920 x 1080 pixels.
+// Time per frame of the graph during panning, and time of the layout. Usage: canvas_bench MODEL [ZOOM...] (0:
+// fit the whole graph). Prints one line per zoom: median and maximum of 200 frames of 1920 x 1080 pixels.
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -29,7 +29,8 @@ double milliseconds(double start) { return Clock::now() - start; }
 
 void report(const char* what, double zoom, std::vector<double> times) {
     std::ranges::sort(times);
-    fmt::print("{} {:.3f}: median {:.2f} ms, longest {:.2f} ms\n", what, zoom, times[times.size() / 2], times.back());
+    fmt::print("{} {:.3f}: median {:.2f} ms, longest {:.2f} ms\n", what, zoom, times[times.size() / 2],
+               times.back());
 }
 
 void frames(const PaintScene& scene, const PictureIndex& index, double zoom, bool fit) {
@@ -42,7 +43,9 @@ void frames(const PaintScene& scene, const PictureIndex& index, double zoom, boo
     std::vector<double> times;
     for (int i = 0; i < kFrames; ++i) {
         const double along = static_cast<double>(i) / kFrames;
-        if (!fit) transform.center({index.bounds().center().x(), index.bounds().top() + along * index.bounds().height()}, view);
+        if (!fit)
+            transform.center(
+                {index.bounds().center().x(), index.bounds().top() + along * index.bounds().height()}, view);
         const auto start = Clock::now();
         QPainter painter(&image);
         painter.fillRect(view, scene.theme->canvas);
@@ -53,7 +56,8 @@ void frames(const PaintScene& scene, const PictureIndex& index, double zoom, boo
     report("anywhere, zoom", transform.zoom, std::move(times));
 }
 
-/// As in the canvas: most of a frame is the previous one, moved. 60 pixels per frame, diagonally, is fast panning.
+/// As in the canvas: most of a frame is the previous one, moved. 60 pixels per frame, diagonally, is fast
+/// panning.
 void panning(const PaintScene& scene, const PictureIndex& index, double zoom, double ratio) {
     constexpr int kFrames = 200;
     const QSize size(1920, 1080);
@@ -128,15 +132,18 @@ int main(int argc, char** argv) {
     scene.font = QApplication::font();
     PaintCache cache;
     scene.cache = &cache;
-    // Selects the box with the longest edge, because edges of the selected box are drawn separately, however long they are.
+    // Selects the box with the longest edge, because edges of the selected box are drawn separately, however
+    // long they are.
     double longest = 0;
     for (const PictureEdge& edge : picture.edges) {
-        const double length = edge.points.empty() ? 0 : std::abs(edge.points.back().y - edge.points.front().y);
+        const double length =
+            edge.points.empty() ? 0 : std::abs(edge.points.back().y - edge.points.front().y);
         if (length > longest) longest = length, scene.current = edge.to;
     }
     std::vector<double> zooms;
     for (int i = 2; i < argc; ++i) zooms.push_back(std::atof(argv[i]));
-    if (zooms.empty()) zooms = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.24, 0.26, 0.35, 0.44, 0.46, 0.7, 1.0, 1.5, 2.0, 4.0};
+    if (zooms.empty())
+        zooms = {0, 0.01, 0.02, 0.05, 0.1, 0.15, 0.24, 0.26, 0.35, 0.44, 0.46, 0.7, 1.0, 1.5, 2.0, 4.0};
     for (const double zoom : zooms) frames(scene, index, zoom, zoom <= 0);
     for (const double ratio : {1.0, 2.0})
         for (const double zoom : zooms) panning(scene, index, zoom, ratio);

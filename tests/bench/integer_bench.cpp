@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 8-bit matrix product with the shapes of real networks. Weights are Gaussian with the given standard deviation in quantization
-// steps: 20 is typical per tensor, 40 per channel. Reports multiply-adds per second on one core.
+// The 8-bit matrix product with the shapes of real networks. Weights are Gaussian with the given standard
+// deviation in quantization steps: 20 is typical per tensor, 40 per channel. Reports multiply-adds per second
+// on one core.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "runtime/integer_product.h"
+#include "runtime/integer/integer_product.h"
 
 using namespace quantloupe;
 
 namespace {
 
 void product(benchmark::State& state) {
-    const auto depth = static_cast<std::size_t>(state.range(0)), columns = static_cast<std::size_t>(state.range(1));
+    const auto depth = static_cast<std::size_t>(state.range(0)),
+               columns = static_cast<std::size_t>(state.range(1));
     const auto deviation = static_cast<float>(state.range(2));
     constexpr std::size_t kRows = 48 * 16;
     std::mt19937 random(7);
     std::normal_distribution<float> gaussian(0.0f, deviation);
     std::vector<std::int8_t> weight(depth * columns);
-    for (auto& w : weight) w = static_cast<std::int8_t>(std::clamp(std::round(gaussian(random)), -127.0f, 127.0f));
+    for (auto& w : weight)
+        w = static_cast<std::int8_t>(std::clamp(std::round(gaussian(random)), -127.0f, 127.0f));
     Requantization how;
     how.offset.assign(columns, 0);
     how.factor.assign(columns, 1e-3f);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network whose activations exceed the memory: the time until a first estimate, the cost of toggling a layer with all, half and none
-// of the memory for its activations, a complete leave-one-out, and the memory that it takes.
-// Usage: large_bench MODEL DATA CALIBRATION_DATA [SAMPLES]. Prints one line per measurement.
+// A network whose activations exceed the memory: the time until a first estimate, the cost of toggling a
+// layer with all, half and none of the memory for its activations, a complete leave-one-out, and the memory
+// that it takes. Usage: large_bench MODEL DATA CALIBRATION_DATA [SAMPLES]. Prints one line per measurement.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 #include "config/layer_choices.h"
 #include "config/presets.h"
 #include "data/image_input.h"
-#include "session/leave_one_out.h"
 #include "session/session.h"
+#include "session/studies/leave_one_out.h"
 
 using namespace quantloupe;
 
@@ -53,7 +53,8 @@ std::unique_ptr<Session> open(const Inputs& inputs, std::optional<std::size_t> m
     const auto specs = inputSpecsOf(session->graph());
     const auto beside = preprocessBeside(inputs.model);
     const Preprocess preprocess = beside ? loadPreprocess(*beside) : Preprocess{};
-    session->setData(openDataset(inputs.data, specs, preprocess), openDataset(inputs.calibration, specs, preprocess));
+    session->setData(openDataset(inputs.data, specs, preprocess),
+                     openDataset(inputs.calibration, specs, preprocess));
     return session;
 }
 
@@ -92,9 +93,11 @@ void toggles(Session& session, const char* what, std::size_t count) {
         std::sort(values.begin(), values.end());
         return values[values.size() / 2];
     };
-    fmt::print("{}: toggle median {:.2f} s (rough {:.2f} s), longest {:.2f} s; kept {} of {} MiB, anonymous {:.0f} MiB\n", what,
-               median(seconds), median(roughs), *std::max_element(seconds.begin(), seconds.end()),
-               session.activationBytes() >> 20, session.activationBudget() >> 20, anonymousMemory());
+    fmt::print(
+        "{}: toggle median {:.2f} s (rough {:.2f} s), longest {:.2f} s; kept {} of {} MiB, anonymous {:.0f} "
+        "MiB\n",
+        what, median(seconds), median(roughs), *std::max_element(seconds.begin(), seconds.end()),
+        session.activationBytes() >> 20, session.activationBudget() >> 20, anonymousMemory());
 }
 
 void measure(const Inputs& inputs) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Speed of the tuning loop on the bundled demo with 256 images: a full evaluation, one skip near the end, undo, layer metrics, and the
-// layout.
-// Run on a quiet machine: build/release/tests/loop_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only
+// Speed of the tuning loop on the bundled demo with 256 images: a full evaluation, one skip near the end,
+// undo, layer metrics, and the layout. Run on a quiet machine: build/release/tests/loop_bench
+// --benchmark_repetitions=5 --benchmark_report_aggregates_only
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -54,7 +54,8 @@ void toggle(benchmark::State& state, Depth depth) {
     const EvaluationPtr base = session->evaluate(plain(), depth);
     std::vector<std::string> layers;
     for (const LayerResult& layer : base->layers)
-        if (layer.state == LayerState::Quantized && (layer.op == "Conv" || layer.op == "Gemm")) layers.push_back(layer.name);
+        if (layer.state == LayerState::Quantized && (layer.op == "Conv" || layer.op == "Gemm"))
+            layers.push_back(layer.name);
     std::shuffle(layers.begin(), layers.end(), std::mt19937(20261121));
     std::vector<double> seconds, processor;
     std::size_t next = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory over many edits of the bundled demo: resident memory of the process, and the memory that the session reports.
+// Memory over many edits of the bundled demo: resident memory of the process, and the memory that the session
+// reports.
 //
 // Usage: memory_bench [EDITS [MEMORY_MIB [SAMPLES]]]     defaults: 2000 edits, the default
 // budget and 256 images

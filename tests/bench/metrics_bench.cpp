@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of comparing two tensors that fit into the cache (32 K elements) or not (4 M). Items per second are elements.
+// The cost of comparing two tensors that fit into the cache (32 K elements) or not (4 M). Items per second
+// are elements.
 #include <benchmark/benchmark.h>
 
 #include <random>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time of the transforms: every equalization profile on each given model. Usage: transform_bench MODEL... Prints wall and processor
-// seconds, the minimum of three runs; on a busy machine use the processor time.
+// Time of the transforms: every equalization profile on each given model. Usage: transform_bench MODEL...
+// Prints wall and processor seconds, the minimum of three runs; on a busy machine use the processor time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,11 +28,14 @@ int main(int argc, char** argv) {
                     const auto start = std::chrono::steady_clock::now();
                     const std::clock_t ticks = std::clock();
                     sets = prepare(source, options).sets.size();
-                    wall = std::min(wall, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-                    processor = std::min(processor, static_cast<double>(std::clock() - ticks) / CLOCKS_PER_SEC);
+                    wall = std::min(
+                        wall,
+                        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+                    processor =
+                        std::min(processor, static_cast<double>(std::clock() - ticks) / CLOCKS_PER_SEC);
                 }
-                fmt::print("{}, {}: {} sets, {:.3f} s, processor {:.3f} s\n", std::filesystem::path(argv[m]).stem().string(), what, sets,
-                           wall, processor);
+                fmt::print("{}, {}: {} sets, {:.3f} s, processor {:.3f} s\n",
+                           std::filesystem::path(argv[m]).stem().string(), what, sets, wall, processor);
                 std::fflush(stdout);
             };
             time("batch norms only", EqualizationProfile::Off, 1);

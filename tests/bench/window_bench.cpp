@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Responsiveness of the window while the engine works: opens a model, pans, hovers, selects and edits for some seconds, and prints the
-// longest events of the window's thread (wall time, and processor time, which other programs do not affect). No event may take more
-// than 50 ms. Also prints the time until the window is visible and usable.
-// Usage: window_bench MODEL [SECONDS]
+// Responsiveness of the window while the engine works: opens a model, pans, hovers, selects and edits for
+// some seconds, and prints the longest events of the window's thread (wall time, and processor time, which
+// other programs do not affect). No event may take more than 50 ms. Also prints the time until the window is
+// visible and usable. Usage: window_bench MODEL [SECONDS]
 #include <fmt/format.h>
 
 #include <QApplication>
@@ -18,10 +18,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "main_window.h"
 #include "models/layer_table_model.h"
 #include "panels/layer_table.h"
 #include "style/theme.h"
+#include "window/main_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -47,12 +47,16 @@ class TimedApplication : public QApplication {
         // Events of other threads also arrive here.
         if (QThread::currentThread() != thread() || m_inside) return QApplication::notify(receiver, event);
         m_inside = true;
-        const QString what = QStringLiteral("%1 (%2) event %3").arg(QString::fromLatin1(receiver->metaObject()->className()), receiver->objectName()).arg(event->type());
+        const QString what =
+            QStringLiteral("%1 (%2) event %3")
+                .arg(QString::fromLatin1(receiver->metaObject()->className()), receiver->objectName())
+                .arg(event->type());
         const double before = threadMilliseconds();
         QElapsedTimer watch;
         watch.start();
         const bool result = QApplication::notify(receiver, event);
-        const Stretch stretch{static_cast<double>(watch.nsecsElapsed()) / 1e6, threadMilliseconds() - before, what};
+        const Stretch stretch{static_cast<double>(watch.nsecsElapsed()) / 1e6, threadMilliseconds() - before,
+                              what};
         ++count;
         if (stretch.processor > 5) stretches.push_back(stretch);
         m_inside = false;
@@ -70,11 +74,14 @@ void act(MainWindow& window, int tick) {
     GraphCanvas* canvas = window.graphView()->canvas();
     const QPointF middle = QRectF(canvas->rect()).center();
     const auto send = [&](QPointF at, QPoint turn, Qt::KeyboardModifiers keys) {
-        QWheelEvent wheel(at, canvas->mapToGlobal(at), {}, turn, Qt::NoButton, keys, Qt::NoScrollPhase, false);
+        QWheelEvent wheel(at, canvas->mapToGlobal(at), {}, turn, Qt::NoButton, keys, Qt::NoScrollPhase,
+                          false);
         QApplication::sendEvent(canvas, &wheel);
     };
     switch (tick % 8) {
-        case 0: send(middle, {0, tick % 48 < 24 ? -240 : 240}, Qt::ControlModifier); break;
+        case 0:
+            send(middle, {0, tick % 48 < 24 ? -240 : 240}, Qt::ControlModifier);
+            break;
         case 7:
             if (window.document()->graph() && tick % 40 == 7) {
                 const auto count = static_cast<int>(window.document()->graph()->nodeCount());
@@ -82,7 +89,8 @@ void act(MainWindow& window, int tick) {
             }
             if (window.document()->graph() && tick % 200 == 199) window.document()->toggleSelection();
             break;
-        default: send(middle + QPointF(tick % 5 * 20, 0), {0, -120}, {});
+        default:
+            send(middle + QPointF(tick % 5 * 20, 0), {0, -120}, {});
     }
 }
 
@@ -91,7 +99,8 @@ void report(TimedApplication& application, const char* when) {
     fmt::print("{}: {} events\n", when, application.count);
     for (std::size_t i = 0; i < std::min<std::size_t>(12, application.stretches.size()); ++i) {
         const Stretch& stretch = application.stretches[i];
-        fmt::print("  {:6.1f} ms of the processor, {:6.1f} ms in all: {}\n", stretch.processor, stretch.wall, stretch.what.toStdString());
+        fmt::print("  {:6.1f} ms of the processor, {:6.1f} ms in all: {}\n", stretch.processor, stretch.wall,
+                   stretch.what.toStdString());
     }
     application.stretches.clear();
     application.count = 0;
@@ -121,7 +130,8 @@ int main(int argc, char** argv) {
     window.show();
     QApplication::processEvents();
     fmt::print("window seen after {} ms\n", start.elapsed());
-    QObject::connect(window.document(), &Document::modelChanged, [&] { fmt::print("model there after {} ms\n", start.elapsed()); });
+    QObject::connect(window.document(), &Document::modelChanged,
+                     [&] { fmt::print("model there after {} ms\n", start.elapsed()); });
     QObject::connect(window.document(), &Document::pictureChanged, [&] {
         if (window.document()->picture()) fmt::print("graph drawn after {} ms\n", start.elapsed());
     });

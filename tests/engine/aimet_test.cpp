@@ -2,7 +2,6 @@
 // AIMET's encodings: compares exports with the encodings that AIMET itself wrote for the same model
 // (oracles), and imports all three formats.
 #include <nlohmann/json.hpp>
-
 #include <set>
 
 #include "config/presets.h"
@@ -52,8 +51,9 @@ class AimetTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         if (m_assets.empty()) QSKIP("the test assets are missing");
-        const auto session = openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
-                                         m_assets / "data/cifar10/calibration");
+        const auto session =
+            openSession(m_assets / "models/mobilenetv2_cifar10.onnx", m_assets / "data/cifar10/val",
+                        m_assets / "data/cifar10/calibration");
         QuantizationConfig config = presetConfig("aimet-default");
         config.quantization.weight.perChannel = false;
         config.calibration.samples = 256;
@@ -79,7 +79,8 @@ class AimetTest : public QObject {
 
     void theScalesAreAimets() {
         const json theirs = json::parse(oracle("aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor.encodings"));
-        const auto ourWeights = entriesOf(file(0), "param_encodings"), theirWeights = entriesOf(theirs, "param_encodings");
+        const auto ourWeights = entriesOf(file(0), "param_encodings"),
+                   theirWeights = entriesOf(theirs, "param_encodings");
         QCOMPARE(ourWeights.size(), theirWeights.size() - 2);
         QVERIFY(!ourWeights.contains("features.0.0.weight"));
         for (const auto& [ours, entry] : ourWeights) {
@@ -91,10 +92,13 @@ class AimetTest : public QObject {
             QVERIFY(std::abs(entry.scales[0] / theirWeights.at(name).scales[0] - 1) < 0.009);
         }
         // AIMET calibrates with the weights already quantized: ranges differ by up to 3.7 %.
-        const auto ours = entriesOf(file(0), "activation_encodings"), their = entriesOf(theirs, "activation_encodings");
+        const auto ours = entriesOf(file(0), "activation_encodings"),
+                   their = entriesOf(theirs, "activation_encodings");
         for (const auto& [name, entry] : ours) {
-            if (name == "/Flatten_output_0") continue;  // AIMET does not quantize Flatten; here it keeps its input's scale
-            // Here a folded batch norm determines the tensor's name; in AIMET the layer before it keeps its own.
+            // AIMET does not quantize Flatten; here it keeps its input's scale
+            if (name == "/Flatten_output_0") continue;
+            // Here a folded batch norm determines the tensor's name; in AIMET the layer before it keeps its
+            // own.
             const NodeId maker = m_model->tensor(*m_model->findTensor(name)).producer;
             const bool folded = maker.valid() && m_model->node(maker).op == "BatchNormalization";
             const std::string& there = folded ? m_model->tensor(m_model->node(maker).input(0)).name : name;
@@ -130,16 +134,20 @@ class AimetTest : public QObject {
 
     void theQuantsimConfigurationHasTheSixSections() {
         const json config = file(3);
-        for (const char* key : {"defaults", "params", "op_type", "supergroups", "model_input", "model_output"}) QVERIFY(config.contains(key));
+        for (const char* key :
+             {"defaults", "params", "op_type", "supergroups", "model_input", "model_output"})
+            QVERIFY(config.contains(key));
         QCOMPARE(config.size(), 6u);
         QCOMPARE(config["defaults"]["per_channel_quantization"], "False");
         QCOMPARE(config["params"]["bias"]["is_quantized"], "False");
-        QCOMPARE(config["op_type"]["Gemm"]["params"]["weight"]["is_quantized"], "False");  // the only one is in float
+        // the only one is in float
+        QCOMPARE(config["op_type"]["Gemm"]["params"]["weight"]["is_quantized"], "False");
         QVERIFY(!config["op_type"].contains("Conv"));
     }
 
     void whatAimetWroteReadsBack() {
-        for (const char* name : {"aimet_mobilenetv2_cifar10_W8A8_minmax.encodings", "aimet_mobilenetv2_cifar10_W8A8_minmax_0.6.1.encodings",
+        for (const char* name : {"aimet_mobilenetv2_cifar10_W8A8_minmax.encodings",
+                                 "aimet_mobilenetv2_cifar10_W8A8_minmax_0.6.1.encodings",
                                  "aimet_mobilenetv2_cifar10_W8A8_minmax_2.0.0.encodings"}) {
             const ImportResult result = readText("aimet", m_model, oracle(name));
             QVERIFY2(result.config.rules.empty(), joined(result.taken).c_str());  // nothing was skipped
@@ -152,7 +160,8 @@ class AimetTest : public QObject {
             QVERIFY(result.config.layers.empty());
             QVERIFY(says(result.left, "scales are not imported"));
         }
-        const ImportResult four = readText("aimet", m_model, oracle("aimet_mobilenetv2_cifar10_W4A8_minmax_pertensor.encodings"));
+        const ImportResult four =
+            readText("aimet", m_model, oracle("aimet_mobilenetv2_cifar10_W4A8_minmax_pertensor.encodings"));
         QCOMPARE(four.config.quantization.weight.bits, 4);
         QVERIFY(!four.config.quantization.weight.perChannel);
     }
@@ -162,7 +171,8 @@ class AimetTest : public QObject {
             const ImportResult result = readText("aimet", m_model, m_result.files[i].text);
             QCOMPARE(result.config.rules.size(), 1u);
             QCOMPARE(result.config.rules[0].layers,
-                     (std::vector<std::string>{"/features/features.0/features.0.0/Conv", "/classifier/classifier.1/Gemm"}));
+                     (std::vector<std::string>{"/features/features.0/features.0.0/Conv",
+                                               "/classifier/classifier.1/Gemm"}));
             QVERIFY(result.config.layers.empty());
         }
     }
@@ -170,21 +180,28 @@ class AimetTest : public QObject {
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
-        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        const auto row = [](const char* name, std::string text, std::string message) {
+            QTest::newRow(name) << text << message;
+        };
         row("empty", "", "not valid JSON");
         row("no version", "{}", "the key version is missing");
         row("unknown version", R"({"version": "3.0"})", "'3.0' is not a supported AIMET format");
-        row("section missing", R"({"version": "1.0.0", "activation_encodings": []})", "the key param_encodings is missing");
+        row("section missing", R"({"version": "1.0.0", "activation_encodings": []})",
+            "the key param_encodings is missing");
         row("wrong section", R"({"version": "1.0.0", "activation_encodings": {}, "param_encodings": []})",
             "activation_encodings: must be a list");
         row("no name", R"({"version": "1.0.0", "activation_encodings": [{"bw": 8}], "param_encodings": []})",
             "activation_encodings[0].name: is missing");
-        row("bits", R"({"version": "1.0.0", "activation_encodings": [{"name": "a", "bw": "8"}], "param_encodings": []})",
+        row("bits",
+            R"({"version": "1.0.0", "activation_encodings": [{"name": "a", "bw": "8"}], "param_encodings": []})",
             "activation_encodings[0].bw: must be a whole number");
-        row("twice", R"({"version": "2.0.0", "encodings": [{"name": "input", "output_dtype": "uint8"}, {"name": "input", "output_dtype": "uint8"}]})",
+        row("twice",
+            R"({"version": "2.0.0", "encodings": [{"name": "input", "output_dtype": "uint8"}, {"name": "input", "output_dtype": "uint8"}]})",
             "the tensor 'input' has two encodings");
-        row("no type", R"({"version": "2.0.0", "encodings": [{"name": "input"}]})", "encodings[0].output_dtype: is missing");
-        row("another model", R"({"version": "2.0.0", "encodings": [{"name": "elsewhere", "output_dtype": "uint8"}]})",
+        row("no type", R"({"version": "2.0.0", "encodings": [{"name": "input"}]})",
+            "encodings[0].output_dtype: is missing");
+        row("another model",
+            R"({"version": "2.0.0", "encodings": [{"name": "elsewhere", "output_dtype": "uint8"}]})",
             "none of its 1 tensors is in the model");
         row("old list", R"({"version": "0.6.1", "activation_encodings": {"a": {}}, "param_encodings": {}})",
             "activation_encodings['a']: must be a list of encodings");

@@ -17,7 +17,8 @@ QuantizationConfig tuned() {
     config.quantization.weight.restricted = false;
     config.quantization.weight.method = WeightMethod::Arq;
     config.calibration.method = CalibrationMethod::Ifmr;
-    config.calibration.parameters = {.maxPercentile = 0.9999, .minPercentile = 0.9999, .searchRange = {{0.6, 1.2}}, .searchStep = 0.02};
+    config.calibration.parameters = {
+        .maxPercentile = 0.9999, .minPercentile = 0.9999, .searchRange = {{0.6, 1.2}}, .searchStep = 0.02};
     config.transforms.skipFolding = {"/dw/Conv"};
     config.layers["/out/Conv"].weightBits = 4;
     SkipRule rule;
@@ -27,7 +28,10 @@ QuantizationConfig tuned() {
 }
 
 std::string written(const QuantizationConfig& config) {
-    return dialectNamed("amct-simple", false).write(exportSource(stageModel(), config, "net.cfg")).files[0].text;
+    return dialectNamed("amct-simple", false)
+        .write(exportSource(stageModel(), config, "net.cfg"))
+        .files[0]
+        .text;
 }
 
 }  // namespace
@@ -72,36 +76,52 @@ class AmctSimpleTest : public QObject {
     }
 
     void widthsThatALayerCannotHaveAreLoweredWhenTheyAreInherited() {
-        const ImportResult result = readText("amct-simple", stageModel(), "common_config { arq_quantize { channel_wise: true quant_bits: 4 } }\n");
+        const ImportResult result =
+            readText("amct-simple", stageModel(),
+                     "common_config { arq_quantize { channel_wise: true quant_bits: 4 } }\n");
         QCOMPARE(*result.config.layers.at("/dw/Conv").weightBits, 8);
         QVERIFY(readFailure("amct-simple", stageModel(),
-                            "override_layer_configs { layer_name: '/dw/Conv' calibration_config { arq_quantize { quant_bits: 4 } } }")
+                            "override_layer_configs { layer_name: '/dw/Conv' calibration_config { "
+                            "arq_quantize { quant_bits: 4 } } }")
                     .find("num_bits 4 needs one group") != std::string::npos);
     }
 
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
-        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        const auto row = [](const char* name, std::string text, std::string message) {
+            QTest::newRow(name) << text << message;
+        };
         row("empty", "# nothing\n", "the file is empty");
-        row("11 twice", "skip_layers : \"/dw/Conv\"\nskip_layers : \"/dw/Conv\"\n", "line 2: skip_layers names '/dw/Conv' twice");
-        row("11 missing", "skip_layers : \"/dw/conv\"", "line 1: skip_layers: the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
-        row("11 type", "skip_layers : \"/pool\"", "'/pool' is a GlobalAveragePool that AMCT does not quantize");
-        row("11 everything", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Gemm\"\n", "leave no layer to quantize");
-        row("12 type", "skip_layer_types : \"Relu\"", "line 1: skip_layer_types: AMCT does not quantize Relu");
-        row("12 twice", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Conv\"", "line 2: skip_layer_types names Conv twice");
-        row("field", "skip_layer : \"/dw/Conv\"", "line 1: unknown field skip_layer (did you mean 'skip_layers'");
+        row("11 twice", "skip_layers : \"/dw/Conv\"\nskip_layers : \"/dw/Conv\"\n",
+            "line 2: skip_layers names '/dw/Conv' twice");
+        row("11 missing", "skip_layers : \"/dw/conv\"",
+            "line 1: skip_layers: the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
+        row("11 type", "skip_layers : \"/pool\"",
+            "'/pool' is a GlobalAveragePool that AMCT does not quantize");
+        row("11 everything", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Gemm\"\n",
+            "leave no layer to quantize");
+        row("12 type", "skip_layer_types : \"Relu\"",
+            "line 1: skip_layer_types: AMCT does not quantize Relu");
+        row("12 twice", "skip_layer_types : \"Conv\"\nskip_layer_types : \"Conv\"",
+            "line 2: skip_layer_types names Conv twice");
+        row("field", "skip_layer : \"/dw/Conv\"",
+            "line 1: unknown field skip_layer (did you mean 'skip_layers'");
         row("open message", "\ncommon_config : {\n", "line 2: the '{' of common_config is never closed");
         row("open text", "skip_layers : \"/dw\n", "line 1: the string of skip_layers is never closed");
         row("no value", "batch_num :\n", "line 1: expected a value after batch_num");
         row("no colon", "batch_num 1\n", "line 1: expected ':' or '{' after batch_num");
         row("junk", "= 1", "line 1: expected a field name");
-        row("no name", "override_layer_configs : { calibration_config : {} }", "line 1: override_layer_configs needs layer_name");
-        row("no calibration", "override_layer_types : { layer_type : \"Conv\" }", "line 1: override_layer_types needs a calibration_config");
+        row("no name", "override_layer_configs : { calibration_config : {} }",
+            "line 1: override_layer_configs needs layer_name");
+        row("no calibration", "override_layer_types : { layer_type : \"Conv\" }",
+            "line 1: override_layer_types needs a calibration_config");
         row("type of value", "batch_num : many", "Type of batch_num should be a whole number");
         row("range", "common_config { ifmr_quantize { search_step: 9 } }", "search_step must be in");
-        row("width", "common_config { ifmr_quantize { dst_type: INT7 } }", "line 1: dst_type must be INT4, INT8 or INT16, not INT7");
-        row("algorithm", "common_config { kl_quantize { } }", "line 1: unknown field kl_quantize in a calibration_config");
+        row("width", "common_config { ifmr_quantize { dst_type: INT7 } }",
+            "line 1: dst_type must be INT4, INT8 or INT16, not INT7");
+        row("algorithm", "common_config { kl_quantize { } }",
+            "line 1: unknown field kl_quantize in a calibration_config");
     }
     void badFiles() {
         QFETCH(std::string, text);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Export of AMCT's config.json, compared as text, and the notices about what it cannot express.
 
-#include "interchange/writers.h"
-
 #include <QtTest>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "interchange/writers.h"
 #include "model/graph_builder.h"
 #include "support/text_model.h"
 
@@ -62,7 +61,8 @@ struct AmctExport {
     std::vector<std::string> notices;
 };
 
-AmctExport exportAmct(const Prepared& p, const QuantizationConfig& config, const std::vector<LayerResult>& layers) {
+AmctExport exportAmct(const Prepared& p, const QuantizationConfig& config,
+                      const std::vector<LayerResult>& layers) {
     ExportSource source;
     source.prepared = std::make_shared<const Prepared>(p);
     source.config = config;
@@ -177,10 +177,10 @@ class AmctTest : public QObject {
         QVERIFY(says(result, "AMCT has no tail rule: resolved to 1 layer"));
         QVERIFY(says(result, "AMCT does not quantize Add: 1 layer is left out"));
         QVERIFY(says(result, "AMCT does not quantize GlobalAveragePool: 1 layer is left out"));
-        QVERIFY(
-            says(result,
-                 "4 weight bits become 8, because AMCT supports 4 only with one group and an even number of input "
-                 "channels: /block.1/dw"));
+        QVERIFY(says(
+            result,
+            "4 weight bits become 8, because AMCT supports 4 only with one group and an even number of input "
+            "channels: /block.1/dw"));
         QVERIFY(says(result, "AMCT's configuration cannot express equalization"));
         // The skipped Gemm would lose its per-channel weights, which is irrelevant for a float layer.
         QVERIFY(all(result.notices).find("per tensor") == std::string::npos);
@@ -207,7 +207,8 @@ class AmctTest : public QObject {
         QCOMPARE(json["fc"]["weight_quant_params"]["channel_wise"].get<bool>(), false);
         QVERIFY(says(result, "3 weight bits become 8, because AMCT supports only 4, 6, 7 and 8: Conv_0"));
         QVERIFY(
-            says(result, "6 weight bits become 8, because AMCT supports 6 and 7 only in two-dimensional Conv: fc"));
+            says(result,
+                 "6 weight bits become 8, because AMCT supports 6 and 7 only in two-dimensional Conv: fc"));
         QVERIFY(says(result, "AMCT has no per-channel weights in Gemm, so they become per tensor: fc"));
         QVERIFY(says(result, "AMCT's activations are signed"));
         QVERIFY(all(result.notices).find("rule:") == std::string::npos);
@@ -247,7 +248,8 @@ class AmctTest : public QObject {
         QVERIFY(says(result, "its window covers the whole input (a global pool): global"));
         QVERIFY(says(result, "only without dilation: dilated"));
         QVERIFY(says(result, "its first operand is transposed (transA): transposed"));
-        QVERIFY(says(result, "its second operand is not a constant or is shared with another layer: left, both"));
+        QVERIFY(
+            says(result, "its second operand is not a constant or is shared with another layer: left, both"));
     }
 
     void threeDimensionalConvIsSymmetric() {

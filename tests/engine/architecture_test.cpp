@@ -18,12 +18,14 @@ class ArchitectureTest : public QObject {
         static const QRegularExpression pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]",
                                                 QRegularExpression::MultilineOption);
         std::vector<std::pair<QString, QString>> found;
-        QDirIterator files(m_root + "/" + folder, {"*.h", "*.cpp"}, QDir::Files, QDirIterator::Subdirectories);
+        QDirIterator files(m_root + "/" + folder, {"*.h", "*.cpp"}, QDir::Files,
+                           QDirIterator::Subdirectories);
         while (files.hasNext()) {
             QFile file(files.next());
             if (!file.open(QFile::ReadOnly)) continue;
             auto matches = pattern.globalMatch(QString::fromUtf8(file.readAll()));
-            while (matches.hasNext()) found.emplace_back(files.fileInfo().fileName(), matches.next().captured(1));
+            while (matches.hasNext())
+                found.emplace_back(files.fileInfo().fileName(), matches.next().captured(1));
         }
         return found;
     }
@@ -53,7 +55,8 @@ class ArchitectureTest : public QObject {
     void documentsNameExistingFiles() {
         static const QRegularExpression path("`((?:engine|ui|app|tests|docs|packaging)/[\\w./-]*)`");
         QStringList documents = {"ARCHITECTURE.md", "CONTRIBUTING.md"};
-        for (const QString& name : QDir(m_root + "/docs/how-to").entryList({"*.md"})) documents << "docs/how-to/" + name;
+        for (const QString& name : QDir(m_root + "/docs/how-to").entryList({"*.md"}))
+            documents << "docs/how-to/" + name;
         QVERIFY(documents.size() >= 7);
         for (const QString& document : documents) {
             QFile file(m_root + "/" + document);
@@ -88,20 +91,23 @@ class ArchitectureTest : public QObject {
             {"quantize", {"base", "model", "config", "data", "runtime", "transform", "results", "quantize"}},
             {"analysis", {"base", "model", "config", "data", "runtime", "results", "analysis"}},
             {"session",
-             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "analysis", "session"}},
+             {"base", "model", "config", "data", "runtime", "transform", "quantize", "results", "analysis",
+              "session"}},
             {"search", {"base", "model", "config", "results", "analysis", "session", "search"}},
             {"picture", {"base", "model", "results", "picture"}},
             {"interchange",
-             {"base", "model", "config", "data", "transform", "quantize", "results", "analysis", "picture", "session",
-              "interchange"}},
+             {"base", "model", "config", "data", "transform", "quantize", "results", "analysis", "picture",
+              "session", "interchange"}},
         };
         for (const QString& folder : QDir(m_root + "/engine").entryList(QDir::Dirs | QDir::NoDotAndDotDot))
-            QVERIFY2(allowed.contains(folder), qPrintable("engine/" + folder + " is not listed in this test"));
+            QVERIFY2(allowed.contains(folder),
+                     qPrintable("engine/" + folder + " is not listed in this test"));
         for (const auto& [folder, below] : allowed)
             for (const auto& [file, header] : includes("engine/" + folder)) {
                 const qsizetype slash = header.indexOf('/');
                 if (slash < 0 || !allowed.contains(header.left(slash))) continue;
-                QVERIFY2(below.contains(header.left(slash)), qPrintable(folder + "/" + file + " includes " + header));
+                QVERIFY2(below.contains(header.left(slash)),
+                         qPrintable(folder + "/" + file + " includes " + header));
             }
     }
 };

@@ -28,7 +28,8 @@ class AtomicFileTest : public QObject {
     }
     static QStringList namesIn(const fs::path& folder) {
         QStringList names;
-        for (const fs::directory_entry& entry : fs::directory_iterator(folder)) names << QString::fromStdString(entry.path().filename().string());
+        for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+            names << QString::fromStdString(entry.path().filename().string());
         names.sort();
         return names;
     }
@@ -46,7 +47,8 @@ class AtomicFileTest : public QObject {
         writeFileAtomically(file("a"), "first");
         writeFileAtomically(file("a"), "second");
         QCOMPARE(readFile(file("a")), std::string("second"));
-        QCOMPARE(std::distance(fs::directory_iterator(file("")), fs::directory_iterator()), 1);  // no temporary files remain
+        // no temporary files remain
+        QCOMPARE(std::distance(fs::directory_iterator(file("")), fs::directory_iterator()), 1);
     }
 
     void isInvisibleUntilItIsComplete() {
@@ -68,13 +70,15 @@ class AtomicFileTest : public QObject {
     /// Removes temporary files of a killed process, but not those that another process is still writing.
     void removesAbandonedTemporaries() {
         const fs::path folder = emptyFolder("killed");
-        for (const char* name : {"model.onnx.4711.tmp", "model.onnx.4711-2.tmp", "model.onnx.99-1.tmp", "model.onnx.v2.tmp", "other.onnx.1.tmp"})
+        for (const char* name : {"model.onnx.4711.tmp", "model.onnx.4711-2.tmp", "model.onnx.99-1.tmp",
+                                 "model.onnx.v2.tmp", "other.onnx.1.tmp"})
             writeFileAtomically(folder / name, "half");
         const int writing = ::open((folder / "model.onnx.99-1.tmp").c_str(), O_RDONLY | O_CLOEXEC);
         QCOMPARE(::flock(writing, LOCK_EX | LOCK_NB), 0);
         writeFileAtomically(folder / "model.onnx", "whole");
         ::close(writing);
-        QCOMPARE(namesIn(folder), (QStringList{"model.onnx", "model.onnx.99-1.tmp", "model.onnx.v2.tmp", "other.onnx.1.tmp"}));
+        QCOMPARE(namesIn(folder),
+                 (QStringList{"model.onnx", "model.onnx.99-1.tmp", "model.onnx.v2.tmp", "other.onnx.1.tmp"}));
     }
 
     void longNamesAreWritten() {

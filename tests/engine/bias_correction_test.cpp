@@ -20,7 +20,8 @@ namespace {
 // Channel 0 has mean 1 and deviation 2, channel 1 mean -1 and deviation 0.5.
 const QString kNormed =
     "(float[N,2,4,4] x) => (float[N,2,4,4] y) <float[2,2,1,1] w1 = {1, 2, 3, 4}, float[2] g = {2, -0.5}, "
-    "float[2] be = {1, -1}, float[2] mu = {3, 4}, float[2] va = {4, 4}, float[2,2,1,1] w2 = {1, 0.3, -0.6, 1}, "
+    "float[2] be = {1, -1}, float[2] mu = {3, 4}, float[2] va = {4, 4}, float[2,2,1,1] w2 = {1, 0.3, -0.6, "
+    "1}, "
     "float[2] b2 = {0, 0.5}> { a = Conv(x, w1)\n n = BatchNormalization<epsilon = 0.0>(a, g, be, mu, va)\n "
     "r = Relu(n)\n y = Conv(r, w2, b2) }";
 
@@ -33,12 +34,14 @@ class BiasCorrectionTest : public QObject {
     void clippedGaussians() {
         for (const double mean : {-2.0, 0.0, 0.3, 5.0})
             for (const double deviation : {0.01, 1.0, 3.0})
-                for (const auto& [low, high] : {std::pair(0.0, double(INFINITY)), {0.0, 6.0}, {-1.0, 1.0}, {-double(INFINITY), 2.0}}) {
+                for (const auto& [low, high] :
+                     {std::pair(0.0, double(INFINITY)), {0.0, 6.0}, {-1.0, 1.0}, {-double(INFINITY), 2.0}}) {
                     double sum = 0, squares = 0;
                     constexpr int kSteps = 400000;
                     for (int i = 0; i < kSteps; ++i) {
                         const double z = (i + 0.5) / kSteps * 20 - 10;
-                        const double weight = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) * 20 / kSteps;
+                        const double weight =
+                            std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi) * 20 / kSteps;
                         const double x = std::clamp(mean + deviation * z, low, high);
                         sum += weight * x;
                         squares += weight * x * x;
@@ -46,7 +49,13 @@ class BiasCorrectionTest : public QObject {
                     double m = mean, v = deviation * deviation;
                     clipGaussian(low, high, m, v);
                     QVERIFY2(std::fabs(m - sum) < 1e-6 && std::fabs(v - (squares - sum * sum)) < 1e-5,
-                             qPrintable(QString("N(%1, %2) in %3..%4: %5, %6").arg(mean).arg(deviation).arg(low).arg(high).arg(m).arg(v)));
+                             qPrintable(QString("N(%1, %2) in %3..%4: %5, %6")
+                                            .arg(mean)
+                                            .arg(deviation)
+                                            .arg(low)
+                                            .arg(high)
+                                            .arg(m)
+                                            .arg(v)));
                 }
         double mean = 7, variance = 0;
         clipGaussian(0, 6, mean, variance);
@@ -101,14 +110,20 @@ class BiasCorrectionTest : public QObject {
         QCOMPARE(list(biasForMeans(*p->graph, units.units[1], rounded, {10, 100})), QString("30 4.5"));
         QVERIFY(biasForMeans(*p->graph, units.units[1], rounded, {10, 100, 1}).empty());
 
-        // The complete correction: means of the Relu's output from batchNormsTell(); those of the input are unknown.
+        // The complete correction: means of the Relu's output from batchNormsTell(); those of the input are
+        // unknown.
         std::vector<std::string> notices;
         RefinementCache found;
         const Workers workers(1);
         const RunControl control{workers, {}, {}};
         RefineOptions options;
         options.biasCorrection = BiasCorrection::Analytic;
-        const RefineContext context{.samples = nullptr, .bind = {}, .versionOf = {}, .cache = found, .takeLatest = false, .control = control};
+        const RefineContext context{.samples = nullptr,
+                                    .bind = {},
+                                    .versionOf = {},
+                                    .cache = found,
+                                    .takeLatest = false,
+                                    .control = control};
         const Refinements refined = refineLayers(plan, options, context, notices);
         QCOMPARE(refined.biases.size(), std::size_t(1));
         QVERIFY(refined.weights.empty());

@@ -32,8 +32,9 @@ class BlocksTest : public QObject {
             expected << QString("/features/features.%1:9").arg(b);
         QCOMPARE(scopes(*model.graph, "/features/features.3"), expected);
         // Without a sum and with stride 1, for 32 pixels: 2, 11 and 17.
-        QCOMPARE(scopes(*model.graph, "/features/features.11"),
-                 (QStringList{"/features/features.11:8", "/features/features.2:8", "/features/features.17:8"}));
+        QCOMPARE(
+            scopes(*model.graph, "/features/features.11"),
+            (QStringList{"/features/features.11:8", "/features/features.2:8", "/features/features.17:8"}));
         QCOMPARE(scopes(*model.graph, "/features/features.99"), QStringList());
     }
 

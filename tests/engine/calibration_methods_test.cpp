@@ -2,9 +2,9 @@
 // Calibration statistics do not depend on the order of samples, and each method finds the range that its
 // definition gives. (Whole networks compared with the tools' own numbers: calibration_oracle_test; IFMR and
 // HFMG: ifmr_test.)
-#include <QtTest>
 #include <fmt/format.h>
 
+#include <QtTest>
 #include <random>
 #include <thread>
 
@@ -72,9 +72,10 @@ class CalibrationMethodsTest : public QObject {
             for (int i = 0; i < 2000; ++i) {
                 // On an edge, just below it, or anywhere.
                 const float edge = histogram.edge(random() % 1025);
-                const float x = i % 3 == 0   ? edge
-                                : i % 3 == 1 ? std::nextafter(edge, low)
-                                             : std::clamp(low + (high - low) * std::abs(uniform(random)), low, high);
+                const float x = i % 3 == 0 ? edge
+                                : i % 3 == 1
+                                    ? std::nextafter(edge, low)
+                                    : std::clamp(low + (high - low) * std::abs(uniform(random)), low, high);
                 const std::size_t bin = histogram.binOf(x);
                 QVERIFY(x >= histogram.edge(bin));
                 QVERIFY(bin == 1023 ? x <= high : x < histogram.edge(bin + 1));
@@ -143,10 +144,12 @@ class CalibrationMethodsTest : public QObject {
     }
 
     void movingAverage() {
-        const TensorStatistics statistics = test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {-3, 2}, {0, 3}});
+        const TensorStatistics statistics =
+            test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {-3, 2}, {0, 3}});
         CalibrationParameters parameters;
         parameters.averagingConstant = 0.5;  // (-1, 1) -> (-2, 1.5) -> (-1, 2.25)
-        const TensorQuantizer q = solveCalibration(statistics, {}, CalibrationMethod::MovingAverage, parameters).quantizer;
+        const TensorQuantizer q =
+            solveCalibration(statistics, {}, CalibrationMethod::MovingAverage, parameters).quantizer;
         QVERIFY(q == quantizerForRange(-1, 2.25f, {}));
     }
 
@@ -156,11 +159,14 @@ class CalibrationMethodsTest : public QObject {
         values[17] = -50;
         CalibrationParameters parameters;
         parameters.percentile = 0.999;
-        const TensorQuantizer q = solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters).quantizer;
+        const TensorQuantizer q =
+            solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters)
+                .quantizer;
         // The bins are 50 / 2048 wide; all but one value are below 1.
         QVERIFY(double(q.scale) * 255 < 0.99 + 1.05);
         parameters.percentile = 1.0;
-        QVERIFY(solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters).quantizer.zeroPoint > 100);
+        QVERIFY(solveCalibration(test::statisticsOf(values), {}, CalibrationMethod::Percentile, parameters)
+                    .quantizer.zeroPoint > 100);
     }
 
     /// The histogram's closed form against the values themselves, for few and many codes, clipped or not.
@@ -173,11 +179,15 @@ class CalibrationMethodsTest : public QObject {
         for (const double ratio : {1.2, 1.0, 0.6, 0.2})
             for (const int bits : {2, 4, 8, 12}) {
                 const ActivationScheme scheme{bits};
-                const TensorQuantizer q = quantizerForRange(float(ratio) * statistics.min, float(ratio) * statistics.max, scheme);
+                const TensorQuantizer q =
+                    quantizerForRange(float(ratio) * statistics.min, float(ratio) * statistics.max, scheme);
                 const FakeQuant f = q.fakeQuant();
                 const double scale = double(f.scale);
-                const double found = loss({scale, double(f.low) * scale, double(f.high) * scale}), exact = lossOf(values, q);
-                QVERIFY2(near(found, exact, bits > 8 ? 0.03 : 0.01), qPrintable(QString("%1 bits, %2: %3, %4").arg(bits).arg(ratio).arg(found).arg(exact)));
+                const double found = loss({scale, double(f.low) * scale, double(f.high) * scale}),
+                             exact = lossOf(values, q);
+                QVERIFY2(
+                    near(found, exact, bits > 8 ? 0.03 : 0.01),
+                    qPrintable(QString("%1 bits, %2: %3, %4").arg(bits).arg(ratio).arg(found).arg(exact)));
             }
     }
 
@@ -191,7 +201,9 @@ class CalibrationMethodsTest : public QObject {
             QCOMPARE(found.candidates, 81);
             double best = lossOf(values, quantizerForRange(statistics.min, statistics.max, scheme));
             for (int i = 20; i < 100; ++i)
-                best = std::min(best, lossOf(values, quantizerForRange(float(i / 100.0) * statistics.min, float(i / 100.0) * statistics.max, scheme)));
+                best = std::min(best,
+                                lossOf(values, quantizerForRange(float(i / 100.0) * statistics.min,
+                                                                 float(i / 100.0) * statistics.max, scheme)));
             QVERIFY(lossOf(values, found.quantizer) <= 1.005 * best);
         }
         CalibrationParameters narrow;
@@ -222,14 +234,16 @@ class CalibrationMethodsTest : public QObject {
         QFETCH(double, scale);
         QFETCH(int, offset);
         const TensorStatistics statistics = test::statisticsOf(bellShaped ? bell(20000) : ramp());
-        const CalibrationResult found = solveCalibration(statistics, {bits, false, symmetric}, CalibrationMethod::TfEnhanced, {});
-        QVERIFY2(near(double(found.quantizer.scale), scale, 1e-6), qPrintable(QString::number(double(found.quantizer.scale), 'g', 10)));
+        const CalibrationResult found =
+            solveCalibration(statistics, {bits, false, symmetric}, CalibrationMethod::TfEnhanced, {});
+        QVERIFY2(near(double(found.quantizer.scale), scale, 1e-6),
+                 qPrintable(QString::number(double(found.quantizer.scale), 'g', 10)));
         QCOMPARE(found.quantizer.zeroPoint, -offset);
     }
 
     void powersOfTwo() {
         QCOMPARE(positionOf(0.25), 2);
-        QCOMPARE(positionOf(0.3), 2);   // nearest in the logarithm
+        QCOMPARE(positionOf(0.3), 2);  // nearest in the logarithm
         QCOMPARE(positionOf(0.36), 1);
         QCOMPARE(scaleOf(-3), 8.0f);
         // 2 * 1 / 254 = 0.00787: 7; unsigned 2 / 255: 7
@@ -237,9 +251,12 @@ class CalibrationMethodsTest : public QObject {
         QCOMPARE(basePosition(-1, 0.5f, {8, false, true}), 7);
         QCOMPARE(basePosition(0, 1, {8, true, false}), 8);  // 1 / 255
         const TensorStatistics statistics = test::statisticsOf(bell(20000));
-        const TensorQuantizer plain = solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoNonOverflow, {}).quantizer;
+        const TensorQuantizer plain =
+            solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoNonOverflow, {})
+                .quantizer;
         QCOMPARE(plain.scale, 0.03125f);  // 2 * 4.08 / 254 = 0.0321
-        const TensorQuantizer best = solveCalibration(statistics, {4, true, true}, CalibrationMethod::PowerOfTwoMinMse, {}).quantizer;
+        const TensorQuantizer best =
+            solveCalibration(statistics, {4, true, true}, CalibrationMethod::PowerOfTwoMinMse, {}).quantizer;
         double least = 1e9;
         float expected = 0;
         for (int position = -1; position < 4; ++position) {
@@ -254,25 +271,31 @@ class CalibrationMethodsTest : public QObject {
         }
         QCOMPARE(best.scale, expected);
         // Any method, rounded afterwards: affine keeps its lower end.
-        const TensorQuantizer rounded = solveCalibration(statistics, {8, true, false, true}, CalibrationMethod::MinMax, {}).quantizer;
+        const TensorQuantizer rounded =
+            solveCalibration(statistics, {8, true, false, true}, CalibrationMethod::MinMax, {}).quantizer;
         QCOMPARE(rounded.scale, 0.03125f);
         QCOMPARE(rounded.zeroPoint, -128 + 123);  // 3.8458 / 0.03125 = 123.07
     }
 
     void theMostCommonPowerWins() {
-        TensorStatistics statistics = test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}});
+        TensorStatistics statistics =
+            test::statisticsOf(std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}});
         VoteCounter votes;
-        for (const auto& sample : std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}}) votes.add(8, sample);
+        for (const auto& sample : std::vector<std::vector<float>>{{-1, 1}, {1, -0.5f}, {-100, 3}})
+            votes.add(8, sample);
         statistics.votes[8] = votes.of(8);
         CalibrationParameters parameters;
         parameters.mode = PowerOfTwoMode::MostCommon;
-        const TensorQuantizer q = solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoMinMse, parameters).quantizer;
+        const TensorQuantizer q =
+            solveCalibration(statistics, {8, true, true}, CalibrationMethod::PowerOfTwoMinMse, parameters)
+                .quantizer;
         QCOMPARE(q.scale, scaleOf(bestPosition(std::vector<float>{-1, 1}, 8)));
         QCOMPARE(bestPosition(std::vector<float>{-1, 1}, 8), bestPosition(std::vector<float>{1, -0.5f}, 8));
         QVERIFY(q.scale < 0.02f);  // the outlier had one vote
     }
 
-    /// All methods and schemes on degenerate data: no division by zero, 0 is representable, the scale is finite.
+    /// All methods and schemes on degenerate data: no division by zero, 0 is representable, the scale is
+    /// finite.
     void degenerateTensors_data() {
         QTest::addColumn<QList<float>>("values");
         QTest::newRow("all zero") << QList<float>(100, 0.0f);
@@ -293,14 +316,18 @@ class CalibrationMethodsTest : public QObject {
             statistics.votes[bits] = votes.of(bits);
             for (int m = 0; m <= int(CalibrationMethod::Hfmg); ++m)
                 for (const ActivationScheme& scheme :
-                     {ActivationScheme{bits, true, false}, ActivationScheme{bits, false, true}, ActivationScheme{bits, true, true, true}}) {
-                    const TensorQuantizer q = solveCalibration(statistics, scheme, CalibrationMethod(m), {}).quantizer;
-                    const std::string what = fmt::format("method {}, {} bits: {} {}", m, bits, q.scale, q.zeroPoint);
+                     {ActivationScheme{bits, true, false}, ActivationScheme{bits, false, true},
+                      ActivationScheme{bits, true, true, true}}) {
+                    const TensorQuantizer q =
+                        solveCalibration(statistics, scheme, CalibrationMethod(m), {}).quantizer;
+                    const std::string what =
+                        fmt::format("method {}, {} bits: {} {}", m, bits, q.scale, q.zeroPoint);
                     QVERIFY2(std::isfinite(q.scale) && q.scale > 0, what.c_str());
                     QVERIFY2(q.zeroPoint >= q.quantMin && q.zeroPoint <= q.quantMax, what.c_str());
                 }
         }
-        QCOMPARE(!solveCalibration(statistics, {}, CalibrationMethod::MinMax, {}).notice.empty(), values.contains(0.0f) && values.size() == 100);
+        QCOMPARE(!solveCalibration(statistics, {}, CalibrationMethod::MinMax, {}).notice.empty(),
+                 values.contains(0.0f) && values.size() == 100);
     }
 
     void weightScales_data() {
@@ -308,7 +335,8 @@ class CalibrationMethodsTest : public QObject {
         QTest::addColumn<bool>("restricted");
         QTest::addColumn<double>("scale");
         QTest::newRow("min_max") << "min_max" << true << 1.0 / 127;
-        QTest::newRow("min_max, full range") << "min_max" << false << 1.0 / 128;  // the larger of 1 / 128 and 0.9 / 127
+        // the larger of 1 / 128 and 0.9 / 127
+        QTest::newRow("min_max, full range") << "min_max" << false << 1.0 / 128;
         QTest::newRow("arq") << "arq" << true << 1.0 / 128;
     }
     void weightScales() {
@@ -331,11 +359,13 @@ class CalibrationMethodsTest : public QObject {
 
     /// int8 with its own power-of-two scale; groups of a transposed convolution share the weight's scales.
     void otherBiases() {
-        const ConstantQuantizer own = quantizeBias(*Constant::fromFloats({3}, {1, -0.5f, 0.25f}), 8, 0.5f, {0.1f, 0.2f, 0.3f});
+        const ConstantQuantizer own =
+            quantizeBias(*Constant::fromFloats({3}, {1, -0.5f, 0.25f}), 8, 0.5f, {0.1f, 0.2f, 0.3f});
         QCOMPARE(own.axis, -1);
         QVERIFY(!own.inProductScale);
         QCOMPARE(own.scales, std::vector<float>{0.015625f});  // 1 / 64 represents all three exactly
-        const ConstantQuantizer groups = quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
+        const ConstantQuantizer groups =
+            quantizeBias(*Constant::fromFloats({4}, {1, 1, 1, 1}), 32, 1, {0.5f, 0.25f});
         QCOMPARE(groups.scales, (std::vector<float>{0.5f, 0.25f, 0.5f, 0.25f}));
         QCOMPARE(groups.codes, (std::vector<std::int32_t>{2, 4, 2, 4}));
     }

@@ -86,7 +86,8 @@ class ClikaTest : public QObject {
         QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
         QVERIFY(joined(result.notices).find("tail") == std::string::npos);
         const YAML::Node yaml = YAML::Load(result.files[1].text);
-        QCOMPARE(yaml["layer_settings"]["conv_1"]["quantization_settings"]["skip_quantization_until"].size(), 2u);
+        QCOMPARE(yaml["layer_settings"]["conv_1"]["quantization_settings"]["skip_quantization_until"].size(),
+                 2u);
         if (runPython({"-c", "pass"}) == 0) QVERIFY(compilesInPython(result.files[0].text));
         QVERIFY(YAML::Load(exported({}).files[1].text)["layer_settings"].IsMap());
     }
@@ -112,7 +113,8 @@ class ClikaTest : public QObject {
             QVERIFY2(back.left.empty(), joined(back.left).c_str());
             QVERIFY(back.config.skipTail);
             QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
-            const auto before = resolveSkips(*stageModel(), config), after = resolveSkips(*stageModel(), back.config);
+            const auto before = resolveSkips(*stageModel(), config),
+                       after = resolveSkips(*stageModel(), back.config);
             for (std::size_t n = 0; n < stageModel()->nodeCount(); ++n)
                 QCOMPARE(after.skipped(NodeId(n)), before.skipped(NodeId(n)));
             const auto kept = std::find_if(back.config.rules.begin(), back.config.rules.end(),
@@ -190,21 +192,26 @@ class ClikaTest : public QObject {
     }
 
     void oddFiles() {
-        const ImportResult loop = readText("clika", stageModel(), std::string(kUntil) + "for name in names:\n    skip(name)\n");
+        const ImportResult loop =
+            readText("clika", stageModel(), std::string(kUntil) + "for name in names:\n    skip(name)\n");
         QVERIFY(says(loop.left, "line 8: ignored, because it is not a plain call or assignment"));
-        const ImportResult variable = readText("clika", stageModel(),
-                                               "from clika_compression import *\nskip = LayerQuantizationSettings(skip_quantization=True)\n"
-                                               "settings.set_quantization_settings_for_layer('conv_2', skip)\n");
+        const ImportResult variable = readText(
+            "clika", stageModel(),
+            "from clika_compression import *\nskip = LayerQuantizationSettings(skip_quantization=True)\n"
+            "settings.set_quantization_settings_for_layer('conv_2', skip)\n");
         QCOMPARE(variable.config.rules[0].layers, std::vector<std::string>{"/out/Conv"});
-        const ImportResult near = readText("clika", stageModel(),
-                                           "layer_settings:\n  conv_7:\n    quantization_settings: {skip_quantization: true}\n");
+        const ImportResult near =
+            readText("clika", stageModel(),
+                     "layer_settings:\n  conv_7:\n    quantization_settings: {skip_quantization: true}\n");
         QVERIFY(says(near.left, "line 3: the model has no layer 'conv_7' (did you mean 'conv"));
-        const ImportResult alone = readText("clika", stageModel(),
-                                            "layer_settings:\n  conv:\n    quantization_settings: {skip_quantization_downstream: true}\n");
+        const ImportResult alone = readText(
+            "clika", stageModel(),
+            "layer_settings:\n  conv:\n    quantization_settings: {skip_quantization_downstream: true}\n");
         QVERIFY(says(alone.left, "without skip_quantization=True the rule has no effect"));
-        const ImportResult automatic = readText("clika", stageModel(),
-                                                "global_quantization_settings:\n  automatic_skip_quantization: true\n"
-                                                "  skip_tail_quantization: null\ntraining_settings:\n  stats_steps: 20\n");
+        const ImportResult automatic =
+            readText("clika", stageModel(),
+                     "global_quantization_settings:\n  automatic_skip_quantization: true\n"
+                     "  skip_tail_quantization: null\ntraining_settings:\n  stats_steps: 20\n");
         QVERIFY(says(automatic.left, "line 2: automatic_skip_quantization"));
         QVERIFY(says(automatic.left, "training_settings has no counterpart here"));
     }
@@ -212,20 +219,28 @@ class ClikaTest : public QObject {
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
-        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        const auto row = [](const char* name, std::string text, std::string message) {
+            QTest::newRow(name) << text << message;
+        };
         row("empty", "", "neither global_quantization_settings nor layer_settings");
         row("a list", "- 1\n- 2\n", "expected CLIKA's YAML");
         row("broken YAML", "layer_settings:\n  a: [1, 2\n", "this is not valid YAML");
         row("twice", "layer_settings:\n  conv: ~\n  conv: ~\n", "line 3: duplicate key 'conv'");
-        row("text for a flag", "layer_settings:\n  conv:\n    quantization_settings:\n      skip_quantization: perhaps\n",
+        row("text for a flag",
+            "layer_settings:\n  conv:\n    quantization_settings:\n      skip_quantization: perhaps\n",
             "line 4: skip_quantization must be true or false");
-        row("bits", "global_quantization_settings:\n  weights_num_bits: 5\n", "line 2: weights_num_bits must be 8 or 4");
-        row("until", "layer_settings:\n  conv:\n    quantization_settings:\n      skip_quantization_until: {a: 1}\n",
+        row("bits", "global_quantization_settings:\n  weights_num_bits: 5\n",
+            "line 2: weights_num_bits must be 8 or 4");
+        row("until",
+            "layer_settings:\n  conv:\n    quantization_settings:\n      skip_quantization_until: {a: 1}\n",
             "skip_quantization_until must be a list of layer names");
         row("no call", "import clika_compression\n", "no call of set_quantization_settings_for_layer");
-        row("no settings", "set_quantization_settings_for_layer('conv')\n", "line 1: the second argument must be LayerQuantizationSettings");
-        row("no name", "set_quantization_settings_for_layer(3, LayerQuantizationSettings())\n", "line 1: the first argument");
-        row("number", "\nset_quantization_settings_for_layer('conv', LayerQuantizationSettings(skip_quantization=1))\n",
+        row("no settings", "set_quantization_settings_for_layer('conv')\n",
+            "line 1: the second argument must be LayerQuantizationSettings");
+        row("no name", "set_quantization_settings_for_layer(3, LayerQuantizationSettings())\n",
+            "line 1: the first argument");
+        row("number",
+            "\nset_quantization_settings_for_layer('conv', LayerQuantizationSettings(skip_quantization=1))\n",
             "line 2: skip_quantization must be True or False, not a number");
         row("open text", "set_quantization_settings_for_layer('conv\n", "line 1: the string is never closed");
     }

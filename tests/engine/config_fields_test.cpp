@@ -23,7 +23,9 @@ FieldTable tableWithDamping() {
     FieldTable table = configFields();
     const auto access = [](auto&) -> int& { return damping; };
     const auto own = [](auto&) -> std::optional<int>& { return dampingOfLayer; };
-    table.add("calibration.damping", access, integerField(1, 9), "How much ranges are damped.").option("--damping").layer(own);
+    table.add("calibration.damping", access, integerField(1, 9), "How much ranges are damped.")
+        .option("--damping")
+        .layer(own);
     // The fields of a group follow one another.
     Field added = std::move(table.fields.back());
     table.fields.pop_back();
@@ -64,7 +66,8 @@ class ConfigFieldsTest : public QObject {
     }
 
     void aNewFieldIsInTheSchema() {
-        const OrderedJson schema = configSchema(tableWithDamping())["properties"]["calibration"]["properties"]["damping"];
+        const OrderedJson schema =
+            configSchema(tableWithDamping())["properties"]["calibration"]["properties"]["damping"];
         QCOMPARE(schema.dump(), std::string(R"({"type":"integer","minimum":1,"maximum":9,"default":3,)"
                                             R"("description":"How much ranges are damped."})"));
     }
@@ -84,7 +87,8 @@ class ConfigFieldsTest : public QObject {
         reader.finish();
         QCOMPARE(dampingOfLayer, std::optional(5));
         QCOMPARE(settings.weightBits, std::optional(4));
-        QCOMPARE(writeLayerFields(fields, settings).dump(), std::string(R"({"weight":{"bits":4},"calibration":{"damping":5}})"));
+        QCOMPARE(writeLayerFields(fields, settings).dump(),
+                 std::string(R"({"weight":{"bits":4},"calibration":{"damping":5}})"));
         LayerOptions options;
         field.applyLayer(settings, options);
         QCOMPARE(damping, 5);
@@ -102,13 +106,15 @@ class ConfigFieldsTest : public QObject {
             QVERIFY2(field.help.ends_with('.'), field.key.c_str());
             if (!field.option.empty()) QVERIFY2(options.insert(field.option).second, field.option.c_str());
         }
-        for (const FieldGroup& group : configFields().groups) QVERIFY2(!group.help.empty(), group.key.c_str());
+        for (const FieldGroup& group : configFields().groups)
+            QVERIFY2(!group.help.empty(), group.key.c_str());
     }
 
     void layerKeysAreLongestFirst() {
         const auto& keys = layerKeys();
         QVERIFY(std::ranges::is_sorted(keys, std::ranges::greater(), &std::string::size));
-        for (const char* key : {"weight.bits", "weight", "calibration.parameters.num_bins", "quantize", "comment", "bias_bits"})
+        for (const char* key :
+             {"weight.bits", "weight", "calibration.parameters.num_bins", "quantize", "comment", "bias_bits"})
             QVERIFY2(std::ranges::count(keys, key) == 1, key);
     }
 
@@ -127,7 +133,8 @@ class ConfigFieldsTest : public QObject {
         QVERIFY(w4.rules == config.rules && w4.layers == config.layers);
         QVERIFY(w4.transforms.skipFolding == config.transforms.skipFolding);
         QVERIFY(w4.transforms.equalization.off == config.transforms.equalization.off);
-        const QuantizationConfig numbers = onlyFields(config, [](const Field& f) { return f.effect == FieldEffect::Results; });
+        const QuantizationConfig numbers =
+            onlyFields(config, [](const Field& f) { return f.effect == FieldEffect::Results; });
         QVERIFY(!numbers.exports.floatWeights && numbers.rules.empty());
         QCOMPARE(numbers.quantization.weight.bits, 5);
         const QuantizationConfig model = onlyFields(config, [](const Field& f) { return f.changesModel; });

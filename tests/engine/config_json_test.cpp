@@ -81,8 +81,12 @@ QuantizationConfig fullConfig() {
     c.layers["b"].quantize = false;
     c.transforms.npuOperators = {.averagePool = true, .leakyRelu = false, .sigmoid = true};
     c.quantization.operators = OperatorSet::Quark;
-    c.quantization.npuPositions = {.alignConcat = true, .alignPad = true, .adjustShiftRead = true, .adjustShiftCut = true,
-                                   .adjustHardSigmoid = true, .maxLoops = 3};
+    c.quantization.npuPositions = {.alignConcat = true,
+                                   .alignPad = true,
+                                   .adjustShiftRead = true,
+                                   .adjustShiftCut = true,
+                                   .adjustHardSigmoid = true,
+                                   .maxLoops = 3};
     c.exports = {.floatWeights = true, .fourBitTypes = false};
     c.layers["empty"] = {};
     return c;
@@ -230,13 +234,17 @@ class ConfigJsonTest : public QObject {
         row(R"({"quantization": {"weight": {"bits": 1e300}}})",
             "quantization.weight.bits: 1e+300 is out of range");
         row(R"({"quantization": {"weight": {"method": "ark"}}})",
-            "quantization.weight.method: 'ark' is unknown (did you mean 'arq'?); available: min_max, arq, mse");
+            "quantization.weight.method: 'ark' is unknown (did you mean 'arq'?); available: min_max, arq, "
+            "mse");
         row(R"({"quantization": {"activation": {"bits": 1}}})",
             "quantization.activation.bits: 1 is out of range; available: 2 to 16");
         row(R"({"quantization": {"placement": "outputs"}})",
-            "quantization.placement: 'outputs' is unknown (did you mean 'inputs_and_outputs'?); available: inputs_and_outputs, weighted_inputs");
-        row(R"({"quantization": {"bias_bits": 12}})", "quantization.bias_bits: must be 8, 16, 32 or 'float', not 12");
-        row(R"({"calibration": {"method": "percentil"}})", "calibration.method: 'percentil' is unknown (did you mean 'percentile'?)");
+            "quantization.placement: 'outputs' is unknown (did you mean 'inputs_and_outputs'?); available: "
+            "inputs_and_outputs, weighted_inputs");
+        row(R"({"quantization": {"bias_bits": 12}})",
+            "quantization.bias_bits: must be 8, 16, 32 or 'float', not 12");
+        row(R"({"calibration": {"method": "percentil"}})",
+            "calibration.method: 'percentil' is unknown (did you mean 'percentile'?)");
         row(R"({"calibration": {"method": "minmax"}})",
             "calibration.method: 'minmax' is unknown (did you mean 'min_max'?); available: min_max");
         row(R"({"calibration": {"samples": 0}})", "calibration.samples: 0 is out of range");
@@ -248,18 +256,23 @@ class ConfigJsonTest : public QObject {
             "calibration.parameters.percentile: must be a number above 0.5 to 1, not 99.9");
         row(R"({"calibration": {"parameters": {"max_percentile": "all"}}})",
             "calibration.parameters.max_percentile: must be a number above 0.5 to 1, not 'all'");
-        row(R"({"calibration": {"parameters": {"averaging_constant": -0.1}}})", "must be a number from 0 to 1, not -0.1");
+        row(R"({"calibration": {"parameters": {"averaging_constant": -0.1}}})",
+            "must be a number from 0 to 1, not -0.1");
         row(R"({"calibration": {"parameters": {"num_bins": 1000}}})",
             "calibration.parameters.num_bins: must be a power of two from 128 to 8192, not 1000");
-        row(R"({"calibration": {"parameters": {"num_of_bins": 512}}})", "num_of_bins: 512 is out of range; available: 1024 to 8192");
+        row(R"({"calibration": {"parameters": {"num_of_bins": 512}}})",
+            "num_of_bins: 512 is out of range; available: 1024 to 8192");
         row(R"({"calibration": {"parameters": {"search_range": [1.3, 0.7]}}})",
-            "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not [1.3, 0.7]");
+            "calibration.parameters.search_range: must be two numbers [start, end] with 0 < start < end, not "
+            "[1.3, 0.7]");
         row(R"({"calibration": {"parameters": {"search_range": [0.7, 1.3], "search_step": 0.61}}})",
             "calibration.parameters.search_step: 0.61 is larger than search_range is wide");
         row(R"({"refine": {"migration": 1.5}})", "refine.migration: must be a number from 0 to 1, not 1.5");
-        row(R"({"refine": {"migration": "half"}})", "refine.migration: must be a number from 0 to 1, not 'half'");
+        row(R"({"refine": {"migration": "half"}})",
+            "refine.migration: must be a number from 0 to 1, not 'half'");
         row(R"({"transforms": {"equalization": {"profile": "quirk"}}})",
-            "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, aimet, quark, quantloupe");
+            "transforms.equalization.profile: 'quirk' is unknown (did you mean 'quark'?); available: off, "
+            "aimet, quark, quantloupe");
         row(R"({"transforms": {"equalization": {"steps": -2}}})",
             "steps: -2 is out of range; available: -1 to 1000 (-1:");
         row(R"({"transforms": {"equalization": {"append_bias": 1}}})",
@@ -274,7 +287,8 @@ class ConfigJsonTest : public QObject {
             "skip.rules[0]: a threshold needs either above or below, and not both");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": 1, "below": 2}]}})",
             "skip.rules[0]: a threshold needs either above or below, and not both");
-        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "qs", "above": 1}]}})", "skip.rules[0].metric");
+        row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "qs", "above": 1}]}})",
+            "skip.rules[0].metric");
         row(R"({"skip": {"rules": [{"kind": "threshold", "metric": "local.qs", "above": "1"}]}})",
             "skip.rules[0].above: must be a number, not '1'");
         row(R"({"skip": {"rules": [{"kind": "nod"}]}})",
@@ -361,8 +375,10 @@ class ConfigJsonTest : public QObject {
         QVERIFY(c.rules == fullConfig().rules);
         QVERIFY(c.layers == fullConfig().layers);
         QCOMPARE(setting(c, "preset", "w3"),
-                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, onnxruntime-u8s8, onnxruntime-w4s8, quark-xint8, "
-                             "quark-seed, quark-a8w8, amct-default, clika, aimet-default, aimet-tf-enhanced, tensorrt-int8"));
+                 std::string("there is no preset 'w3'; there are: default, w4a8, onnxruntime-s8s8, "
+                             "onnxruntime-u8s8, onnxruntime-w4s8, quark-xint8, "
+                             "quark-seed, quark-a8w8, amct-default, clika, aimet-default, aimet-tf-enhanced, "
+                             "tensorrt-int8"));
     }
 
     void refusesKeys_data() {

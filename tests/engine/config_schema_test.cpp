@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/config.schema.json is generated from the table of fields, and it agrees with the parser about every key, every
-// default and every allowed value.
+// docs/config.schema.json is generated from the table of fields, and it agrees with the parser about every
+// key, every default and every allowed value.
 
 #include <QtTest>
 #include <nlohmann/json.hpp>

@@ -9,7 +9,7 @@
 #include "model/graph_builder.h"
 #include "model/load_model.h"
 #include "model/subgraphs.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "support/small_graph.h"
 
 using namespace quantloupe;
@@ -40,7 +40,8 @@ class ControlFlowTest : public QObject {
   private Q_SLOTS:
     void listsWithConstantLengthBecomePlainNodes() {
         const GraphPtr g = test::graph(kList);
-        for (const Node& node : g->nodes()) QVERIFY2(node.op != "Loop" && !node.op.starts_with("Sequence"), node.op.c_str());
+        for (const Node& node : g->nodes())
+            QVERIFY2(node.op != "Loop" && !node.op.starts_with("Sequence"), node.op.c_str());
         QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
     }
 
@@ -50,7 +51,8 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::run(g, {1, 2}, {1, -2}), (std::vector<float>{1, 2}));
     }
 
-    /// A detector continues like this after its first NonZero: the value of the Relu must stay available although a Gemm could fuse it.
+    /// A detector continues like this after its first NonZero: the value of the Relu must stay available
+    /// although a Gemm could fuse it.
     void valuesAfterLayersAreKnown() {
         const GraphPtr g = test::graph(R"((float[2,2] X) => (int64[2,K] Y) <float[2,2] W = {1, 0, 0, 1}>
             { G = Gemm (X, W) R = Relu (G) N = NonZero (R) Y = Identity (N) })");
@@ -92,7 +94,8 @@ class ControlFlowTest : public QObject {
     }
 
     void loopsThatDependOnTheDataAreRefused() {
-        const GraphPtr g = test::graph(R"((float[N,1] X) => (float[N,1] Y) <bool C = {1}, int64 M = {3}, float Half = {0.5}>
+        const GraphPtr g =
+            test::graph(R"((float[N,1] X) => (float[N,1] Y) <bool C = {1}, int64 M = {3}, float Half = {0.5}>
             { Y = Loop <body = b (int64 i, bool c, float[N,1] v) => (bool d, float[N,1] w) {
                   w = Mul (v, Half) s = ReduceSum (w) d = Greater (s, Half) }> (M, C, X) })");
         QVERIFY_EXCEPTION_THROWN(test::run(g, {1, 1}, {8}), Error);

@@ -21,7 +21,8 @@ std::map<std::string, std::string> expectations() {
     std::map<std::string, std::string> all;
     std::istringstream lines(readFile(corpus() / "expected.txt"));
     for (std::string line; std::getline(lines, line);)
-        if (const auto tab = line.find('\t'); tab != std::string::npos) all[line.substr(0, tab)] = line.substr(tab + 1);
+        if (const auto tab = line.find('\t'); tab != std::string::npos)
+            all[line.substr(0, tab)] = line.substr(tab + 1);
     return all;
 }
 
@@ -35,7 +36,8 @@ class CorpusTest : public QObject {
         QTest::addColumn<std::string>("file");
         std::vector<std::string> files;
         for (const auto& entry : fs::recursive_directory_iterator(corpus()))
-            if (entry.is_regular_file() && entry.path().filename() != "expected.txt") files.push_back(fs::relative(entry.path(), corpus()).generic_string());
+            if (entry.is_regular_file() && entry.path().filename() != "expected.txt")
+                files.push_back(fs::relative(entry.path(), corpus()).generic_string());
         std::sort(files.begin(), files.end());
         for (const std::string& file : files) QTest::newRow(file.c_str()) << file;
     }
@@ -53,8 +55,10 @@ class CorpusTest : public QObject {
             QVERIFY2(!name.starts_with("bad_"), "was read");
             resolveSkips(*graph, result.config);
             QVERIFY2(!result.taken.empty(), "nothing was understood");
-            if (name.starts_with("good_")) QVERIFY2(result.left.empty(), joined(result.left).c_str());
-            else QVERIFY(says(result.left, wanted->second.c_str()));
+            if (name.starts_with("good_"))
+                QVERIFY2(result.left.empty(), joined(result.left).c_str());
+            else
+                QVERIFY(says(result.left, wanted->second.c_str()));
         } catch (const Error& error) {
             QVERIFY2(name.starts_with("bad_"), error.what());
             const std::string said = error.what();
@@ -67,7 +71,9 @@ class CorpusTest : public QObject {
         const auto all = expectations();
         for (const std::string& dialect : dialectNames(true)) {
             if (dialect == "amct-minimal" || dialect == "qoperator") continue;  // the readers of amct and qdq
-            const bool bad = std::any_of(all.begin(), all.end(), [&](const auto& e) { return e.first.starts_with(dialect + "/bad_"); });
+            const bool bad = std::any_of(all.begin(), all.end(), [&](const auto& e) {
+                return e.first.starts_with(dialect + "/bad_");
+            });
             QVERIFY2(bad, dialect.c_str());
         }
         for (const auto& [file, words] : all) QVERIFY2(fs::exists(corpus() / file), file.c_str());

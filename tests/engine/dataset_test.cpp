@@ -230,7 +230,8 @@ class DatasetTest : public QObject {
         says({{"x", Constant::fromFloats({4}, {0, 1, 2, 3})}}, {x}, "N×2");
         says({{"x", Constant::fromFloats({0, 2}, {})}}, {x}, "empty");
         says({{"x", two}, {"ids", Constant::fromFloats({2}, {0, 1})}}, {x, ids}, "save it as int64");
-        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids}, "different numbers of samples");
+        says({{"x", two}, {"ids", Constant::fromInt64s({3}, {0, 1, 2})}}, {x, ids},
+             "different numbers of samples");
         says({{"x", two}, {"labels", Constant::fromInt64s({3}, {0, 1, 2})}}, {x}, "labels");
         says({{"x", two}, {"labels", Constant::fromFloats({2}, {0, 1})}}, {x}, "integers");
         says({{"x", two}, {"labels", Constant::fromInt64s({2}, {0, -1})}}, {x}, "-1");

@@ -77,7 +77,8 @@ class DistributionTest : public QObject {
     void piecesGiveTheSameAsTheWhole() {
         std::mt19937 random(test::randomSeed());
         std::vector<float> values(5000);
-        for (float& value : values) value = float(int(random() % 4001) - 2000) / 256;  // dyadic: sums are exact
+        // dyadic: sums are exact
+        for (float& value : values) value = float(int(random() % 4001) - 2000) / 256;
         Distribution whole(-5, 5, 64), pieces(-5, 5, 64);
         whole.add(values.data(), values.size());
         for (std::size_t at = 0; at < values.size(); at += 500) {

@@ -43,9 +43,7 @@ class EffectPredictorTest : public QObject {
     unsigned m_seed = 0;
 
   private Q_SLOTS:
-    void init() {
-        m_seed = test::randomSeed();
-    }
+    void init() { m_seed = test::randomSeed(); }
 
     void ranksShareTies() {
         QCOMPARE(ranksOf(Numbers{10, 30, 20}), (Numbers{1, 3, 2}));
@@ -60,7 +58,8 @@ class EffectPredictorTest : public QObject {
         // Without ties 1 - 6 sum d^2 / (n (n^2 - 1)): d = 1, 1, 0, 0 -> 1 - 12 / 60.
         QVERIFY(std::abs(*spearman(Numbers{1, 2, 3, 4}, Numbers{2, 1, 3, 4}) - 0.8) < 1e-15);
         // Ranks 1 2 3.5 5 3.5: covariance 8, squares 10 and 9.5.
-        QVERIFY(std::abs(*spearman(Numbers{1, 2, 3, 4, 5}, Numbers{5, 6, 7, 8, 7}) - 8 / std::sqrt(95.0)) < 1e-15);
+        QVERIFY(std::abs(*spearman(Numbers{1, 2, 3, 4, 5}, Numbers{5, 6, 7, 8, 7}) - 8 / std::sqrt(95.0)) <
+                1e-15);
     }
 
     void spearmanUndefined() {
@@ -91,7 +90,8 @@ class EffectPredictorTest : public QObject {
             plain.observe(edit, change);
             scaled.observe(Numbers{edit[0] * 1024, edit[1] / 4096}, change);
         }
-        const PredictedEffect one = plain.predict(Numbers{1, 1}), other = scaled.predict(Numbers{1024, 1.0 / 4096});
+        const PredictedEffect one = plain.predict(Numbers{1, 1}),
+                              other = scaled.predict(Numbers{1024, 1.0 / 4096});
         QVERIFY(std::abs(one.median - other.median) < 1e-9);
         QVERIFY(std::abs(one.low - other.low) < 1e-9);
         QVERIFY(std::abs(one.high - other.high) < 1e-9);
@@ -116,7 +116,8 @@ class EffectPredictorTest : public QObject {
         QVERIFY(effect.high - effect.low < 6);  // 20 % noise: 80 % lie within about 5.5 +- 1.4
     }
 
-    /// With one prediction per change, the interval contains about 80 % of the changes, independent of the noise.
+    /// With one prediction per change, the interval contains about 80 % of the changes, independent of the
+    /// noise.
     void theIntervalHasItsNominalCoverage() {
         for (const double noise : {0.05, 0.3, 1.0}) {
             World world{std::mt19937(m_seed), noise, 3, {}};
@@ -141,7 +142,8 @@ class EffectPredictorTest : public QObject {
         World world{std::mt19937(m_seed), 0, 3, {}};
         EffectPredictor predictor(2);
         for (int i = 0; i < 200; ++i) {
-            predictor.observe(world.edit(), world.normal(world.random));  // the change is independent of the edit
+            // the change is independent of the edit
+            predictor.observe(world.edit(), world.normal(world.random));
             QVERIFY(!predictor.trusted());
         }
         QVERIFY(predictor.coverage().value() > 0.6);  // the interval is still reliable
@@ -182,7 +184,8 @@ class EffectPredictorTest : public QObject {
                 predictor.observe(edit, world.change(edit));
             }
         }
-        const PredictedEffect one = predictors[0].predict(Numbers{1, 2}), other = predictors[1].predict(Numbers{1, 2});
+        const PredictedEffect one = predictors[0].predict(Numbers{1, 2}),
+                              other = predictors[1].predict(Numbers{1, 2});
         QVERIFY(one.median == other.median && one.low == other.low && one.high == other.high);
     }
 

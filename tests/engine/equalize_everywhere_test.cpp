@@ -7,7 +7,7 @@
 #include <set>
 
 #include "model/graph_builder.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "runtime/workers.h"
 #include "support/random_seed.h"
 #include "support/small_graph.h"
@@ -36,7 +36,8 @@ TransformOptions everywhere(int steps = 1) {
     return options;
 }
 
-/// A random network of all kinds of layers and of the operators allowed between them, with 6 channels of 8 by 8.
+/// A random network of all kinds of layers and of the operators allowed between them, with 6 channels of 8 by
+/// 8.
 class RandomNetwork {
   public:
     explicit RandomNetwork(unsigned seed) : m_random(seed) {
@@ -98,7 +99,8 @@ class RandomNetwork {
     TensorId between(TensorId x) {
         Node op;
         op.inputs = {x};
-        static const std::array<const char*, 7> kOps = {"Relu", "LeakyRelu", "PRelu", "MaxPool", "AveragePool", "Identity", "Relu"};
+        static const std::array<const char*, 7> kOps = {"Relu",        "LeakyRelu", "PRelu", "MaxPool",
+                                                        "AveragePool", "Identity",  "Relu"};
         op.op = kOps[static_cast<std::size_t>(pick(7))];
         if (op.op == "PRelu") op.inputs.push_back(weights("s" + std::to_string(m_count), {kChannels, 1, 1}));
         if (op.op.ends_with("Pool")) {
@@ -120,10 +122,16 @@ class RandomNetwork {
         TensorId& x = m_open[static_cast<std::size_t>(pick(static_cast<int>(m_open.size())))];
         switch (pick(6)) {
             case 0:
-            case 1: x = layer(x); break;
+            case 1:
+                x = layer(x);
+                break;
             case 2:
-            case 3: x = between(x); break;
-            case 4: m_open.push_back(layer(TensorId(x))); break;  // a second reader
+            case 3:
+                x = between(x);
+                break;
+            case 4:
+                m_open.push_back(layer(TensorId(x)));
+                break;  // a second reader
             default:
                 if (m_open.size() > 1) add();
         }
@@ -147,7 +155,8 @@ class EqualizeEverywhereTest : public QObject {
         QTest::addColumn<QString>("nodes");
         QTest::addColumn<QString>("expected");
         const auto between = [](const char* op) {
-            QTest::newRow(op) << QString("a = Conv(x, w1)\n b = %1\n y = Conv(b, w2)").arg(op) << "Conv_0>Conv_2";
+            QTest::newRow(op) << QString("a = Conv(x, w1)\n b = %1\n y = Conv(b, w2)").arg(op)
+                              << "Conv_0>Conv_2";
         };
         between("Relu(a)");
         between("PRelu(a, s)");
@@ -158,88 +167,118 @@ class EqualizeEverywhereTest : public QObject {
         between("AveragePool<kernel_shape = [3,3], pads = [1,1,1,1]>(a)");
         between("Pad(a, noPads, zero)");
         between("Clip(a, zero)");
-        QTest::newRow("Clip") << "a = Conv(x, w1)\n b = Clip(a, zero, six)\n y = Conv(b, w2)" << "";
-        QTest::newRow("Pad with ones") << "a = Conv(x, w1)\n b = Pad(a, noPads, six)\n y = Conv(b, w2)" << "";
-        QTest::newRow("Sigmoid") << "a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2)" << "";
+        QTest::newRow("Clip") << "a = Conv(x, w1)\n b = Clip(a, zero, six)\n y = Conv(b, w2)"
+                              << "";
+        QTest::newRow("Pad with ones") << "a = Conv(x, w1)\n b = Pad(a, noPads, six)\n y = Conv(b, w2)"
+                                       << "";
+        QTest::newRow("Sigmoid") << "a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2)"
+                                 << "";
         QTest::newRow("depthwise") << "a = Conv(x, w1)\n b = Conv<group = 2>(a, d1)\n y = Conv(b, w2)"
                                    << "Conv_0>Conv_1, Conv_1>Conv_2";
         QTest::newRow("grouped") << "a = Conv(x, w1)\n b = Conv<group = 2>(a, u)\n y = Conv(b, v)"
                                  << "Conv_0>Conv_1, Conv_1>Conv_2";
-        QTest::newRow("ConvTranspose") << "a = ConvTranspose(x, w1)\n y = Conv(a, w2)" << "ConvTranspose_0>Conv_1";
-        QTest::newRow("two readers") << "a = Conv(x, w1)\n b = Relu(a)\n c = Conv(b, w2)\n e = Conv(a, w3)\n y = Add(c, e)"
-                                     << "Conv_0>Conv_2+Conv_3";
+        QTest::newRow("ConvTranspose") << "a = ConvTranspose(x, w1)\n y = Conv(a, w2)"
+                                       << "ConvTranspose_0>Conv_1";
+        QTest::newRow("two readers")
+            << "a = Conv(x, w1)\n b = Relu(a)\n c = Conv(b, w2)\n e = Conv(a, w3)\n y = Add(c, e)"
+            << "Conv_0>Conv_2+Conv_3";
         QTest::newRow("residual") << "a = Conv(x, w1)\n b = Conv(a, w2)\n c = Add(a, b)\n y = Conv(c, w3)"
                                   << "Conv_0+Conv_1>Conv_1+Conv_3";
-        QTest::newRow("residual from the input") << "a = Conv(x, w1)\n c = Add(a, x)\n y = Conv(c, w3)" << "";
-        QTest::newRow("constant added") << "a = Conv(x, w1)\n c = Add(a, t)\n y = Conv(c, w3)" << "Conv_0>Conv_2";
-        QTest::newRow("one value added") << "a = Conv(x, w1)\n c = Add(a, six)\n y = Conv(c, w3)" << "";
-        QTest::newRow("shared weight") << "a = Conv(x, w1)\n y = Conv(a, w1)" << "";
+        QTest::newRow("residual from the input") << "a = Conv(x, w1)\n c = Add(a, x)\n y = Conv(c, w3)"
+                                                 << "";
+        QTest::newRow("constant added") << "a = Conv(x, w1)\n c = Add(a, t)\n y = Conv(c, w3)"
+                                        << "Conv_0>Conv_2";
+        QTest::newRow("one value added") << "a = Conv(x, w1)\n c = Add(a, six)\n y = Conv(c, w3)"
+                                         << "";
+        QTest::newRow("shared weight") << "a = Conv(x, w1)\n y = Conv(a, w1)"
+                                       << "";
     }
     void junctions() {
         QFETCH(QString, nodes);
         const auto g = graph(
-            "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w1 = {1,2,3,4}, float[2,2,1,1] w2 = {1,2,3,4}, "
+            "(float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w1 = {1,2,3,4}, float[2,2,1,1] w2 = "
+            "{1,2,3,4}, "
             "float[2,2,1,1] w3 = {1,2,3,4}, float[2,1,1,1] d1 = {1,2}, float[4,1,1,1] u = {1,2,3,4}, "
             "float[2,4,1,1] v = {1,2,3,4,5,6,7,8}, float[2,1,1] s = {0.25,0.5}, float[2,1,1] t = {1,2}, "
-            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}> { " + nodes + " }");
+            "int64[8] noPads = {0,0,1,1,0,0,1,1}, float zero = {0}, float six = {6}> { " +
+            nodes + " }");
         QStringList texts;
-        for (const ScaleGroup& group : findScaleGroups(*g, {}).groups) texts << names(*g, group.heads) + ">" + names(*g, group.tails);
+        for (const ScaleGroup& group : findScaleGroups(*g, {}).groups)
+            texts << names(*g, group.heads) + ">" + names(*g, group.tails);
         QTEST(texts.join(", "), "expected");
     }
 
     void otherRanks() {
         const auto conv1 = prepare(graph("(float[1,1,4] x) => (float[1,1,4] y) <float[2,1,1] w1 = {-4, 1}, "
-                                         "float[1,2,1] w2 = {1, 4}> { a = Conv(x, w1)\n y = Conv(a, w2) }"), everywhere());
+                                         "float[1,2,1] w2 = {1, 4}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),
+                                   everywhere());
         QCOMPARE(list(conv1.junctions[0].factors), QString("2 0.5"));
-        const auto gemm = prepare(graph("(float[1,1] x) => (float[1,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
-                                        "float[1,2] w2 = {1, 4}> { a = Gemm(x, w1, b)\n r = Relu(a)\n y = Gemm<transB = 1>(r, w2) }"),
-                                  everywhere());
+        const auto gemm = prepare(
+            graph(
+                "(float[1,1] x) => (float[1,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
+                "float[1,2] w2 = {1, 4}> { a = Gemm(x, w1, b)\n r = Relu(a)\n y = Gemm<transB = 1>(r, w2) }"),
+            everywhere());
         QCOMPARE(list(constantOf(*gemm.graph, NodeId(0), 1)), QString("-2 2"));
         QCOMPARE(list(constantOf(*gemm.graph, NodeId(0), 2)), QString("3 12"));
         QCOMPARE(list(constantOf(*gemm.graph, NodeId(2), 1)), QString("2 2"));
-        const auto matmul = prepare(graph("(float[1,3,1] x) => (float[1,3,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
-                                          "float[2,1] w2 = {1, 4}> { a = MatMul(x, w1)\n s = Add(a, b)\n r = Relu(s)\n y = MatMul(r, w2) }"),
-                                    everywhere());
+        const auto matmul = prepare(
+            graph("(float[1,3,1] x) => (float[1,3,1] y) <float[1,2] w1 = {-4, 1}, float[2] b = {6, 6}, "
+                  "float[2,1] w2 = {1, 4}> { a = MatMul(x, w1)\n s = Add(a, b)\n r = Relu(s)\n y = MatMul(r, "
+                  "w2) }"),
+            everywhere());
         QCOMPARE(list(constantOf(*matmul.graph, NodeId(0), 1)), QString("-2 2"));
         QCOMPARE(list(constantOf(*matmul.graph, NodeId(1), 1)), QString("3 12"));
         QCOMPARE(list(constantOf(*matmul.graph, NodeId(3), 1)), QString("2 2"));
     }
 
     void whatIsInTheWayIsTold() {
-        const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,1] w1 = {4}, float[1,1,1,1] w2 = {1}> "
-                                     "{ a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2) }"), everywhere());
+        const auto p = prepare(
+            graph(
+                "(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[1,1,1,1] w1 = {4}, float[1,1,1,1] w2 = {1}> "
+                "{ a = Conv(x, w1)\n b = Sigmoid(a)\n y = Conv(b, w2) }"),
+            everywhere());
         QCOMPARE(QString::fromStdString(p.notices.at(0)),
-                 QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_2': 'Sigmoid_1' is a Sigmoid, which a "
+                 QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_2': 'Sigmoid_1' is a "
+                         "Sigmoid, which a "
                          "factor cannot pass"));
-        const auto output = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] a) <float[1,1,1,1] w1 = {4}, "
-                                          "float[1,1,1,1] w2 = {1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"), everywhere());
-        QCOMPARE(QString::fromStdString(output.notices.at(0)),
-                 QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
+        const auto output = prepare(
+            graph("(float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] a) <float[1,1,1,1] w1 = {4}, "
+                  "float[1,1,1,1] w2 = {1}> { a = Conv(x, w1)\n y = Conv(a, w2) }"),
+            everywhere());
+        QCOMPARE(
+            QString::fromStdString(output.notices.at(0)),
+            QString("nothing can be equalized; reasons: 'Conv_0' before 'Conv_1': 'a' is a graph output"));
     }
 
-    /// A channel that is dead in the head: its bias does not explode. The tail's column only shrinks to the largest of the others.
+    /// A channel that is dead in the head: its bias does not explode. The tail's column only shrinks to the
+    /// largest of the others.
     void deadChannels() {
-        const auto p = prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[3,1,1,1] w1 = {4, 1e-20, 0}, "
-                                     "float[3] b1 = {1, 1, 1}, float[1,3,1,1] w2 = {1, 1, 8}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }"),
-                               everywhere(-1));
+        const auto p =
+            prepare(graph("(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[3,1,1,1] w1 = {4, 1e-20, 0}, "
+                          "float[3] b1 = {1, 1, 1}, float[1,3,1,1] w2 = {1, 1, 8}> { a = Conv(x, w1, b1)\n y "
+                          "= Conv(a, w2) }"),
+                    everywhere(-1));
         QCOMPARE(list(constantOf(*p.graph, NodeId(0), 2)), QString("0.5 1 4"));
         QCOMPARE(list(constantOf(*p.graph, NodeId(1), 1)), QString("2 1 2"));
         QVERIFY(QString::fromStdString(p.notices.at(0)).startsWith("2 of 3 channels of 'Conv_0' are dead"));
     }
 
     void repeatingAndRescalingChangeNothing() {
-        const QString net = "(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[2,1,1,1] w1 = {%1}, float[2] b1 = {%2}, "
-                            "float[1,2,1,1] w2 = {%3}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }";
+        const QString net =
+            "(float[1,1,4,4] x) => (float[1,1,4,4] y) <float[2,1,1,1] w1 = {%1}, float[2] b1 = {%2}, "
+            "float[1,2,1,1] w2 = {%3}> { a = Conv(x, w1, b1)\n y = Conv(a, w2) }";
         const auto once = prepare(graph(net.arg("-4.5, 1.5", "6, 5", "1.25, 4")), everywhere());
         const auto twice = prepare(once.graph, everywhere());
         for (const float f : twice.junctions[0].factors) QVERIFY(std::fabs(f - 1) <= 1e-6f);
         // The same function, its channels rescaled by 16 and 1/8.
         const auto other = prepare(graph(net.arg("-72, 0.1875", "96, 0.625", "0.078125, 32")), everywhere());
         for (std::size_t i = 0; i < 2; ++i) {
-            QVERIFY(deviation(constantOf(*other.graph, NodeId(i), 1), constantOf(*once.graph, NodeId(i), 1)) <= 1e-6);
+            QVERIFY(deviation(constantOf(*other.graph, NodeId(i), 1),
+                              constantOf(*once.graph, NodeId(i), 1)) <= 1e-6);
             QCOMPARE(constantOf(*other.graph, NodeId(0), 2).size(), std::size_t(2));
         }
-        QVERIFY(deviation(constantOf(*other.graph, NodeId(0), 2), constantOf(*once.graph, NodeId(0), 2)) <= 1e-6);
+        QVERIFY(deviation(constantOf(*other.graph, NodeId(0), 2), constantOf(*once.graph, NodeId(0), 2)) <=
+                1e-6);
     }
 
     void isolatedJunctions_data() {
@@ -248,8 +287,8 @@ class EqualizeEverywhereTest : public QObject {
         QTest::newRow("quark") << int(EqualizationProfile::Quark);
         QTest::newRow("quantloupe") << int(EqualizationProfile::Quantloupe);
     }
-    /// Random pairs of layers: equalizing again changes nothing, and rescaling their channels by powers of two
-    /// beforehand gives the same weights.
+    /// Random pairs of layers: equalizing again changes nothing, and rescaling their channels by powers of
+    /// two beforehand gives the same weights.
     void isolatedJunctions() {
         QFETCH(int, profile);
         TransformOptions options = everywhere();
@@ -262,7 +301,8 @@ class EqualizeEverywhereTest : public QObject {
             std::uniform_real_distribution<double> decade(-2, 2);
             QStringList head, bias, tail, head2, bias2, tail2;
             for (int c = 0; c < 5; ++c) {
-                const double wide = std::pow(10, decade(random)), s = std::exp2(static_cast<int>(random() % 9) - 4);
+                const double wide = std::pow(10, decade(random)),
+                             s = std::exp2(static_cast<int>(random() % 9) - 4);
                 for (int i = 0; i < 3; ++i) {
                     const double w = static_cast<double>(static_cast<float>(normal(random) * wide));
                     head << QString::number(w, 'g', 9);
@@ -276,27 +316,36 @@ class EqualizeEverywhereTest : public QObject {
                 bias2 << QString::number(b / s, 'g', 9);
             }
             const auto net = [&](const QStringList& h, const QStringList& b, const QStringList& t) {
-                return graph("(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" + h.join(", ") + "}, float[5] b1 = {" + b.join(", ") +
-                             "}, float[5,3,1,1] w2 = {" + t.join(", ") + "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = ConvTranspose<group = 1>(r, w2) }");
+                return graph("(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" +
+                             h.join(", ") + "}, float[5] b1 = {" + b.join(", ") + "}, float[5,3,1,1] w2 = {" +
+                             t.join(", ") +
+                             "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = ConvTranspose<group = "
+                             "1>(r, w2) }");
             };
             // Quark equalizes no ConvTranspose: its second layer is a Conv, with the transposed weight.
             const auto asConv = [&](const QStringList& h, const QStringList& b, const QStringList& t) {
                 QStringList turned;
                 for (int o = 0; o < 3; ++o)
                     for (int c = 0; c < 5; ++c) turned << t[c * 3 + o];
-                return graph("(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" + h.join(", ") + "}, float[5] b1 = {" + b.join(", ") +
-                             "}, float[3,5,1,1] w2 = {" + turned.join(", ") + "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = Conv<group = 1>(r, w2) }");
+                return graph(
+                    "(float[1,3,2,2] x) => (float[1,3,2,2] y) <float[5,3,1,1] w1 = {" + h.join(", ") +
+                    "}, float[5] b1 = {" + b.join(", ") + "}, float[3,5,1,1] w2 = {" + turned.join(", ") +
+                    "}> { a = Conv<group = 1>(x, w1, b1)\n r = Relu(a)\n y = Conv<group = 1>(r, w2) }");
             };
             const bool transposed = options.equalization.profile != EqualizationProfile::Quark;
             const auto once = prepare(transposed ? net(head, bias, tail) : asConv(head, bias, tail), options);
-            const auto other = prepare(transposed ? net(head2, bias2, tail2) : asConv(head2, bias2, tail2), options);
+            const auto other =
+                prepare(transposed ? net(head2, bias2, tail2) : asConv(head2, bias2, tail2), options);
             const auto twice = prepare(once.graph, options);
             QCOMPARE(once.junctions.size(), std::size_t(1));
-            for (const float f : twice.junctions.at(0).factors) QVERIFY2(std::fabs(f - 1) <= 2e-6f, qPrintable(QString::number(seed)));
+            for (const float f : twice.junctions.at(0).factors)
+                QVERIFY2(std::fabs(f - 1) <= 2e-6f, qPrintable(QString::number(seed)));
             for (const auto& [node, input] : {std::pair<std::size_t, std::size_t>(0, 1), {0, 2}, {2, 1}}) {
-                QVERIFY2(deviation(constantOf(*other.graph, NodeId(node), input), constantOf(*once.graph, NodeId(node), input)) <= 1e-6,
+                QVERIFY2(deviation(constantOf(*other.graph, NodeId(node), input),
+                                   constantOf(*once.graph, NodeId(node), input)) <= 1e-6,
                          qPrintable(QString("seed %1, node %2").arg(seed).arg(node)));
-                QVERIFY(deviation(constantOf(*twice.graph, NodeId(node), input), constantOf(*once.graph, NodeId(node), input)) <= 2e-6);
+                QVERIFY(deviation(constantOf(*twice.graph, NodeId(node), input),
+                                  constantOf(*once.graph, NodeId(node), input)) <= 2e-6);
             }
         }
     }
@@ -325,7 +374,8 @@ class EqualizeEverywhereTest : public QObject {
             for (float& v : input) v = std::normal_distribution<float>()(random);
             const auto p = prepare(network.result, options);
             const double d = deviation(run(p.graph, input), run(network.result, input));
-            QVERIFY2(d <= 1e-5, qPrintable(QString("seed %1: outputs differ by %2 of the largest").arg(seed).arg(d)));
+            QVERIFY2(d <= 1e-5,
+                     qPrintable(QString("seed %1: outputs differ by %2 of the largest").arg(seed).arg(d)));
             worst = std::max(worst, d);
             junctions += p.junctions.size();
             if (p.sets.empty()) continue;
@@ -341,7 +391,8 @@ class EqualizeEverywhereTest : public QObject {
             for (const NodeId id : chosen.layers) {
                 if (touched.contains(id)) continue;
                 for (const std::size_t constant : {std::size_t(1), std::size_t(2)})
-                    QCOMPARE(constantOf(*undone.graph, id, constant), constantOf(*network.result, id, constant));
+                    QCOMPARE(constantOf(*undone.graph, id, constant),
+                             constantOf(*network.result, id, constant));
                 ++undoneLayers;
             }
             TransformOptions all = options;
@@ -360,7 +411,8 @@ class EqualizeEverywhereTest : public QObject {
     void realNetworks_data() {
         QTest::addColumn<int>("junctions");
         QTest::newRow("mobilenetv2_cifar10") << 42;
-        QTest::newRow("mlperf_tiny_resnet8") << 6;  // one inside each of three blocks, one chain of sums per stage
+        // one inside each of three blocks, one chain of sums per stage
+        QTest::newRow("mlperf_tiny_resnet8") << 6;
         QTest::newRow("mlperf_tiny_vww_mobilenet") << 27;
         QTest::newRow("vww_mobilenet_unequalized") << 27;
         QTest::newRow("mlperf_tiny_ad01_autoencoder") << 9;
@@ -370,7 +422,9 @@ class EqualizeEverywhereTest : public QObject {
         if (test::assets().empty()) QSKIP("the folder of models is missing");
         TransformOptions options = everywhere(-1);
         options.replaceRelu6 = ReplaceRelu6::All;
-        const auto p = prepare(loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph, options);
+        const auto p = prepare(
+            loadModel(test::assets() / "models" / (std::string(QTest::currentDataTag()) + ".onnx")).graph,
+            options);
         for (const std::string& notice : p.notices) qInfo("%s", notice.c_str());
         float widest = 1;
         for (const EqualizationJunction& j : p.junctions)

@@ -20,7 +20,11 @@ QString found(const std::vector<double>& errors, const DivergenceRule& rule = {}
     const char* kind = first->kind == DivergenceKind::Jump    ? "jump"
                        : first->kind == DivergenceKind::Drift ? "drift"
                                                               : "not finite";
-    return QString("%1 at %2: %3 after %4").arg(kind).arg(first->layer).arg(first->error).arg(first->largestBefore);
+    return QString("%1 at %2: %3 after %4")
+        .arg(kind)
+        .arg(first->layer)
+        .arg(first->error)
+        .arg(first->largestBefore);
 }
 
 }  // namespace
@@ -55,7 +59,9 @@ class FirstDivergenceTest : public QObject {
         QCOMPARE(found({}), QString("none"));
     }
 
-    void nanIsADivergence() { QCOMPARE(found({0.01, kNan, 0.4}), QString("not finite at 1: nan after 0.01")); }
+    void nanIsADivergence() {
+        QCOMPARE(found({0.01, kNan, 0.4}), QString("not finite at 1: nan after 0.01"));
+    }
 
     void theRuleIsTheCallers() {
         QCOMPARE(found({0.01, 0.02, 0.06}, {0.005, 3, 0.5}), QString("jump at 0: 0.01 after 0"));

@@ -2,13 +2,13 @@
 // Groups of nodes that run as one kernel: found where no other node uses the tensors in between, and
 // bit-identical to separate execution. Also operators on channels-last tensors: the results are the same as
 // for row-major tensors.
-#include "runtime/fusions.h"
+#include "runtime/program/fusions.h"
 
 #include <QtTest>
 #include <random>
 
-#include "runtime/operators.h"
-#include "runtime/program.h"
+#include "runtime/operators/operators.h"
+#include "runtime/program/program.h"
 #include "runtime/workers.h"
 #include "support/text_model.h"
 
@@ -26,7 +26,8 @@ std::vector<float> randomFloats(std::size_t count, unsigned seed) {
 }
 
 /// The graph's output; with `lookInside` every computed tensor is observed, so that nothing can be fused.
-std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside, FakeQuant* quantizer = nullptr) {
+std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside,
+                       FakeQuant* quantizer = nullptr) {
     ProgramSpec spec;
     spec.graph = graph;
     spec.inputs[graph->inputs()[0]] = {DataType::Float32, dims, Layout::Plain};
@@ -51,9 +52,10 @@ std::vector<float> run(const GraphPtr& graph, const Dims& dims, bool lookInside,
 /// Returns the operators that replace a graph's nodes, as far as this is known without computation.
 QString foundFusions(const GraphPtr& graph, const Dims& dims) {
     const TensorDesc desc{DataType::Float32, dims, Layout::Plain};
-    const FusionScope scope{*graph, [&](TensorId tensor) { return !graph->tensor(tensor).graphOutput; },
-                            [&](TensorId tensor) { return graph->constantOf(tensor); },
-                            [&](TensorId tensor) { return graph->tensor(tensor).constant ? nullptr : &desc; }};
+    const FusionScope scope{
+        *graph, [&](TensorId tensor) { return !graph->tensor(tensor).graphOutput; },
+        [&](TensorId tensor) { return graph->constantOf(tensor); },
+        [&](TensorId tensor) { return graph->tensor(tensor).constant ? nullptr : &desc; }};
     QStringList found;
     std::vector<bool> done(graph->nodeCount(), false);
     for (std::size_t n = 0; n < graph->nodeCount(); ++n) {
@@ -89,9 +91,11 @@ class FusionsTest : public QObject {
             << "float S = {1.41421356}, float Two = {2}, float Half = {0.5}"
             << "Div Erf Add Mul Mul";
         QTest::newRow("LayerNormalization")
-            << "M = ReduceMean <axes = [-1]> (X) D = Sub (X, M) Q = Pow (D, Two) V = ReduceMean <axes = [-1]> (Q) "
+            << "M = ReduceMean <axes = [-1]> (X) D = Sub (X, M) Q = Pow (D, Two) V = ReduceMean <axes = "
+               "[-1]> (Q) "
                "W = Add (V, Eps) R = Sqrt (W) N = Div (D, R) G = Mul (N, Gamma) Y = Add (G, Beta)"
-            << "float Two = {2}, float Eps = {0.00001}, float[6] Gamma = {1, 2, 3, 4, 5, 6}, float[6] Beta = {6, 5, 4, 3, "
+            << "float Two = {2}, float Eps = {0.00001}, float[6] Gamma = {1, 2, 3, 4, 5, 6}, float[6] Beta = "
+               "{6, 5, 4, 3, "
                "2, 1}"
             << kFusedLayerNorm;
         QTest::newRow("Softmax of a scaled product") << "D = Div (X, S) Y = Softmax <axis = -1> (D)"
@@ -99,20 +103,21 @@ class FusionsTest : public QObject {
         QTest::newRow("Softmax over rows") << "D = Div (X, S) Y = Softmax <axis = 1> (D)"
                                            << "float S = {2.5}"
                                            << "Div Softmax";
-        QTest::newRow("masked Softmax") << "K = Neg (X) D = Mul (X, S) A = Add (D, K) Y = Softmax <axis = -1> (A)"
-                                        << "float S = {0.3}" << (QString("Neg ") + kFusedMaskedSoftmax);
-        QTest::newRow("product with bias")
-            << "P = MatMul (X, W) Y = Add (B, P)"
-            << "float[6,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 7, 6, 9, 8}, float[3] B = {0.1, 0.2, 0.3}"
-            << "MatMul";
+        QTest::newRow("masked Softmax")
+            << "K = Neg (X) D = Mul (X, S) A = Add (D, K) Y = Softmax <axis = -1> (A)"
+            << "float S = {0.3}" << (QString("Neg ") + kFusedMaskedSoftmax);
+        QTest::newRow("product with bias") << "P = MatMul (X, W) Y = Add (B, P)"
+                                           << "float[6,3] W = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 3, 2, 5, 4, 7, "
+                                              "6, 9, 8}, float[3] B = {0.1, 0.2, 0.3}"
+                                           << "MatMul";
     }
     void fused() {
         QFETCH(QString, body);
         QFETCH(QString, constants);
         QFETCH(QString, found);
         const GraphPtr graph =
-            textModel(("<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,4,6] X) => (float[a,b,c] Y) <" + constants +
-                       "> { " + body + " }")
+            textModel(("<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,4,6] X) => (float[a,b,c] Y) <" +
+                       constants + "> { " + body + " }")
                           .toStdString())
                 .graph;
         const Dims dims{2, 4, 6};
@@ -137,7 +142,8 @@ class FusionsTest : public QObject {
         QTest::newRow("mean over pixels") << "Y = ReduceMean <axes = [2, 3]> (A)";
         QTest::newRow("mean over channels") << "Y = ReduceMean <axes = [1]> (A)";
         QTest::newRow("LRN") << "Y = LRN <size = 3> (A)";
-        QTest::newRow("to tokens") << "R = Reshape (A, Tok) T = Transpose <perm = [0, 2, 1]> (R) Y = MatMul (T, W)";
+        QTest::newRow("to tokens")
+            << "R = Reshape (A, Tok) T = Transpose <perm = [0, 2, 1]> (R) Y = MatMul (T, W)";
         QTest::newRow("to NHWC and back")
             << "T = Transpose <perm = [0, 2, 3, 1]> (A) U = Relu (T) Y = Transpose <perm = [0, 3, 1, 2]> (U)";
     }
@@ -146,13 +152,16 @@ class FusionsTest : public QObject {
         // A 1x1 MaxPool changes no values but makes its output channels-last; Identity keeps it row-major.
         const auto graph = [&](const char* op) {
             return textModel(
-                       QString(
-                           "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,4,3,5] X) => (float[a,b,c,d] Y) "
-                           "<int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, float[4,2] W = {1, 2, 3, 4, 5, 6, 7, "
-                           "8}, "
-                           "int64[2] St = {0, -1}, int64[2] En = {3, -9}, int64[2] Ax = {1, 3}, int64[2] Stp = {2, -2}, "
-                           "int64[8] Pads = {0, 1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, float One = {1}, "
-                           "float[4,1,1] Chan = {1, 2, 3, 4}> { A = %1 (X) N = Neg (X) B = %1 (N) %2 }")
+                       QString("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,4,3,5] X) => "
+                               "(float[a,b,c,d] Y) "
+                               "<int64[4] Sh = {2, 4, 3, 5}, int64[3] Tok = {2, 4, 15}, float[4,2] W = {1, "
+                               "2, 3, 4, 5, 6, 7, "
+                               "8}, "
+                               "int64[2] St = {0, -1}, int64[2] En = {3, -9}, int64[2] Ax = {1, 3}, int64[2] "
+                               "Stp = {2, -2}, "
+                               "int64[8] Pads = {0, 1, 1, 0, 0, 0, 1, 2}, float[4] Sc = {1, 1, 2, 1.6}, "
+                               "float One = {1}, "
+                               "float[4,1,1] Chan = {1, 2, 3, 4}> { A = %1 (X) N = Neg (X) B = %1 (N) %2 }")
                            .arg(op, body)
                            .toStdString())
                 .graph;
@@ -166,10 +175,11 @@ class FusionsTest : public QObject {
     }
 
     void aTokenBeyondTheTableIsNamed() {
-        const GraphPtr graph = textModel(
-                                   "<ir_version: 8, opset_import: [\"\" : 13]> g (int64[2] ids) => (float[2,2] Y) "
-                                   "<float[3,2] T = {1, 2, 3, 4, 5, 6}> { Y = Gather (T, ids) }")
-                                   .graph;
+        const GraphPtr graph =
+            textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (int64[2] ids) => (float[2,2] Y) "
+                "<float[3,2] T = {1, 2, 3, 4, 5, 6}> { Y = Gather (T, ids) }")
+                .graph;
         ProgramSpec spec;
         spec.graph = graph;
         spec.inputs[graph->inputs()[0]] = {DataType::Int64, {2}, Layout::Plain};

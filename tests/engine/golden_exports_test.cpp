@@ -74,7 +74,9 @@ ExportResult reported(const char* dialect, const char* output) {
     evaluation->notices = {"a notice with <angles> & ampersands"};
     evaluation->layers = source.layers;
     source.evaluation = evaluation;
-    source.path = {{"float", *evaluation->floating}, {"weights quantized", *evaluation->prepared}, {"activations, too", *evaluation->quantized}};
+    source.path = {{"float", *evaluation->floating},
+                   {"weights quantized", *evaluation->prepared},
+                   {"activations, too", *evaluation->quantized}};
     source.history = {{"Open", *evaluation->quantized}, {"Skip /dw/Conv & more", *evaluation->floating}};
     return dialectNamed(dialect, false).write(source);
 }
@@ -94,9 +96,11 @@ std::set<std::string> keysOf(const json& object) {
 /// Checks one entry of encodings 0.6.1, which Qualcomm's converters also read.
 bool isOldEncoding(const json& e) {
     if (e == json({{"bitwidth", 32}, {"dtype", "float"}})) return true;
-    return keysOf(e) == std::set<std::string>{"bitwidth", "dtype", "is_symmetric", "max", "min", "offset", "scale"} &&
-           e["bitwidth"].is_number_integer() && e["dtype"] == "int" && (e["is_symmetric"] == "True" || e["is_symmetric"] == "False") &&
-           e["offset"].is_number_integer() && e["offset"].get<int>() <= 0 && e["scale"].get<double>() > 0 &&
+    return keysOf(e) ==
+               std::set<std::string>{"bitwidth", "dtype", "is_symmetric", "max", "min", "offset", "scale"} &&
+           e["bitwidth"].is_number_integer() && e["dtype"] == "int" &&
+           (e["is_symmetric"] == "True" || e["is_symmetric"] == "False") && e["offset"].is_number_integer() &&
+           e["offset"].get<int>() <= 0 && e["scale"].get<double>() > 0 &&
            std::abs(e["min"].get<double>() - e["scale"].get<double>() * e["offset"].get<int>()) < 1e-9 &&
            e["max"].get<double>() > e["min"].get<double>();
 }
@@ -127,24 +131,29 @@ class GoldenExportsTest : public QObject {
 
     void aimet() {
         const ExportResult result = scaled("aimet", "net.encodings");
-        const char* const names[] = {"aimet.encodings", "aimet.0.6.1.encodings", "aimet.2.0.0.encodings", "aimet.quantsim.json"};
+        const char* const names[] = {"aimet.encodings", "aimet.0.6.1.encodings", "aimet.2.0.0.encodings",
+                                     "aimet.quantsim.json"};
         for (std::size_t i = 0; i < 4; ++i) QVERIFY(matchesGolden(result.files[i].text, names[i]));
 
         const json current = json::parse(result.files[0].text);
-        QCOMPARE(keysOf(current), (std::set<std::string>{"version", "activation_encodings", "param_encodings", "quantizer_args"}));
+        QCOMPARE(keysOf(current), (std::set<std::string>{"version", "activation_encodings", "param_encodings",
+                                                         "quantizer_args"}));
         for (const char* key : {"activation_encodings", "param_encodings"})
             for (const json& e : current[key]) {
-                QCOMPARE(keysOf(e), (std::set<std::string>{"name", "enc_type", "dtype", "bw", "is_sym", "scale", "offset"}));
+                QCOMPARE(keysOf(e), (std::set<std::string>{"name", "enc_type", "dtype", "bw", "is_sym",
+                                                           "scale", "offset"}));
                 QCOMPARE(e["dtype"], "INT");
                 QVERIFY(e["is_sym"].is_boolean() && e["bw"].is_number_integer());
                 QCOMPARE(e["scale"].size(), e["offset"].size());
                 QCOMPARE(e["enc_type"], e["scale"].size() > 1 ? "PER_CHANNEL" : "PER_TENSOR");
-                for (const json& offset : e["offset"]) QVERIFY(offset.get<int>() <= 0 && offset.get<int>() >= -(1 << e["bw"].get<int>()));
+                for (const json& offset : e["offset"])
+                    QVERIFY(offset.get<int>() <= 0 && offset.get<int>() >= -(1 << e["bw"].get<int>()));
             }
         QVERIFY(isOldFile(json::parse(result.files[1].text)));
         const json flat = json::parse(result.files[2].text);
         QCOMPARE(flat["version"], "2.0.0");
-        static const std::set<std::string> kTypes = {"int2", "uint2", "int4", "uint4", "int8", "uint8", "int16", "uint16", "int32", "uint32"};
+        static const std::set<std::string> kTypes = {"int2",  "uint2", "int4",   "uint4", "int8",
+                                                     "uint8", "int16", "uint16", "int32", "uint32"};
         for (const json& e : flat["encodings"]) {
             QVERIFY(kTypes.contains(e["output_dtype"].get<std::string>()) && e["name"].is_string());
             QCOMPARE(e["y_scale"].is_array(), e.contains("axis"));
@@ -165,8 +174,10 @@ class GoldenExportsTest : public QObject {
         QVERIFY(matchesGolden(result.files[1].text, "model_explorer.states.json"));
         for (const std::size_t file : {0u, 1u}) {
             const json data = json::parse(result.files[file].text);
-            for (const auto& key : keysOf(data)) QVERIFY(key == "results" || key == "thresholds" || key == "gradient");
-            for (const json& value : data["results"]) QVERIFY(value["value"].is_number() || value["value"].is_string());
+            for (const auto& key : keysOf(data))
+                QVERIFY(key == "results" || key == "thresholds" || key == "gradient");
+            for (const json& value : data["results"])
+                QVERIFY(value["value"].is_number() || value["value"].is_string());
         }
     }
 
@@ -183,7 +194,8 @@ class GoldenExportsTest : public QObject {
     }
 
     void reports() {
-        QVERIFY(matchesGolden(withoutDrawing(reported("html", "net.report.html").files[0].text), "report.html"));
+        QVERIFY(
+            matchesGolden(withoutDrawing(reported("html", "net.report.html").files[0].text), "report.html"));
         QVERIFY(matchesGolden(reported("csv", "net.layers.csv").files[0].text, "layers.csv"));
         const std::string text = reported("json", "net.report.json").files[0].text;
         QVERIFY(matchesGolden(text, "report.json"));

@@ -42,7 +42,8 @@ GraphPtr residual() {
     std::string at = sketch.add("/stem/Conv", "Conv", {"x"});
     for (int k = 0; k < 3; ++k) {
         const std::string scope = "/body/" + std::to_string(k);
-        const std::string inside = sketch.add(scope + "/act/Relu", "Relu", {sketch.add(scope + "/conv/Conv", "Conv", {at})});
+        const std::string inside =
+            sketch.add(scope + "/act/Relu", "Relu", {sketch.add(scope + "/conv/Conv", "Conv", {at})});
         at = sketch.add(scope + "/Add", "Add", {at, inside});
     }
     return sketch.build(sketch.add("/head/Conv", "Conv", {at}));
@@ -53,7 +54,9 @@ QStringList listed(const Graph& graph, const std::vector<Group>& groups) {
     for (const Group& group : groups) {
         QStringList names;
         for (const NodeId node : group.nodes) names.append(QString::fromStdString(graph.node(node).name));
-        lines.append(QString("%1 [%2]%3 %4").arg(QString::fromStdString(group.name), names.join(' '), group.block ? "*" : "").arg(group.alike));
+        lines.append(QString("%1 [%2]%3 %4")
+                         .arg(QString::fromStdString(group.name), names.join(' '), group.block ? "*" : "")
+                         .arg(group.alike));
     }
     return lines;
 }
@@ -90,7 +93,9 @@ QString flaw(const Graph& graph, const Picture& picture) {
                           picture.nodes[edge.to].kind == PictureNode::Kind::Output;
         if (!ends) ++drawn[{edge.from, edge.to, edge.tensor}];
     }
-    return wanted == drawn ? QString() : QString("%1 connections are drawn, %2 are there").arg(drawn.size()).arg(wanted.size());
+    return wanted == drawn
+               ? QString()
+               : QString("%1 connections are drawn, %2 are there").arg(drawn.size()).arg(wanted.size());
 }
 
 }  // namespace
@@ -100,24 +105,30 @@ class GroupsTest : public QObject {
   private Q_SLOTS:
     void scopesAreGroups() {
         const GraphPtr graph = residual();
-        QCOMPARE(listed(*graph, findGroups(*graph)),
-                 (QStringList{
-                     "/body [/body/0/conv/Conv /body/0/act/Relu /body/0/Add /body/1/conv/Conv /body/1/act/Relu "
-                     "/body/1/Add /body/2/conv/Conv /body/2/act/Relu /body/2/Add] 1",
-                     "/body/0 [/body/0/conv/Conv /body/0/act/Relu /body/0/Add]* 3",
-                     "/body/1 [/body/1/conv/Conv /body/1/act/Relu /body/1/Add]* 3",
-                     "/body/2 [/body/2/conv/Conv /body/2/act/Relu /body/2/Add]* 3",
-                 }));
+        QCOMPARE(
+            listed(*graph, findGroups(*graph)),
+            (QStringList{
+                "/body [/body/0/conv/Conv /body/0/act/Relu /body/0/Add /body/1/conv/Conv /body/1/act/Relu "
+                "/body/1/Add /body/2/conv/Conv /body/2/act/Relu /body/2/Add] 1",
+                "/body/0 [/body/0/conv/Conv /body/0/act/Relu /body/0/Add]* 3",
+                "/body/1 [/body/1/conv/Conv /body/1/act/Relu /body/1/Add]* 3",
+                "/body/2 [/body/2/conv/Conv /body/2/act/Relu /body/2/Add]* 3",
+            }));
     }
 
     void withoutScopesTheShapeMakesBlocks() {
-        const GraphPtr graph = test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
-            "{ a = Relu(x) b = Abs(a) c = Neg(b) d = Add(a, c) e = Abs(d) f = Neg(e) g = Add(d, f) y = Relu(g) }").graph;
+        const GraphPtr graph =
+            test::textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
+                "{ a = Relu(x) b = Abs(a) c = Neg(b) d = Add(a, c) e = Abs(d) f = Neg(e) g = Add(d, f) y = "
+                "Relu(g) }")
+                .graph;
         const QStringList groups = listed(*graph, findGroups(*graph));
         QCOMPARE(groups.size(), 2);
-        QVERIFY2(groups[0].contains("[Abs_1 Neg_2 Add_3]") && groups[0].endsWith(" 2"), qPrintable(groups[0]));
-        QVERIFY2(groups[1].contains("[Abs_4 Neg_5 Add_6]") && groups[1].endsWith(" 2"), qPrintable(groups[1]));
+        QVERIFY2(groups[0].contains("[Abs_1 Neg_2 Add_3]") && groups[0].endsWith(" 2"),
+                 qPrintable(groups[0]));
+        QVERIFY2(groups[1].contains("[Abs_4 Neg_5 Add_6]") && groups[1].endsWith(" 2"),
+                 qPrintable(groups[1]));
     }
 
     void aCollapsedBlockIsOneBox() {
@@ -177,11 +188,14 @@ class GroupsTest : public QObject {
             std::vector<std::string> made{"x"};
             const std::size_t layers = 4 + random() % 60;
             for (std::size_t i = 0; i < layers; ++i) {
-                std::vector<std::string> inputs{made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 6)]};
+                std::vector<std::string> inputs{
+                    made[made.size() - 1 - random() % std::min<std::size_t>(made.size(), 6)]};
                 if (random() % 2) inputs.push_back(made[random() % made.size()]);
                 // Mostly in order, so that some groups can be collapsed and some cannot.
                 const std::size_t scope = (random() % 8 ? i : random() % layers) / 5;
-                made.push_back(sketch.add("/m/" + std::to_string(scope / 3) + "/" + std::to_string(scope) + "/n" + std::to_string(i), "Op", inputs));
+                made.push_back(sketch.add("/m/" + std::to_string(scope / 3) + "/" + std::to_string(scope) +
+                                              "/n" + std::to_string(i),
+                                          "Op", inputs));
             }
             const GraphPtr graph = sketch.build(made.back());
             LayoutOptions options;
@@ -203,12 +217,14 @@ class GroupsTest : public QObject {
         QFETCH(const QString, file);
         QFETCH(const int, most);
         if (test::assets().empty()) QSKIP("no folder of test assets");
-        const GraphPtr graph = loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
+        const GraphPtr graph =
+            loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
         LayoutOptions options;
         for (const Group& group : findGroups(*graph))
             if (group.block) options.collapsed.push_back(group.name);
         const Picture picture = layoutPicture(*graph, options);
-        qInfo("%zu layers in %zu boxes, %zu blocks", graph->nodeCount(), picture.nodes.size(), options.collapsed.size());
+        qInfo("%zu layers in %zu boxes, %zu blocks", graph->nodeCount(), picture.nodes.size(),
+              options.collapsed.size());
         QCOMPARE(flaw(*graph, picture), QString());
         QVERIFY(static_cast<int>(picture.nodes.size()) <= most);
     }

@@ -58,7 +58,8 @@ double exactLoss(const std::vector<float>& values, const TensorQuantizer& quanti
     const double high = low + double(quantizer.scale) * (quantizer.quantMax - quantizer.quantMin);
     double sum = 0;
     for (const float x : values) {
-        const double y = std::nearbyint(std::clamp(double(x), low, high) / double(quantizer.scale)) * double(quantizer.scale);
+        const double y = std::nearbyint(std::clamp(double(x), low, high) / double(quantizer.scale)) *
+                         double(quantizer.scale);
         sum += (y - double(x)) * (y - double(x));
     }
     return sum / double(values.size());
@@ -72,7 +73,8 @@ class IfmrTest : public QObject {
   private Q_SLOTS:
     void generatorGivesTheReferencesNumbers() {
         const std::vector<float> g = vectorG(20000);
-        QVERIFY(near(double(g[0]), -0.5550541281, 1e-7) && near(double(g[1]), 1.4944714308, 1e-7) && near(double(g[2]), -0.9090954065, 1e-7));
+        QVERIFY(near(double(g[0]), -0.5550541281, 1e-7) && near(double(g[1]), 1.4944714308, 1e-7) &&
+                near(double(g[2]), -0.9090954065, 1e-7));
         QVERIFY(near(double(*std::ranges::max_element(g)), 4.0822315216, 1e-7));
     }
 
@@ -89,17 +91,28 @@ class IfmrTest : public QObject {
         QTest::addColumn<int>("offset");
         QTest::addColumn<double>("mse");
         const double p = 0.999999;
-        QTest::newRow("A affine") << "A" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.01568627544 << -64 << 2.05008e-5;
-        QTest::newRow("A symmetric") << "A" << true << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.02362204716 << 0 << 4.64338e-5;
-        QTest::newRow("B affine") << "B" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.0823372528 << -116 << 5.62288e-4;
-        QTest::newRow("B symmetric") << "B" << true << 8 << p << 0.7 << 1.3 << 61 << 29 << 0.1559055001 << 0 << 2.03682e-3;
-        QTest::newRow("B cut, at the edge") << "B" << false << 8 << 0.99 << 0.7 << 1.3 << 61 << 60 << 0.0188596081 << -77 << 0.260680;
-        QTest::newRow("C affine") << "C" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.00784313772 << 63 << 5.12520e-6;
-        QTest::newRow("C symmetric, negative") << "C" << true << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.01171875 << 0 << 1.14530e-5;
-        QTest::newRow("G affine") << "G4000" << false << 8 << p << 0.7 << 1.3 << 61 << 28 << 0.0291033890 << 4 << 7.17650e-5;
-        QTest::newRow("G symmetric") << "G4000" << true << 8 << p << 0.7 << 1.3 << 61 << 28 << 0.0294448249 << 0 << 7.39404e-5;
-        QTest::newRow("G 4 bits, at the edge") << "G4000" << false << 4 << p << 0.7 << 1.3 << 61 << 0 << 0.4266526401 << 1 << 0.0158194856;
-        QTest::newRow("G 4 bits, wider") << "G4000" << false << 4 << p << 0.2 << 1.0 << 80 << 42 << 0.4071941078 << 1 << 0.0145441485;
+        QTest::newRow("A affine") << "A" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.01568627544 << -64
+                                  << 2.05008e-5;
+        QTest::newRow("A symmetric") << "A" << true << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.02362204716 << 0
+                                     << 4.64338e-5;
+        QTest::newRow("B affine") << "B" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.0823372528 << -116
+                                  << 5.62288e-4;
+        QTest::newRow("B symmetric") << "B" << true << 8 << p << 0.7 << 1.3 << 61 << 29 << 0.1559055001 << 0
+                                     << 2.03682e-3;
+        QTest::newRow("B cut, at the edge")
+            << "B" << false << 8 << 0.99 << 0.7 << 1.3 << 61 << 60 << 0.0188596081 << -77 << 0.260680;
+        QTest::newRow("C affine") << "C" << false << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.00784313772 << 63
+                                  << 5.12520e-6;
+        QTest::newRow("C symmetric, negative")
+            << "C" << true << 8 << p << 0.7 << 1.3 << 61 << 30 << 0.01171875 << 0 << 1.14530e-5;
+        QTest::newRow("G affine") << "G4000" << false << 8 << p << 0.7 << 1.3 << 61 << 28 << 0.0291033890 << 4
+                                  << 7.17650e-5;
+        QTest::newRow("G symmetric") << "G4000" << true << 8 << p << 0.7 << 1.3 << 61 << 28 << 0.0294448249
+                                     << 0 << 7.39404e-5;
+        QTest::newRow("G 4 bits, at the edge")
+            << "G4000" << false << 4 << p << 0.7 << 1.3 << 61 << 0 << 0.4266526401 << 1 << 0.0158194856;
+        QTest::newRow("G 4 bits, wider")
+            << "G4000" << false << 4 << p << 0.2 << 1.0 << 80 << 42 << 0.4071941078 << 1 << 0.0145441485;
     }
     void goldenVectors() {
         QFETCH(QString, data);
@@ -111,13 +124,14 @@ class IfmrTest : public QObject {
         CalibrationParameters parameters;
         parameters.maxPercentile = parameters.minPercentile = percentile;
         parameters.searchRange = {start, end};
-        const CalibrationResult result = solveCalibration(test::statisticsOf(vectorOf(data)), {bits, true, symmetric},
-                                                          CalibrationMethod::Ifmr, parameters);
+        const CalibrationResult result = solveCalibration(
+            test::statisticsOf(vectorOf(data)), {bits, true, symmetric}, CalibrationMethod::Ifmr, parameters);
         QTEST(result.candidates, "candidates");
         QTEST(result.index, "index");
         QFETCH(double, scale);
         QFETCH(double, mse);
-        QVERIFY2(near(double(result.quantizer.scale), scale, 1e-6), qPrintable(QString::number(double(result.quantizer.scale), 'g', 10)));
+        QVERIFY2(near(double(result.quantizer.scale), scale, 1e-6),
+                 qPrintable(QString::number(double(result.quantizer.scale), 'g', 10)));
         QTEST(result.quantizer.zeroPoint, "offset");
         QVERIFY2(near(result.loss, mse, 1e-4), qPrintable(QString::number(result.loss, 'g', 8)));
         QVERIFY(!result.approximate);
@@ -127,8 +141,12 @@ class IfmrTest : public QObject {
 
     void unsignedCodesAreShifted() {
         const auto statistics = test::statisticsOf(vectorA());
-        QCOMPARE(solveCalibration(statistics, {8, false, false}, CalibrationMethod::Ifmr, {}).quantizer.zeroPoint, 64);
-        QCOMPARE(solveCalibration(statistics, {8, false, true}, CalibrationMethod::Ifmr, {}).quantizer.zeroPoint, 128);
+        QCOMPARE(
+            solveCalibration(statistics, {8, false, false}, CalibrationMethod::Ifmr, {}).quantizer.zeroPoint,
+            64);
+        QCOMPARE(
+            solveCalibration(statistics, {8, false, true}, CalibrationMethod::Ifmr, {}).quantizer.zeroPoint,
+            128);
     }
 
     void histogramGroupingOnGoldenVectors_data() {
@@ -146,10 +164,11 @@ class IfmrTest : public QObject {
         QFETCH(double, scale);
         CalibrationParameters parameters;
         parameters.numOfBins = 1024;
-        const CalibrationResult result = solveCalibration(test::statisticsOf(vectorG(20000)), {bits, true, symmetric},
-                                                          CalibrationMethod::Hfmg, parameters);
+        const CalibrationResult result = solveCalibration(
+            test::statisticsOf(vectorG(20000)), {bits, true, symmetric}, CalibrationMethod::Hfmg, parameters);
         QCOMPARE(result.candidates, 628);
-        QVERIFY2(near(double(result.quantizer.scale), scale, 1e-6), qPrintable(QString::number(double(result.quantizer.scale), 'g', 10)));
+        QVERIFY2(near(double(result.quantizer.scale), scale, 1e-6),
+                 qPrintable(QString::number(double(result.quantizer.scale), 'g', 10)));
         QTEST(result.quantizer.zeroPoint, "offset");
     }
 
@@ -167,7 +186,8 @@ class IfmrTest : public QObject {
         QVERIFY(row(0.9f, -1, true, 4, 0.125, 0));
     }
 
-    /// Ten million values, more than are stored: the scale from the histogram is as good as that of the exact algorithm.
+    /// Ten million values, more than are stored: the scale from the histogram is as good as that of the exact
+    /// algorithm.
     void boundedVersionIsWithinOnePercent_data() {
         QTest::addColumn<int>("kind");
         QTest::addColumn<int>("bits");
@@ -187,8 +207,10 @@ class IfmrTest : public QObject {
         std::exponential_distribution<float> exponential(1.0f);
         std::vector<float> values(kCount);
         for (std::size_t i = 0; i < kCount; ++i) {
-            if (kind == 1) values[i] = exponential(random) * (i % 100'003 == 0 ? 20.0f : 1.0f);
-            else values[i] = normal(random);
+            if (kind == 1)
+                values[i] = exponential(random) * (i % 100'003 == 0 ? 20.0f : 1.0f);
+            else
+                values[i] = normal(random);
             if (kind == 2) values[i] = std::clamp(values[i], 0.0f, 6.0f);
         }
         const ActivationScheme scheme{bits, true, false};
@@ -206,7 +228,8 @@ class IfmrTest : public QObject {
         const std::uint64_t k = kCount - std::uint64_t(std::floor(0.999999 * double(kCount)));
         const double low = std::min(0.0, double(statistics.distribution->kthSmallest(k)));
         const double loss = exactLoss(all->samples, bounded.quantizer, low);
-        qInfo("candidate %d, exact %d; loss %.6g, exact %.6g; estimated %.6g", bounded.index, exact.index, loss, exact.loss, bounded.loss);
+        qInfo("candidate %d, exact %d; loss %.6g, exact %.6g; estimated %.6g", bounded.index, exact.index,
+              loss, exact.loss, bounded.loss);
         QVERIFY(loss <= 1.01 * exact.loss);
         QVERIFY(near(bounded.loss, loss, 0.01));
     }

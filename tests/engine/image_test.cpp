@@ -130,9 +130,10 @@ class ImageTest : public QObject {
     /// As in Pillow's open(), the orientation in EXIF data is ignored (docs/command_line.md).
     void jpegsAreNotRotated() {
         const Bytes plain = jpeg(24, 16, 3, JCS_RGB);
-        Bytes exif = {0xff, 0xe1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,  // one entry
-                      0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0,                                            // orientation: 6, turned right
-                      0, 0, 0, 0};
+        // one entry
+        Bytes exif = {0xff, 0xe1, 0x00, 0x22, 'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1,
+                      // orientation: 6, turned right
+                      0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0};
         Bytes turned = plain;
         turned.insert(turned.begin() + 2, exif.begin(), exif.end());
         const Image image = decode(turned);

@@ -34,14 +34,16 @@ LayerMatch match(const GraphPtr& before, const GraphPtr& now) {
 /// "a>x b>y; lost c; new z"
 std::string text(const LayerMatch& match) {
     std::string result;
-    for (const auto& [before, now] : match.newNames) result += (result.empty() ? "" : " ") + before + ">" + now;
+    for (const auto& [before, now] : match.newNames)
+        result += (result.empty() ? "" : " ") + before + ">" + now;
     for (const std::string& name : match.unmatched) result += "; lost " + name;
     for (const std::string& name : match.added) result += "; new " + name;
     return result;
 }
 
 /// One 1x1 convolution, a 3x3 one, and a 1x1 one.
-const char* const kThree = "S = Conv(X, A) T = Relu(S) U = Conv<pads = [1,1,1,1]>(T, K) V = Relu(U) Y = Conv(V, B)";
+const char* const kThree =
+    "S = Conv(X, A) T = Relu(S) U = Conv<pads = [1,1,1,1]>(T, K) V = Relu(U) Y = Conv(V, B)";
 
 }  // namespace
 
@@ -52,14 +54,16 @@ class LayerMatchTest : public QObject {
     void theSameModelIsUnchanged() {
         const GraphPtr graph = model(kThree);
         QVERIFY(match(graph, graph).unchanged());
-        QCOMPARE(text(match(graph, graph)), std::string("Conv_0>Conv_0 Conv_2>Conv_2 Conv_4>Conv_4 Relu_1>Relu_1 Relu_3>Relu_3"));
+        QCOMPARE(text(match(graph, graph)),
+                 std::string("Conv_0>Conv_0 Conv_2>Conv_2 Conv_4>Conv_4 Relu_1>Relu_1 Relu_3>Relu_3"));
     }
 
     void otherWeightsAndTensorNamesAreTheSameStructure() {
         const GraphPtr before = model(kThree);
         const GraphPtr now = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             other (float[1,2,4,4] image) => (float[1,2,4,4] scores) <float[2,2,1,1] a = {9,9,9,9}>
-            { s = Conv(image, a) scores = Relu(s) })").graph;
+            { s = Conv(image, a) scores = Relu(s) })")
+                                 .graph;
         const GraphPtr twin = model("S = Conv(X, A) Y = Relu(S)");
         QVERIFY(layerSignatures(*now) == layerSignatures(*twin));
         QVERIFY(layerSignatures(*now)[0].local != layerSignatures(*before)[2].local);  // 1x1, 3x3
@@ -75,27 +79,33 @@ class LayerMatchTest : public QObject {
 
     void numberedNamesShiftWithAnInsertion() {
         const GraphPtr before = model(kThree);
-        const GraphPtr now =
-            model("S = Conv(X, A) T = Relu(S) P = Sigmoid(T) U = Conv<pads = [1,1,1,1]>(P, K) V = Relu(U) Y = Conv(V, B)");
+        const GraphPtr now = model(
+            "S = Conv(X, A) T = Relu(S) P = Sigmoid(T) U = Conv<pads = [1,1,1,1]>(P, K) V = Relu(U) Y = "
+            "Conv(V, B)");
         // Conv_4 now has the Relu's number, and Conv_3 is a new name: the structure decides.
         QCOMPARE(text(match(before, now)),
-                 std::string("Conv_0>Conv_0 Conv_2>Conv_3 Conv_4>Conv_5 Relu_1>Relu_1 Relu_3>Relu_4; new Sigmoid_2"));
+                 std::string(
+                     "Conv_0>Conv_0 Conv_2>Conv_3 Conv_4>Conv_5 Relu_1>Relu_1 Relu_3>Relu_4; new Sigmoid_2"));
     }
 
     void aRemovedLayerIsLost() {
         const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
-        const GraphPtr now = named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "head"});
-        QCOMPARE(text(match(before, now)), std::string("head>head stem>stem stem_act>stem_act; lost mid; lost mid_act"));
+        const GraphPtr now =
+            named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "head"});
+        QCOMPARE(text(match(before, now)),
+                 std::string("head>head stem>stem stem_act>stem_act; lost mid; lost mid_act"));
     }
 
     void equalBlocksAreMatchedByOrder() {
-        const std::string body = "S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Z = Relu(W) Y = Relu(Z)";
+        const std::string body =
+            "S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Z = Relu(W) Y = Relu(Z)";
         const GraphPtr before = named(model(body), {"a", "b", "c", "d", "e", "f", "g"});
         const GraphPtr now = named(model(body), {"1", "2", "3", "d", "5", "6", "7"});
         QCOMPARE(text(match(before, now)), std::string("a>1 b>2 c>3 d>d e>5 f>6 g>7"));
         // One layer fewer in the middle: it is unknown which one is missing, so none is matched.
         const GraphPtr fewer =
-            named(model("S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Y = Relu(W)"), {"1", "2", "3", "4", "5", "6"});
+            named(model("S = Relu(X) T = Relu(S) U = Relu(T) V = Relu(U) W = Relu(V) Y = Relu(W)"),
+                  {"1", "2", "3", "4", "5", "6"});
         const LayerMatch guess = match(before, fewer);
         QCOMPARE(guess.newNames.count("d"), std::size_t(0));
         QCOMPARE(guess.newNames.at("a"), std::string("1"));
@@ -146,12 +156,14 @@ class LayerMatchTest : public QObject {
                           {SkipKind::Type, {}, {}, {}, "Relu", {}}};
         QVERIFY(adapted.config == expected);
         QCOMPARE(adapted.dropped.size(), std::size_t(1));
-        QVERIFY2(adapted.dropped[0].find("names matching /^mid/") != std::string::npos, adapted.dropped[0].c_str());
+        QVERIFY2(adapted.dropped[0].find("names matching /^mid/") != std::string::npos,
+                 adapted.dropped[0].c_str());
     }
 
     void whatNamesLostLayersIsDroppedAndListed() {
         const GraphPtr before = named(model(kThree), {"stem", "stem_act", "mid", "mid_act", "head"});
-        const GraphPtr now = named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "head"});
+        const GraphPtr now =
+            named(model("S = Conv(X, A) T = Relu(S) Y = Conv(T, B)"), {"stem", "stem_act", "head"});
         QuantizationConfig config;
         config.layers["mid"].quantize = true;
         config.layers["head"].quantize = true;

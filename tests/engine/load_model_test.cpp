@@ -41,7 +41,9 @@ class LoadModelTest : public QObject {
     Q_OBJECT
 
   private:
-    std::filesystem::path file(const std::string& name) const { return m_folder.path().toStdString() + "/" + name; }
+    std::filesystem::path file(const std::string& name) const {
+        return m_folder.path().toStdString() + "/" + name;
+    }
     QTemporaryDir m_folder;
 
   private Q_SLOTS:
@@ -73,7 +75,9 @@ class LoadModelTest : public QObject {
 
     void filesThatAreNotModelsAreReported() {
         std::ofstream(file("text.onnx")) << "this is a text file, nothing else\n";
-        QVERIFY(messageOf([&] { loadModel(file("text.onnx")); }).contains("model 'text.onnx': this is not an ONNX model"));
+        QVERIFY(messageOf([&] {
+                    loadModel(file("text.onnx"));
+                }).contains("model 'text.onnx': this is not an ONNX model"));
         std::ofstream(file("empty.onnx"));
         QVERIFY(messageOf([&] { loadModel(file("empty.onnx")); }).contains("empty"));
         QVERIFY(messageOf([&] { loadModel(file("missing.onnx")); }).contains("there is no file"));
@@ -84,23 +88,28 @@ class LoadModelTest : public QObject {
         const std::string bytes = test::textModelBytes(kSmall);
         for (const std::size_t size : {bytes.size() - 1, bytes.size() / 2, std::size_t{5}}) {
             const QString message = messageOf([&] { parseModel(bytes.data(), size); });
-            QVERIFY2(message != "no error", qPrintable(QString("%1 of %2 bytes").arg(size).arg(bytes.size())));
+            QVERIFY2(message != "no error",
+                     qPrintable(QString("%1 of %2 bytes").arg(size).arg(bytes.size())));
         }
     }
 
     void danglingTensorsAndCyclesAreNamed() {
         const QString dangling = messageOf([] {
-            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, Z) }");
+            textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, Z) "
+                "}");
         });
         QVERIFY2(dangling.contains("'Z'"), qPrintable(dangling));
         const QString cycle = messageOf([] {
-            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
-                      "{ A = Add (X, B) B = Relu (A) Y = Relu (B) }");
+            textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
+                "{ A = Add (X, B) B = Relu (A) Y = Relu (B) }");
         });
         QVERIFY2(cycle.contains("cycle"), qPrintable(cycle));
         const QString twice = messageOf([] {
-            textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
-                      "{ Y = Relu (X) Y = Neg (X) }");
+            textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) "
+                "{ Y = Relu (X) Y = Neg (X) }");
         });
         QVERIFY2(twice.contains("two nodes"), qPrintable(twice));
     }
@@ -108,11 +117,16 @@ class LoadModelTest : public QObject {
     void externalDataStaysInTheFolder_data() {
         QTest::addColumn<QString>("location");
         QTest::addColumn<QString>("says");
-        QTest::newRow("next to the model") << "weights.bin" << "no error";
-        QTest::newRow("missing") << "nothing.bin" << "is missing";
-        QTest::newRow("absolute") << "/etc/passwd" << "only files in the model's folder";
-        QTest::newRow("above") << "../outside.bin" << "outside the model's folder";
-        QTest::newRow("through a link") << "link/outside.bin" << "outside the model's folder";
+        QTest::newRow("next to the model") << "weights.bin"
+                                           << "no error";
+        QTest::newRow("missing") << "nothing.bin"
+                                 << "is missing";
+        QTest::newRow("absolute") << "/etc/passwd"
+                                  << "only files in the model's folder";
+        QTest::newRow("above") << "../outside.bin"
+                               << "outside the model's folder";
+        QTest::newRow("through a link") << "link/outside.bin"
+                                        << "outside the model's folder";
     }
     void externalDataStaysInTheFolder() {
         QFETCH(QString, location);
@@ -121,7 +135,8 @@ class LoadModelTest : public QObject {
         std::filesystem::create_directories(root / "model");
         const float values[2] = {1, 2};
         for (const auto& place : {root / "model" / "weights.bin", root / "outside.bin"})
-            std::ofstream(place, std::ios::binary).write(reinterpret_cast<const char*>(values), sizeof values);
+            std::ofstream(place, std::ios::binary)
+                .write(reinterpret_cast<const char*>(values), sizeof values);
         if (!std::filesystem::exists(root / "model" / "link"))
             std::filesystem::create_directory_symlink(root, root / "model" / "link");
 

@@ -38,12 +38,15 @@ class NameListsTest : public QObject {
     void nncf() {
         const ExportResult result = exported("nncf", tuned());
         QVERIFY(matchesGolden(result.files[0].text, "nncf.py"));
-        QVERIFY(result.files[0].text.find("nncf.Subgraph(inputs=[\"/stem/Conv\"], outputs=[\n            \"/dw/Conv\",\n        ])") !=
-                std::string::npos);
+        QVERIFY(
+            result.files[0].text.find(
+                "nncf.Subgraph(inputs=[\"/stem/Conv\"], outputs=[\n            \"/dw/Conv\",\n        ])") !=
+            std::string::npos);
         QVERIFY(joined(result.notices).find("leave-until") == std::string::npos);
         QuantizationConfig against = tuned();
         against.layers["/dw/Conv"].quantize = true;
-        QVERIFY(says(exported("nncf", against).notices, "'/dw/Conv' is quantized here although a rule skips it, which NNCF cannot express"));
+        QVERIFY(says(exported("nncf", against).notices,
+                     "'/dw/Conv' is quantized here although a rule skips it, which NNCF cannot express"));
     }
 
     void modelOpt() {
@@ -57,7 +60,8 @@ class NameListsTest : public QObject {
         builder.node(NodeId(std::size_t(10))).name = "head.1+(x)";
         config.rules = {};
         config.layers["head.1+(x)"].quantize = false;
-        const ExportResult odd = dialectNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
+        const ExportResult odd =
+            dialectNamed("modelopt", false).write(exportSource(builder.build(), config, "net.py"));
         QVERIFY(odd.files[0].text.find(R"("^head\\.1\\+\\(x\\)$")") != std::string::npos);
     }
 
@@ -65,7 +69,8 @@ class NameListsTest : public QObject {
         QuantizationConfig config = tuned();
         config.transforms.npuOperators.averagePool = true;
         for (const char* dialect : {"nncf", "modelopt", "onnxruntime", "clika", "amct"})
-            QVERIFY2(says(exported(dialect, config).notices, "NPU arithmetic for means (npu_operators)"), dialect);
+            QVERIFY2(says(exported(dialect, config).notices, "NPU arithmetic for means (npu_operators)"),
+                     dialect);
     }
 
     void pythonCompilesThem() {

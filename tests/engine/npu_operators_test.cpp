@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The NPU's operator implementations compared with the factors and slopes that AMD Quark 0.11.2 wrote into
 // small models.
+#include "transform/npu_operators.h"
+
 #include <QtTest>
 
 #include "quantize/plan.h"
 #include "support/small_graph.h"
-#include "transform/npu_operators.h"
 
 using namespace quantloupe;
 using test::constantOf;
@@ -45,7 +46,9 @@ class NpuOperatorsTest : public QObject {
     }
 
     void averagePoolHasItsFactorInside() {
-        const GraphPtr source = graph("(float[1,1,4,4] x) => (float[1,1,2,2] y) { p = AveragePool<kernel_shape = [3, 3]>(x)\n y = Relu(p) }");
+        const GraphPtr source = graph(
+            "(float[1,1,4,4] x) => (float[1,1,2,2] y) { p = AveragePool<kernel_shape = [3, 3]>(x)\n y = "
+            "Relu(p) }");
         const Prepared p = npu(source, kAll);
         QCOMPARE(ops(*p.graph), QString("AveragePool Mul Relu"));
         QCOMPARE(constantOf(*p.graph, NodeId(1), 1), std::vector<float>{0.984375f});
@@ -53,7 +56,8 @@ class NpuOperatorsTest : public QObject {
         QCOMPARE(p.sourceOf[2], NodeId(1));
         QCOMPARE(p.layerMappings[1].prepared, NodeId(2));
         QVERIFY(p.layerMappings[0].note.find("0.984375 times") != std::string::npos);
-        QCOMPARE(test::run(p.graph, {1, 1, 4, 4}, std::vector<float>(16, 2.0f)), std::vector<float>(4, 1.96875f));
+        QCOMPARE(test::run(p.graph, {1, 1, 4, 4}, std::vector<float>(16, 2.0f)),
+                 std::vector<float>(4, 1.96875f));
         QCOMPARE(ops(*npu(source, {}).graph), QString("AveragePool Relu"));
 
         QuantizationConfig config;
@@ -64,12 +68,14 @@ class NpuOperatorsTest : public QObject {
     }
 
     void meansOverPowersOfTwoStay() {
-        const GraphPtr source = graph("(float[1,1,4,4] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
+        const GraphPtr source =
+            graph("(float[1,1,4,4] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
         QCOMPARE(ops(*npu(source, kAll).graph), QString("GlobalAveragePool"));
     }
 
     void unknownExtentsAreReported() {
-        const GraphPtr source = graph("(float[1,1,H,W] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
+        const GraphPtr source =
+            graph("(float[1,1,H,W] x) => (float[1,1,1,1] y) { y = GlobalAveragePool(x) }");
         const Prepared p = npu(source, kAll);
         QCOMPARE(ops(*p.graph), QString("GlobalAveragePool"));
         QVERIFY(test::lines(p.notices).contains("the NPU's divisor is not simulated"));
@@ -92,7 +98,8 @@ class NpuOperatorsTest : public QObject {
     }
 
     void skippedLayersAreLeftAlone() {
-        const GraphPtr source = graph("(float[1,1,4,4] x) => (float[1,1,2,2] y) { y = AveragePool<kernel_shape = [3, 3]>(x) }");
+        const GraphPtr source =
+            graph("(float[1,1,4,4] x) => (float[1,1,2,2] y) { y = AveragePool<kernel_shape = [3, 3]>(x) }");
         TransformOptions transforms;
         transforms.npuOperators = kAll;
         transforms.equalization.excludeSkipped = true;

@@ -5,9 +5,9 @@
 
 #include <QRegularExpression>
 #include <QtTest>
-#include <ranges>
 #include <array>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/atomic_file.h"
@@ -15,7 +15,7 @@
 #include "model/graph_builder.h"
 #include "model/load_model.h"
 #include "model/onnx_proto.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "runtime/workers.h"
 
 using namespace quantloupe;
@@ -25,31 +25,63 @@ namespace {
 
 const fs::path kTests = "/usr/share/libonnx-testdata/data/node";
 
-/// Tests whose expected values differ from ONNX Runtime 1.32, whose values Quantloupe computes: the expected ones count a fraction of a
-/// pixel in the size of a resized image, and truncate floats to bfloat16 instead of rounding them.
+/// Tests whose expected values differ from ONNX Runtime 1.32, whose values Quantloupe computes: the expected
+/// ones count a fraction of a pixel in the size of a resized image, and truncate floats to bfloat16 instead
+/// of rounding them.
 const std::map<std::string, std::vector<double>> kOnnxRuntimeValues = [] {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     std::map<std::string, std::vector<double>> all{
         {"test_resize_downsample_scales_cubic_align_corners", {1, 2.5, 4, 7, 8.5, 10, 13, 14.5, 16}},
         {"test_resize_downsample_scales_linear_align_corners", {1, 4}}};
-    for (const char* name : {"test_cast_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16_expanded"})
-        all[name] = {0.478515625, 0.48046875, 0.5, 0.8203125, 0.470703125, 0.81640625, 0.2109375, 0.72265625,
-                     std::numeric_limits<double>::quiet_NaN(), kInfinity, kInfinity, -kInfinity};
+    for (const char* name : {"test_cast_FLOAT_to_BFLOAT16", "test_castlike_FLOAT_to_BFLOAT16",
+                             "test_castlike_FLOAT_to_BFLOAT16_expanded"})
+        all[name] = {0.478515625, 0.48046875,  0.5,
+                     0.8203125,   0.470703125, 0.81640625,
+                     0.2109375,   0.72265625,  std::numeric_limits<double>::quiet_NaN(),
+                     kInfinity,   kInfinity,   -kInfinity};
     return all;
 }();
 
 /// Tolerance relative to max |expected|. ONNX uses 1e-3.
 double toleranceOf(const std::string& name) {
-    if (name.find("window") != std::string::npos) return 1e-4;  // float32 operations one by one against float64
+    // float32 operations one by one against float64
+    if (name.find("window") != std::string::npos) return 1e-4;
     if (name.find("roialign") != std::string::npos) return 1e-4;  // expected values of four decimals
     return 1e-5;
 }
 
 /// Inputs after the first that are data inputs; the others are constants, as in networks.
 bool comesWithData(const std::string& op, std::size_t input) {
-    static const std::set<std::string> kOperands = {
-        "Add", "Sub", "Mul", "Div", "Pow", "Mod", "MatMul", "Concat", "PRelu", "Max", "Min", "Sum", "Mean", "Equal", "Greater",
-        "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor", "Where", "Gather", "GatherElements", "GatherND", "Scatter", "ScatterElements", "ScatterND", "Einsum", "GridSample"};
+    static const std::set<std::string> kOperands = {"Add",
+                                                    "Sub",
+                                                    "Mul",
+                                                    "Div",
+                                                    "Pow",
+                                                    "Mod",
+                                                    "MatMul",
+                                                    "Concat",
+                                                    "PRelu",
+                                                    "Max",
+                                                    "Min",
+                                                    "Sum",
+                                                    "Mean",
+                                                    "Equal",
+                                                    "Greater",
+                                                    "GreaterOrEqual",
+                                                    "Less",
+                                                    "LessOrEqual",
+                                                    "And",
+                                                    "Or",
+                                                    "Xor",
+                                                    "Where",
+                                                    "Gather",
+                                                    "GatherElements",
+                                                    "GatherND",
+                                                    "Scatter",
+                                                    "ScatterElements",
+                                                    "ScatterND",
+                                                    "Einsum",
+                                                    "GridSample"};
     static const std::set<std::string> kAllConstant = {"ConstantOfShape", "Range"};
     return kOperands.contains(op) || (input == 0 && !kAllConstant.contains(op));
 }
@@ -58,7 +90,8 @@ bool comesWithData(const std::string& op, std::size_t input) {
 ConstantPtr readTensor(const fs::path& path, const onnx::ValueInfoProto& declared) {
     auto tensor = std::make_shared<onnx::TensorProto>();
     if (!tensor->ParseFromString(readFile(path))) return nullptr;
-    if (declared.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16) tensor->set_data_type(onnx::TensorProto::BFLOAT16);
+    if (declared.type().tensor_type().elem_type() == onnx::TensorProto::BFLOAT16)
+        tensor->set_data_type(onnx::TensorProto::BFLOAT16);
     return constantFromProto(*tensor, tensor, {});
 }
 
@@ -68,7 +101,7 @@ class OnnxNodeTest : public QObject {
     Q_OBJECT
 
     /// Tests by outcome, and each operator's.
-    std::map<std::string, std::string> m_refused;  ///< test, reason
+    std::map<std::string, std::string> m_refused;           ///< test, reason
     std::map<std::string, std::array<int, 2>> m_operators;  ///< passed, refused
 
   private Q_SLOTS:
@@ -82,7 +115,8 @@ class OnnxNodeTest : public QObject {
         std::vector<std::string> names;
         for (const auto& entry : fs::directory_iterator(kTests)) names.push_back(entry.path().filename());
         std::sort(names.begin(), names.end());
-        for (const std::string& name : names) QTest::newRow(name.c_str()) << QString::fromStdString((kTests / name).string());
+        for (const std::string& name : names)
+            QTest::newRow(name.c_str()) << QString::fromStdString((kTests / name).string());
     }
 
     /// Results are right or refused with a reason, never wrong.
@@ -118,18 +152,23 @@ class OnnxNodeTest : public QObject {
         for (const auto& [name, reason] : m_refused) byReason[reason].push_back(name);
         std::string text = fmt::format(
             "# Operators\n\nGenerated by `onnx_node_test` with `QUANTLOUPE_UPDATE=1`; do not edit.\n\n"
-            "The test runs all {} node tests of ONNX 1.12 (Debian's package libonnx-testdata) and compares the results with the "
-            "expected values: **{} pass, {} are refused with a reason, 0 are wrong.** Of those that pass, {} have the values that ONNX Runtime "
+            "The test runs all {} node tests of ONNX 1.12 (Debian's package libonnx-testdata) and compares "
+            "the results with the "
+            "expected values: **{} pass, {} are refused with a reason, 0 are wrong.** Of those that pass, {} "
+            "have the values that ONNX Runtime "
             "computes, which differ from the expected ones: {}.\n\n"
             "A network with an operator that is refused is evaluated up to that operator, see "
             "[Networks that are evaluated in part](command_line.md#networks-that-are-evaluated-in-part).\n\n"
-            "## By operator\n\n| operator | passed | refused |\n|---|---|---|\n{}\n## Why tests are refused\n\n",
-            passed + refused, passed, refused, kOnnxRuntimeValues.size(), fmt::join(std::views::keys(kOnnxRuntimeValues), ", "), table);
+            "## By operator\n\n| operator | passed | refused |\n|---|---|---|\n{}\n## Why tests are "
+            "refused\n\n",
+            passed + refused, passed, refused, kOnnxRuntimeValues.size(),
+            fmt::join(std::views::keys(kOnnxRuntimeValues), ", "), table);
         for (const auto& [reason, names] : byReason)
             text += fmt::format("- {}: {}\n", reason, fmt::join(names, ", "));
         const fs::path file = fs::path(QUANTLOUPE_SOURCE_DIR) / "docs/operators.md";
         if (qEnvironmentVariableIsSet("QUANTLOUPE_UPDATE")) writeFileAtomically(file, text);
-        QVERIFY2(fs::exists(file) && readFile(file) == text, "run this test with QUANTLOUPE_UPDATE=1 and look at the changes");
+        QVERIFY2(fs::exists(file) && readFile(file) == text,
+                 "run this test with QUANTLOUPE_UPDATE=1 and look at the changes");
     }
 
   private:
@@ -146,7 +185,8 @@ class OnnxNodeTest : public QObject {
     void refuse(const std::string& name, const std::string& op, std::string reason) {
         // Names of tensors and nodes differ from test to test.
         static const std::vector<std::pair<QRegularExpression, QString>> general = {
-            {QRegularExpression("model 'model.onnx': "), ""}, {QRegularExpression("^node '[^']*' \\(([^)]*)\\): "), "\\1: "},
+            {QRegularExpression("model 'model.onnx': "), ""},
+            {QRegularExpression("^node '[^']*' \\(([^)]*)\\): "), "\\1: "},
             {QRegularExpression("tensor '[^']*'"), "a tensor"}};
         QString text = QString::fromStdString(reason);
         for (const auto& [pattern, with] : general) text.replace(pattern, with);
@@ -165,12 +205,14 @@ class OnnxNodeTest : public QObject {
         std::map<TensorId, ConstantPtr> bound;
         for (std::size_t i = 0; i < model.graph->inputs().size(); ++i) {
             const TensorId input = model.graph->inputs()[i];
-            ConstantPtr value = readTensor(data / fmt::format("input_{}.pb", i), file.graph().input(static_cast<int>(i)));
+            ConstantPtr value =
+                readTensor(data / fmt::format("input_{}.pb", i), file.graph().input(static_cast<int>(i)));
             if (!value) fail(ErrorKind::Unsupported, "inputs that are no tensors are not supported");
             std::size_t position = 0;
             if (model.graph->nodeCount() > 0) {
                 const auto& inputs = model.graph->nodes()[0].inputs;
-                position = static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), input) - inputs.begin());
+                position =
+                    static_cast<std::size_t>(std::find(inputs.begin(), inputs.end(), input) - inputs.begin());
             }
             if (!allKnown && comesWithData(op, position)) {
                 spec.inputs[input] = {value->type(), value->dims(), Layout::Plain};
@@ -186,7 +228,8 @@ class OnnxNodeTest : public QObject {
 
         for (std::size_t o = 0; o < model.graph->outputs().size(); ++o) {
             const TensorId output = model.graph->outputs()[o];
-            const ConstantPtr expected = readTensor(data / fmt::format("output_{}.pb", o), file.graph().output(static_cast<int>(o)));
+            const ConstantPtr expected =
+                readTensor(data / fmt::format("output_{}.pb", o), file.graph().output(static_cast<int>(o)));
             if (!expected) fail(ErrorKind::Unsupported, "outputs that are no tensors are not supported");
             const TensorDesc& desc = program->desc(output);
             QCOMPARE(dataTypeName(desc.type), dataTypeName(expected->type()));
@@ -195,7 +238,8 @@ class OnnxNodeTest : public QObject {
             if (!plain.empty()) convertLayout(desc, workspace.data(output), Layout::Plain, plain.data());
             const auto other = kOnnxRuntimeValues.find(path.filename());
             compare(Constant::fromBytes(desc.type, desc.dims, plain)->toDoubles(),
-                    other == kOnnxRuntimeValues.end() ? expected->toDoubles() : other->second, toleranceOf(path.filename()));
+                    other == kOnnxRuntimeValues.end() ? expected->toDoubles() : other->second,
+                    toleranceOf(path.filename()));
         }
     }
 
@@ -203,11 +247,13 @@ class OnnxNodeTest : public QObject {
         double largest = 1, worst = 0;
         for (std::size_t i = 0; i < truth.size(); ++i) {
             if (found[i] == truth[i] || (std::isnan(found[i]) && std::isnan(truth[i]))) continue;
-            QVERIFY2(std::isfinite(truth[i]) && std::isfinite(found[i]), "not a number or infinite where the other is not");
+            QVERIFY2(std::isfinite(truth[i]) && std::isfinite(found[i]),
+                     "not a number or infinite where the other is not");
             largest = std::max(largest, std::abs(truth[i]));
             worst = std::max(worst, std::abs(truth[i] - found[i]));
         }
-        QVERIFY2(worst <= tolerance * largest, qPrintable(QString("off by %1 of %2").arg(worst).arg(largest)));
+        QVERIFY2(worst <= tolerance * largest,
+                 qPrintable(QString("off by %1 of %2").arg(worst).arg(largest)));
     }
 };
 

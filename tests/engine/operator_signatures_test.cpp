@@ -53,7 +53,8 @@ void open(const std::string& op, const std::vector<std::string>& inputs, int out
     onnx::ValueInfoProto& x = *graph.add_input();
     x.set_name("x");
     x.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-    for (const int dim : {1, 4, 4, 4}) x.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
+    for (const int dim : {1, 4, 4, 4})
+        x.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(dim);
     onnx::NodeProto& node = *graph.add_node();
     node.set_name("n");
     node.set_op_type(op);
@@ -73,15 +74,16 @@ void open(const std::string& op, const std::vector<std::string>& inputs, int out
 class OperatorSignaturesTest : public QObject {
     Q_OBJECT
 
-    static void refused(const char* message, const std::string& op, const std::vector<std::string>& inputs, int outputs,
-                        const std::vector<onnx::AttributeProto>& attributes = {}) {
+    static void refused(const char* message, const std::string& op, const std::vector<std::string>& inputs,
+                        int outputs, const std::vector<onnx::AttributeProto>& attributes = {}) {
         try {
             open(op, inputs, outputs, attributes);
             QFAIL((op + ": no error that says: " + message).c_str());
         } catch (const Error& error) {
             QCOMPARE(error.kind(), ErrorKind::BadInput);
             QVERIFY2(QString(error.what()).contains(message), error.what());
-            QVERIFY2(QString(error.what()).contains("node 'n' (" + QString::fromStdString(op) + ")"), error.what());
+            QVERIFY2(QString(error.what()).contains("node 'n' (" + QString::fromStdString(op) + ")"),
+                     error.what());
         }
     }
 
@@ -93,12 +95,17 @@ class OperatorSignaturesTest : public QObject {
         refused("its input 0 is missing", "Add", {"", "x"}, 1);
         refused("needs at least one", "Concat", {}, 1, {integer("axis", 0)});
         refused("it has 2 outputs, but Relu has at most 1", "Relu", {"x"}, 2);
-        refused("'strides' is 0", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), integers("strides", {0, 1})});
-        refused("'blocksize' is 4294967296", "DepthToSpace", {"x"}, 1, {integer("blocksize", std::int64_t{1} << 32)});
-        refused("'auto_pad' is 'BOGUS'", "MaxPool", {"x"}, 1, {integers("kernel_shape", {1, 1}), text("auto_pad", "BOGUS")});
-        refused("its attribute 'axis' must be an integer, not a number", "Softmax", {"x"}, 1, {real("axis", 1.5f)});
+        refused("'strides' is 0", "MaxPool", {"x"}, 1,
+                {integers("kernel_shape", {1, 1}), integers("strides", {0, 1})});
+        refused("'blocksize' is 4294967296", "DepthToSpace", {"x"}, 1,
+                {integer("blocksize", std::int64_t{1} << 32)});
+        refused("'auto_pad' is 'BOGUS'", "MaxPool", {"x"}, 1,
+                {integers("kernel_shape", {1, 1}), text("auto_pad", "BOGUS")});
+        refused("its attribute 'axis' must be an integer, not a number", "Softmax", {"x"}, 1,
+                {real("axis", 1.5f)});
         refused("'perm' is -1", "Transpose", {"x"}, 1, {integers("perm", {-1, 0, 1, 2})});
-        refused("'hidden_size' is 2147483648", "LSTM", {"x", "x", "x"}, 1, {integer("hidden_size", std::int64_t{1} << 31)});
+        refused("'hidden_size' is 2147483648", "LSTM", {"x", "x", "x"}, 1,
+                {integer("hidden_size", std::int64_t{1} << 31)});
     }
 
     void subgraphsMustBeThere() {
@@ -112,7 +119,7 @@ class OperatorSignaturesTest : public QObject {
         open("RandomNormal", {}, 1, {integers("shape", {1})});
         open("SequenceEmpty", {}, 1);
         open("Softmax", {"x"}, 1, {integer("axis", -1)});
-        open("Whatever", {"x", "", "x"}, 3);               // not an operator of ONNX
+        open("Whatever", {"x", "", "x"}, 3);     // not an operator of ONNX
         open("Relu", {}, 1, {}, "com.example");  // another domain
     }
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and depthwise convolutions give the same bits on every processor: compares each kind of
 // tile that this processor can run with a sequential sum.
-#include "runtime/ordered_tiles.h"
+#include "runtime/ordered/ordered_tiles.h"
 
 #include <QtTest>
 #include <bit>

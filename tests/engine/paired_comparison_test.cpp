@@ -82,7 +82,8 @@ class PairedComparisonTest : public QObject {
     }
 
     void manyTrials() {
-        // The middle of a fair million: (1 + P(X = n/2)) / 2, where P(X = n/2) = 1 / sqrt(pi n / 2) (1 - 1 / (4 n)).
+        // The middle of a fair million: (1 + P(X = n/2)) / 2, where P(X = n/2) = 1 / sqrt(pi n / 2) (1 - 1 /
+        // (4 n)).
         const double n = 1e6, middle = (1 - 1 / (4 * n)) / std::sqrt(M_PI * n / 2);
         QVERIFY(near(binomialUpperTail(500000, 1000000, 0.5), (1 + middle) / 2, 1e-8));
     }
@@ -136,8 +137,10 @@ class PairedComparisonTest : public QObject {
             std::size_t fixed = 0, broken = 0;
             for (int i = 0; i < 300; ++i) {
                 const double draw = uniform(random);
-                if (draw < 0.04) ++fixed;
-                else if (draw < 0.08) ++broken;
+                if (draw < 0.04)
+                    ++fixed;
+                else if (draw < 0.08)
+                    ++broken;
             }
             const ChangeVerdict verdict = comparePaired(fixed, broken, 300).verdict;
             if (verdict == ChangeVerdict::Gain || verdict == ChangeVerdict::Loss) ++alarms;
@@ -166,7 +169,8 @@ class PairedComparisonTest : public QObject {
         QVERIFY(same.low < 0 && same.high > 0 && same.high < 0.02);
         const RateInterval turned = pairedDropInterval({36, 2, 12, 0});
         QVERIFY(near(turned.low, -published.high, 1e-12) && near(turned.high, -published.low, 1e-12));
-        // "Before" is always right: the interval is that of the other rate plus the small uncertainty of 500 of 500.
+        // "Before" is always right: the interval is that of the other rate plus the small uncertainty of 500
+        // of 500.
         const RateInterval perfect = pairedDropInterval({470, 30, 0, 0});
         QVERIFY(perfect.low > 0.035 && perfect.high < 1 - wilsonInterval(470, 500).low + 1e-12);
         const RateInterval none = pairedDropInterval({});

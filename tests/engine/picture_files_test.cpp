@@ -179,8 +179,12 @@ void PictureFilesTest::svgFile() {
         }
     }
     QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-    const std::map<QString, int> wanted{  // including one of each in the legend
-        {"", 1}, {"#2f6fde", 3}, {"#2f9e5b", 3}, {"#d9a406", 2}, {"#8a94a3", 2}};
+    const std::map<QString, int> wanted{// including one of each in the legend
+                                        {"", 1},
+                                        {"#2f6fde", 3},
+                                        {"#2f9e5b", 3},
+                                        {"#d9a406", 2},
+                                        {"#8a94a3", 2}};
     QCOMPARE(outlines, wanted);
     QCOMPARE(edges, 6);
     QCOMPARE(arrows, 6);

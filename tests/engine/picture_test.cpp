@@ -373,7 +373,8 @@ void PictureTest::trunkIsStraight() {
         "y = Add(d, f) }");
     const Picture picture = layoutPicture(*graph);
     for (const PictureNode& node : picture.nodes) QCOMPARE(node.box.x, picture.nodes.front().box.x);
-    QVERIFY(picture.width > picture.nodes.front().box.width + 32);  // room for the skip connections next to it
+    // room for the skip connections next to it
+    QVERIFY(picture.width > picture.nodes.front().box.width + 32);
 }
 
 void PictureTest::cancels() {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Saved layouts: round trips, and damaged files are ignored.
-#include "picture/place_picture.h"
-
 #include <QTest>
 #include <random>
 
+#include "picture/place_picture.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
@@ -13,8 +12,10 @@ class PlacesFileTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
     void initTestCase() {
-        m_graph = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
-                                  "{ a = Relu(x) b = Abs(a) c = Neg(b) d = Add(a, c) e = Abs(d) y = Add(d, e) }").graph;
+        m_graph = test::textModel(
+                      "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) "
+                      "{ a = Relu(x) b = Abs(a) c = Neg(b) d = Add(a, c) e = Abs(d) y = Add(d, e) }")
+                      .graph;
         m_placed = layoutPicture(*m_graph);
     }
 
@@ -27,7 +28,8 @@ class PlacesFileTest : public QObject {
             QVERIFY(picture.nodes[i].box == m_placed.nodes[i].box);
             QCOMPARE(picture.nodes[i].title, m_placed.nodes[i].title);
         }
-        for (std::size_t e = 0; e < picture.edges.size(); ++e) QVERIFY(picture.edges[e].points == m_placed.edges[e].points);
+        for (std::size_t e = 0; e < picture.edges.size(); ++e)
+            QVERIFY(picture.edges[e].points == m_placed.edges[e].points);
         QCOMPARE(picture.frames.size(), m_placed.frames.size());
     }
 
@@ -42,13 +44,17 @@ class PlacesFileTest : public QObject {
             else
                 bad[random() % bad.size()] ^= static_cast<char>(1 << random() % 8);
             Picture picture = describePicture(*m_graph);
-            QVERIFY2(!readPlaces(bad, picture), qPrintable(QString("seed %1, round %2").arg(seed).arg(round)));
+            QVERIFY2(!readPlaces(bad, picture),
+                     qPrintable(QString("seed %1, round %2").arg(seed).arg(round)));
             QVERIFY(picture.edges[0].points.empty());
         }
     }
 
     void anotherGraphDoesNotTakeThem() {
-        const GraphPtr other = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) }").graph;
+        const GraphPtr other =
+            test::textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] x) => (float[2] y) { y = Relu(x) }")
+                .graph;
         Picture picture = describePicture(*other);
         QVERIFY(!readPlaces(writePlaces(m_placed), picture));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The executor: fusion, layouts, quantizers, cuts, and the float outputs of real networks.
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 #include <QtTest>
 
@@ -10,8 +10,8 @@
 #include "support/small_graph.h"
 
 using namespace quantloupe;
-using test::run;
 using quantloupe::test::textModel;
+using test::run;
 
 namespace {
 
@@ -42,32 +42,40 @@ class ProgramTest : public QObject {
     void emptyExtentsGiveEmptySums() {
         // An empty sum of products is 0; a result without columns has no values.
         const GraphPtr inner = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-            net (float[2,0] X) => (float[2,3] Y) <float[0,3] W = {}> { Y = MatMul(X, W) })").graph;
+            net (float[2,0] X) => (float[2,3] Y) <float[0,3] W = {}> { Y = MatMul(X, W) })")
+                                   .graph;
         QCOMPARE(run(inner, {2, 0}, {}), std::vector<float>(6, 0));
         const GraphPtr columns = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-            net (float[2,3] X) => (float[2,0] Y) <float[3,0] W = {}> { Y = Gemm(X, W) })").graph;
+            net (float[2,3] X) => (float[2,0] Y) <float[3,0] W = {}> { Y = Gemm(X, W) })")
+                                     .graph;
         QCOMPARE(run(columns, {2, 3}, std::vector<float>(6, 1)), std::vector<float>());
     }
 
     void anAverageOverPaddingAloneIsZero() {
         // The last window begins at position 3, after the only two values and one value of padding.
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-            net (float[1,1,2] X) => (float[1,1,2] Y) { Y = AveragePool<kernel_shape = [1], strides = [3], pads = [0, 2]>(X) })").graph;
+            net (float[1,1,2] X) => (float[1,1,2] Y) { Y = AveragePool<kernel_shape = [1], strides = [3], pads = [0, 2]>(X) })")
+                                   .graph;
         QCOMPARE(run(graph, {1, 1, 2}, {5, 7}), (std::vector<float>{5, 0}));
     }
 
-    /// Since opset 19 ONNX Runtime sums an AveragePool sequentially; for older opsets it uses the order of its own kernel.
+    /// Since opset 19 ONNX Runtime sums an AveragePool sequentially; for older opsets it uses the order of
+    /// its own kernel.
     void averagesFollowTheOpsetOfTheExport() {
         const auto averages = [](int opset, int exportOpset) {
             const GraphPtr graph = textModel(fmt::format(R"(<ir_version: 8, opset_import: ["" : {}]>
-                net (float[1,1,4,4] X) => (float[1,1,1,1] Y) {{ Y = AveragePool<kernel_shape = [4, 4]>(X) }})", opset)).graph;
-            ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 1, 4, 4}, Layout::Plain}}},
-                                            {graph->outputs()[0]});
+                net (float[1,1,4,4] X) => (float[1,1,1,1] Y) {{ Y = AveragePool<kernel_shape = [4, 4]>(X) }})",
+                                                         opset))
+                                       .graph;
+            ProgramSpec spec =
+                floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 1, 4, 4}, Layout::Plain}}},
+                             {graph->outputs()[0]});
             spec.exportOpset = exportOpset;
             std::vector<float> result;
             for (int seed = 0; seed < 50; ++seed) {
                 std::vector<float> x(16);
-                for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(16 * seed) + static_cast<float>(i));
+                for (std::size_t i = 0; i < x.size(); ++i)
+                    x[i] = std::sin(static_cast<float>(16 * seed) + static_cast<float>(i));
                 Workspace workspace(Program::compile(spec));
                 workspace.bind(graph->inputs()[0], x.data());
                 workspace.run();
@@ -102,7 +110,8 @@ class ProgramTest : public QObject {
         ProgramSpec spec;
         spec.graph = graph;
         const TensorId r = *graph->findTensor("R"), x = *graph->findTensor("X"), y = graph->outputs()[0];
-        for (const TensorId id : {r, x}) spec.inputs[id] = {DataType::Float32, {1, 2, 2, 2}, Layout::ChannelsLast};
+        for (const TensorId id : {r, x})
+            spec.inputs[id] = {DataType::Float32, {1, 2, 2, 2}, Layout::ChannelsLast};
         spec.observed = {y};
         const auto program = Program::compile(spec);
         Workspace workspace(program);
@@ -157,19 +166,22 @@ class ProgramTest : public QObject {
         const GraphPtr graph = textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             g (float[N,4] X) => (float[N,4] Y, float[N,4] Z) { A = Relu (X) B = Det (A) Y = Neg (B) Z = Abs (A) })")
                                    .graph;
-        ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 4}, Layout::Plain, {1, 1}}}},
-                                        {graph->outputs()[0], graph->outputs()[1]});
+        ProgramSpec spec =
+            floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, {1, 4}, Layout::Plain, {1, 1}}}},
+                         {graph->outputs()[0], graph->outputs()[1]});
         QVERIFY_EXCEPTION_THROWN(Program::compile(spec), Error);
         spec.partial = true;
         const auto program = Program::compile(spec);
         QCOMPARE(program->unavailable().size(), 2u);
         QVERIFY(QString::fromStdString(program->unavailable().at(*graph->findNode("Det_1"))).contains("Det"));
-        QVERIFY(QString::fromStdString(program->unavailable().at(*graph->findNode("Neg_2"))).contains("'Det_1'"));
+        QVERIFY(
+            QString::fromStdString(program->unavailable().at(*graph->findNode("Neg_2"))).contains("'Det_1'"));
         Workspace workspace(program);
         const std::vector<float> x{-1, 2, -3, 4};
         workspace.bind(graph->inputs()[0], x.data());
         workspace.run();
-        QCOMPARE(std::vector<float>(workspace.floats(graph->outputs()[1]), workspace.floats(graph->outputs()[1]) + 4),
+        QCOMPARE(std::vector<float>(workspace.floats(graph->outputs()[1]),
+                                    workspace.floats(graph->outputs()[1]) + 4),
                  (std::vector<float>{0, 2, 0, 4}));
     }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Project files: everything is restored, relative paths move with the folder, and errors name their cause.
-#include "session/project_file.h"
+#include "session/project/project_file.h"
 
 #include <QTemporaryDir>
 #include <QtTest>
@@ -34,7 +34,8 @@ MeasuredConfig measured(const std::string& version, int bits) {
 
 Project project(const fs::path& folder) {
     const GraphPtr graph = test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
-        net (float[1,2] X) => (float[1,2] Y) { A = Relu(X) Y = Sigmoid(A) })").graph;
+        net (float[1,2] X) => (float[1,2] Y) { A = Relu(X) Y = Sigmoid(A) })")
+                               .graph;
     Project result;
     result.model = folder / "models" / "net.onnx";
     result.modelVersion = graph->version();
@@ -86,7 +87,8 @@ class ProjectFileTest : public QObject {
         QCOMPARE(moved.data, fs::path("/mnt/disk/data"));
         // Nothing in common but the root: the whole path.
         const std::string far = projectToJson(project("/home/ann/net"), "/mnt/a.quantloupe");
-        QCOMPARE(projectFromJson(far, "/elsewhere/a.quantloupe").model, fs::path("/home/ann/net/models/net.onnx"));
+        QCOMPARE(projectFromJson(far, "/elsewhere/a.quantloupe").model,
+                 fs::path("/home/ann/net/models/net.onnx"));
     }
 
     void whatIsWrongIsNamed_data() {
@@ -108,7 +110,8 @@ class ProjectFileTest : public QObject {
         row("/config/quantization/weight/bits", "99", "config: quantization.weight.bits: 99 is out of range");
         row("/history/1/config/skip", "1", "history[1].config: skip: must be an object");
         row("/history/0/version", "\"zz\"", "history[0].version: must be a hash");
-        row("/history/0/version", "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"", "history[1].version: duplicate version");
+        row("/history/0/version", "\"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"",
+            "history[1].version: duplicate version");
         row("/history/0/quantized/top1", "\"good\"", "history[0].quantized.top1: must be a number");
         row("/history", "{}", "history: must be a list");
         row("/baseline", "\"cccc\"", "no configuration of the history has the version 'cccc'");
@@ -119,7 +122,8 @@ class ProjectFileTest : public QObject {
         QFETCH(QString, value);
         QFETCH(QString, mentions);
         auto json = nlohmann::json::parse(projectToJson(project("/a"), "/a/b.quantloupe"));
-        json[nlohmann::json::json_pointer(pointer.toStdString())] = nlohmann::json::parse(value.toStdString());
+        json[nlohmann::json::json_pointer(pointer.toStdString())] =
+            nlohmann::json::parse(value.toStdString());
         const fs::path file = folder() / "wrong.quantloupe";
         writeFileAtomically(file, json.dump());
         try {
@@ -127,7 +131,8 @@ class ProjectFileTest : public QObject {
             QFAIL("it was read");
         } catch (const Error& error) {
             const QString text = QString::fromUtf8(error.what());
-            QVERIFY2(text.startsWith("project 'wrong.quantloupe': ") && text.contains(mentions), qPrintable(text));
+            QVERIFY2(text.startsWith("project 'wrong.quantloupe': ") && text.contains(mentions),
+                     qPrintable(text));
         }
     }
 

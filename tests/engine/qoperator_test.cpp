@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion of Q/DQ pairs to integer operators: which layers are converted, which stay and why, and that
 // both versions compute the same, here and in ONNX Runtime.
-#include "interchange/qoperator.h"
+#include "interchange/onnxruntime/qoperator.h"
 
 #include <cmath>
 
 #include "config/config_json.h"
 #include "interchange/gather.h"
-#include "interchange/run_onnxruntime.h"
+#include "interchange/onnxruntime/run_onnxruntime.h"
 #include "session/session.h"
 #include "support/exact_model.h"
 
@@ -44,7 +44,8 @@ float stepOf(const Graph& model) {
 
 double furthest(std::span<const float> a, std::span<const float> b) {
     double most = a.size() == b.size() ? 0 : INFINITY;
-    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) most = std::max(most, std::abs(double(a[i]) - double(b[i])));
+    for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
+        most = std::max(most, std::abs(double(a[i]) - double(b[i])));
     return most;
 }
 
@@ -57,55 +58,68 @@ class QOperatorTest : public QObject {
     static void compare(const QuantizationConfig& config) {
         const GraphPtr qdq = qdqOf(config), integers = toQOperators(qdq).model;
         const auto before = outputsOf(qdq), after = outputsOf(integers);
-        QVERIFY2(furthest(before, after) <= 1.01 * double(stepOf(*qdq)), qPrintable(QString::number(furthest(before, after))));
+        QVERIFY2(furthest(before, after) <= 1.01 * double(stepOf(*qdq)),
+                 qPrintable(QString::number(furthest(before, after))));
     }
 
-    /// Weights have at most 7 bits: with 8, ONNX Runtime's kernels saturate on processors without VNNI. A different code at a tie of the
-    /// pool is 1.2 steps of the output, and a tie of the output itself is one more.
+    /// Weights have at most 7 bits: with 8, ONNX Runtime's kernels saturate on processors without VNNI. A
+    /// different code at a tie of the pool is 1.2 steps of the output, and a tie of the output itself is one
+    /// more.
     static void compareWithOnnxRuntime(QuantizationConfig config) {
-        if (runPython({"-c", "import onnxruntime, numpy"}) != 0) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        if (runPython({"-c", "import onnxruntime, numpy"}) != 0)
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
         config.quantization.weight.bits = std::min(config.quantization.weight.bits, 7);
         const GraphPtr qdq = qdqOf(config), integers = toQOperators(qdq).model;
         QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("q.onnx").toStdString();
         saveModel(*integers, path);
         const Quarters data;
-        const RuntimeOutputs theirs = runOnnxRuntime(path, data, inputSpecsOf(*exactModel()), {}, qEnvironmentVariable("QUANTLOUPE_PYTHON").toStdString());
+        const RuntimeOutputs theirs = runOnnxRuntime(path, data, inputSpecsOf(*exactModel()), {},
+                                                     qEnvironmentVariable("QUANTLOUPE_PYTHON").toStdString());
         const double apart = furthest(outputsOf(integers), theirs.values->floats());
-        QVERIFY2(apart <= 2.3 * double(stepOf(*qdq)), qPrintable(QString::number(apart / double(stepOf(*qdq)))));
+        QVERIFY2(apart <= 2.3 * double(stepOf(*qdq)),
+                 qPrintable(QString::number(apart / double(stepOf(*qdq)))));
     }
 
     static void schemes() {
         QTest::addColumn<std::string>("json");
         QTest::newRow("uint8 affine") << std::string(R"({"activation": {"signed": false}})");
         QTest::newRow("int8 affine") << std::string(R"({})");
-        QTest::newRow("per channel") << std::string(R"({"activation": {"signed": false}, "weight": {"per_channel": true}})");
-        QTest::newRow("4-bit weights") << std::string(R"({"activation": {"signed": false}, "weight": {"bits": 4}})");
-        QTest::newRow("float biases") << std::string(R"({"activation": {"signed": false}, "bias_bits": "float"})");
+        QTest::newRow("per channel") << std::string(
+            R"({"activation": {"signed": false}, "weight": {"per_channel": true}})");
+        QTest::newRow("4-bit weights")
+            << std::string(R"({"activation": {"signed": false}, "weight": {"bits": 4}})");
+        QTest::newRow("float biases")
+            << std::string(R"({"activation": {"signed": false}, "bias_bits": "float"})");
         QTest::newRow("symmetric") << std::string(R"({"activation": {"symmetric": true}})");
         QTest::newRow("6-bit activations") << std::string(R"({"activation": {"bits": 6}})");
     }
     static QuantizationConfig fetched() {
-        return configFromJson(R"({"quantloupe": 1, "skip": {"tail": false}, "quantization": )" + *static_cast<std::string*>(QTest::qData("json", qMetaTypeId<std::string>())) + "}");
+        return configFromJson(R"({"quantloupe": 1, "skip": {"tail": false}, "quantization": )" +
+                              *static_cast<std::string*>(QTest::qData("json", qMetaTypeId<std::string>())) +
+                              "}");
     }
 
   private Q_SLOTS:
     void everyLayerBecomesOne() {
         const QOperatorModel made = toQOperators(qdqOf(unsignedAffine()));
-        QCOMPARE(made.made, (std::map<std::string, std::size_t>{{"Flatten", 1}, {"QGemm", 1}, {"QLinearAdd", 1}, {"QLinearConv", 3}, {"QLinearGlobalAveragePool", 1}}));
+        QCOMPARE(made.made, (std::map<std::string, std::size_t>{{"Flatten", 1},
+                                                                {"QGemm", 1},
+                                                                {"QLinearAdd", 1},
+                                                                {"QLinearConv", 3},
+                                                                {"QLinearGlobalAveragePool", 1}}));
         QVERIFY(made.kept.empty());
         QVERIFY(made.roundedBiases.empty());
         std::size_t pairs = 0;
-        for (const Node& node : made.model->nodes()) pairs += node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
+        for (const Node& node : made.model->nodes())
+            pairs += node.op == "QuantizeLinear" || node.op == "DequantizeLinear";
         QCOMPARE(pairs, 2u);  // the input's and the output's
         QVERIFY(made.model->findNode("/stem/Conv") && made.model->findNode("/head/Gemm"));
         QCOMPARE(made.model->facts().opsets.at("com.microsoft"), 1);
         QVERIFY(made.model->facts().metadata.contains("quantloupe.config"));
     }
 
-    void bothComputeTheSame_data() {
-        schemes();
-    }
+    void bothComputeTheSame_data() { schemes(); }
     void bothComputeTheSame() { compare(fetched()); }
 
     void onnxRuntimeComputesTheSame_data() { schemes(); }
@@ -127,13 +141,15 @@ class QOperatorTest : public QObject {
         symmetric.quantization.activation.isSigned = true;
         symmetric.quantization.activation.symmetric = true;
         const QOperatorModel relu = toQOperators(qdqOf(symmetric));
-        QCOMPARE(relu.kept.at("the codes exceed the output range of the Relu or Clip after it"), (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
+        QCOMPARE(relu.kept.at("the codes exceed the output range of the Relu or Clip after it"),
+                 (std::vector<std::string>{"/stem/Conv", "/dw/Conv"}));
         QCOMPARE(relu.made.at("QLinearConv"), 1u);
 
         QuantizationConfig wide = unsignedAffine();
         wide.layers["/out/Conv"].activationBits = 16;
         const QOperatorModel sixteen = toQOperators(qdqOf(wide));
-        QCOMPARE(sixteen.kept.at("integer operators support only 8-bit codes"), (std::vector<std::string>{"/out/Conv", "/out/Add"}));
+        QCOMPARE(sixteen.kept.at("integer operators support only 8-bit codes"),
+                 (std::vector<std::string>{"/out/Conv", "/out/Add"}));
         QCOMPARE(sixteen.made.at("QLinearConv"), 2u);
 
         QuantizationConfig biases = unsignedAffine();
@@ -147,8 +163,12 @@ class QOperatorTest : public QObject {
         QuantizationConfig config = unsignedAffine();
         config.quantization.activation.symmetric = true;
         config.quantization.activation.isSigned = true;
-        const ExportResult result = dialectNamed("qoperator", false).write(gatherExport(session, config, dialectNamed("qoperator", false)));
-        QVERIFY(says(result.notices, "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range of the Relu or Clip"));
+        const ExportResult result =
+            dialectNamed("qoperator", false)
+                .write(gatherExport(session, config, dialectNamed("qoperator", false)));
+        QVERIFY(says(result.notices,
+                     "2 layers stay in float between Q/DQ pairs, because the codes exceed the output range "
+                     "of the Relu or Clip"));
         QTemporaryDir folder;
         const auto path = writeExport(result, folder.filePath("q.onnx").toStdString()).at(0);
         const ImportResult back = importFile(dialectNamed("qoperator", true), exactModel(), {}, path);

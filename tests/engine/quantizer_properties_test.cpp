@@ -9,7 +9,7 @@
 #include <random>
 
 #include "quantize/quantizer.h"
-#include "runtime/fake_quant.h"
+#include "runtime/integer/fake_quant.h"
 #include "support/random_seed.h"
 
 using namespace quantloupe;
@@ -32,7 +32,9 @@ class QuantizerPropertiesTest : public QObject {
 
     std::mt19937 m_random;
 
-    float uniform(float low, float high) { return std::uniform_real_distribution<float>(low, high)(m_random); }
+    float uniform(float low, float high) {
+        return std::uniform_real_distribution<float>(low, high)(m_random);
+    }
 
     ActivationScheme randomScheme() {
         ActivationScheme scheme;
@@ -44,9 +46,7 @@ class QuantizerPropertiesTest : public QObject {
     }
 
   private Q_SLOTS:
-    void initTestCase() {
-        m_random.seed(test::randomSeed());
-    }
+    void initTestCase() { m_random.seed(test::randomSeed()); }
 
     void activations() {
         for (int round = 0; round < 2000; ++round) {
@@ -55,21 +55,26 @@ class QuantizerPropertiesTest : public QObject {
             const float low = std::min({a, b, 0.0f}), high = std::max({a, b, 0.0f});
             const ActivationScheme scheme = randomScheme();
             const TensorQuantizer q = quantizerForRange(std::min(a, b), std::max(a, b), scheme);
-            const std::string what = fmt::format("[{}, {}] {} bits, signed {}, symmetric {}, power of two {}: scale {} zero {}", low, high,
-                                                 scheme.bits, scheme.isSigned, scheme.symmetric, scheme.powerOfTwo, q.scale, q.zeroPoint);
+            const std::string what = fmt::format(
+                "[{}, {}] {} bits, signed {}, symmetric {}, power of two {}: scale {} zero {}", low, high,
+                scheme.bits, scheme.isSigned, scheme.symmetric, scheme.powerOfTwo, q.scale, q.zeroPoint);
             const FakeQuant quant = q.fakeQuant();
-            QVERIFY2(q.scale > 0 && std::isfinite(q.scale) && q.zeroPoint >= q.quantMin && q.zeroPoint <= q.quantMax, what.c_str());
+            QVERIFY2(q.scale > 0 && std::isfinite(q.scale) && q.zeroPoint >= q.quantMin &&
+                         q.zeroPoint <= q.quantMax,
+                     what.c_str());
 
             // Zero and every code are mapped to themselves.
             const int codes = q.quantMax - q.quantMin + 1, step = std::max(1, codes / 257);
             std::vector<float> values, found;
-            for (int code = q.quantMin; code <= q.quantMax; code += step) values.push_back(static_cast<float>(code - q.zeroPoint) * q.scale);
+            for (int code = q.quantMin; code <= q.quantMax; code += step)
+                values.push_back(static_cast<float>(code - q.zeroPoint) * q.scale);
             values.push_back(0);
             found.resize(values.size());
             applyFakeQuant(quant, values.data(), found.data(), values.size());
             QVERIFY2(found == values, what.c_str());
 
-            // The mapping is monotonic; within the range no value is off by more than half a step, with a small tolerance at the ends.
+            // The mapping is monotonic; within the range no value is off by more than half a step, with a
+            // small tolerance at the ends.
             for (float& value : values) value = uniform(1.2f * low, 1.2f * high);
             std::sort(values.begin(), values.end());
             applyFakeQuant(quant, values.data(), found.data(), values.size());
@@ -84,11 +89,13 @@ class QuantizerPropertiesTest : public QObject {
     void sixteenBitsChangeNextToNothing() {
         for (int round = 0; round < 200; ++round) {
             const float low = uniform(-5, 0), high = uniform(0.1f, 5);
-            const FakeQuant quant = quantizerForRange(low, high, {.bits = 16, .isSigned = false, .symmetric = false}).fakeQuant();
+            const FakeQuant quant =
+                quantizerForRange(low, high, {.bits = 16, .isSigned = false, .symmetric = false}).fakeQuant();
             std::vector<float> values(1000), found(1000);
             for (float& value : values) value = uniform(low, high);
             applyFakeQuant(quant, values.data(), found.data(), values.size());
-            for (std::size_t i = 0; i < values.size(); ++i) QVERIFY(std::fabs(found[i] - values[i]) <= 1e-3f * (high - low));
+            for (std::size_t i = 0; i < values.size(); ++i)
+                QVERIFY(std::fabs(found[i] - values[i]) <= 1e-3f * (high - low));
         }
     }
 
@@ -117,7 +124,8 @@ class QuantizerPropertiesTest : public QObject {
                     const std::size_t channel = q->scales.size() == 1 ? 0 : i / 27;
                     const int stored = q->codes[i] + q->zeroPoints[channel];
                     QVERIFY(stored >= q->quantMin && stored <= q->quantMax);
-                    QCOMPARE(std::lround(q->dequantized->floats()[i] / q->scales[channel]), long{q->codes[i]});
+                    QCOMPARE(std::lround(q->dequantized->floats()[i] / q->scales[channel]),
+                             long{q->codes[i]});
                 }
             }
         }

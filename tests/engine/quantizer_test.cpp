@@ -12,7 +12,11 @@ using namespace quantloupe;
 namespace {
 
 QString text(const TensorQuantizer& q) {
-    return QString("%1 %2 [%3, %4]").arg(double(q.scale), 0, 'g', 7).arg(q.zeroPoint).arg(q.quantMin).arg(q.quantMax);
+    return QString("%1 %2 [%3, %4]")
+        .arg(double(q.scale), 0, 'g', 7)
+        .arg(q.zeroPoint)
+        .arg(q.quantMin)
+        .arg(q.quantMax);
 }
 
 QString codes(const ConstantQuantizer& q) {
@@ -67,13 +71,15 @@ class QuantizerTest : public QObject {
         QCOMPARE(simulate(q, -1000.0f), (-128 - 10) * 0.5f);
     }
 
-    /// The output of AIMET 2.42's operator for values around ties, with the scale and offset of its own encoding of an input.
+    /// The output of AIMET 2.42's operator for values around ties, with the scale and offset of its own
+    /// encoding of an input.
     void roundsAsAimet() {
         const TensorQuantizer q{0.01614102896522073f, -5, -128, 127, TieRounding::Aimet};
-        const std::pair<float, int> found[] = {{0x1.cecb9ep-5f, 4},   {-0x1.be446ap-3f, -13}, {0x1.08742ap-7f, 1},  {-0x1.2982f2p-4f, -4},
-                                               {0x1.1d1d78p-1f, 35},  {0x1.18fb9ap-3f, 9},    {0x1.afce08p+0f, 105}, {-0x1.be4466p-3f, -13},
-                                               {-0x1.efda2cp-4f, -7}, {0x1.2771ccp+0f, 71},   {0x1.055ad6p+1f, 126}, {-0x1.0d9e74p+1f, -123},
-                                               {-0x1.9b2538p+0f, -100}, {0x1.75f486p+0f, 90}};
+        const std::pair<float, int> found[] = {
+            {0x1.cecb9ep-5f, 4},     {-0x1.be446ap-3f, -13}, {0x1.08742ap-7f, 1},   {-0x1.2982f2p-4f, -4},
+            {0x1.1d1d78p-1f, 35},    {0x1.18fb9ap-3f, 9},    {0x1.afce08p+0f, 105}, {-0x1.be4466p-3f, -13},
+            {-0x1.efda2cp-4f, -7},   {0x1.2771ccp+0f, 71},   {0x1.055ad6p+1f, 126}, {-0x1.0d9e74p+1f, -123},
+            {-0x1.9b2538p+0f, -100}, {0x1.75f486p+0f, 90}};
         for (const auto& [x, code] : found) {
             float y = 0;
             applyFakeQuant(q.fakeQuant(), &x, &y, 1);
@@ -83,16 +89,19 @@ class QuantizerTest : public QObject {
         // ONNX's rule differs in the first eight.
         TensorQuantizer even = q;
         even.rounding = TieRounding::HalfEven;
-        for (std::size_t i = 0; i < 8; ++i) QVERIFY(codeOf(even.fakeQuant(), found[i].first) != static_cast<float>(found[i].second));
+        for (std::size_t i = 0; i < 8; ++i)
+            QVERIFY(codeOf(even.fakeQuant(), found[i].first) != static_cast<float>(found[i].second));
     }
 
     /// Scales that ONNX Runtime 1.31.1's quantize_static gave this Gemm; AIMET's are in preset_oracle_test.
     void weightScalesAreRaisedForTheBias() {
         const ConstantPtr bias = Constant::fromFloats({2}, {0.5f, -3.0f});
         const float input = 0x1.818182p-6f;
-        const ConstantPtr each = Constant::fromFloats({4, 2}, {0.5f, 1e-9f, -0.25f, 2e-9f, 0.125f, -1e-9f, 1.0f, 5e-10f});
+        const ConstantPtr each =
+            Constant::fromFloats({4, 2}, {0.5f, 1e-9f, -0.25f, 2e-9f, 0.125f, -1e-9f, 1.0f, 5e-10f});
         const ConstantQuantizer channels = quantizeWeight(*each, {8, true, true}, 1);
-        const auto raised = raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, true});
+        const auto raised =
+            raisedScales(OperatorSet::OnnxRuntime, {channels, bias.get(), input, nullptr, true});
         QVERIFY(raised.has_value());
         QCOMPARE(*raised, (std::vector<float>{0x1.020408p-7f, 0x1.fe0d0cp-25f}));
         const ConstantQuantizer anew = roundedAnew(channels, *each, *raised, TieRounding::HalfEven);
@@ -100,9 +109,11 @@ class QuantizerTest : public QObject {
         const ConstantQuantizer sums = quantizeBias(*bias, 32, input, anew.scales);
         QCOMPARE(sums.saturated, std::size_t{0});
         QCOMPARE(sums.codes, (std::vector<std::int32_t>{2699, -2147268971}));
-        const ConstantPtr tiny = Constant::fromFloats({4, 2}, {1e-9f, 1e-9f, 2e-9f, 2e-9f, -1e-9f, -1e-9f, 5e-10f, 5e-10f});
+        const ConstantPtr tiny =
+            Constant::fromFloats({4, 2}, {1e-9f, 1e-9f, 2e-9f, 2e-9f, -1e-9f, -1e-9f, 5e-10f, 5e-10f});
         const ConstantQuantizer tensor = quantizeWeight(*tiny, {8, true, false}, 1);
-        QCOMPARE(raisedScales(OperatorSet::OnnxRuntime, {tensor, bias.get(), input, nullptr, true}).value(), std::vector<float>{0x1.fe0d0ep-25f});
+        QCOMPARE(raisedScales(OperatorSet::OnnxRuntime, {tensor, bias.get(), input, nullptr, true}).value(),
+                 std::vector<float>{0x1.fe0d0ep-25f});
         // Nothing to do: a bias that fits, a float bias, a tool without this adjustment.
         const ConstantPtr small = Constant::fromFloats({2}, {0.5f, 0.0f});
         QVERIFY(!raisedScales(OperatorSet::OnnxRuntime, {channels, small.get(), input, nullptr, true}));
@@ -121,8 +132,8 @@ class QuantizerTest : public QObject {
             for (float& value : x) value = float(random.generateDouble() * 14 - 7);
             applyFakeQuant(q.fakeQuant(), x.data(), y.data(), x.size());
             for (std::size_t i = 0; i < x.size(); ++i) {
-                const double code =
-                    std::clamp<double>(double(std::nearbyint(x[i] / q.scale)) + q.zeroPoint, q.quantMin, q.quantMax);
+                const double code = std::clamp<double>(double(std::nearbyint(x[i] / q.scale)) + q.zeroPoint,
+                                                       q.quantMin, q.quantMax);
                 QCOMPARE(y[i], float(code - q.zeroPoint) * q.scale);
             }
         }

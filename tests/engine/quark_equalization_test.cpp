@@ -40,8 +40,9 @@ struct Mask {
     std::size_t count = 0;
 };
 
-/// Channels that have extreme factors in Quark but not here: those whose range in one of the layers at the junction, or at the junction on
-/// the other side of a depthwise layer, is less than 1e-9 of the layer's largest.
+/// Channels that have extreme factors in Quark but not here: those whose range in one of the layers at the
+/// junction, or at the junction on the other side of a depthwise layer, is less than 1e-9 of the layer's
+/// largest.
 Mask deadIn(const Prepared& p) {
     const auto tiny = [](const std::vector<float>& ranges, std::size_t c) {
         return ranges[c] < 1e-9f * *std::max_element(ranges.begin(), ranges.end());
@@ -55,7 +56,8 @@ Mask deadIn(const Prepared& p) {
         for (std::size_t c = 0; c < j.factors.size(); ++c) {
             bool found = dead(j, c);
             for (const EqualizationJunction& other : p.junctions)
-                if ((other.tails == j.heads && depthwise(j.heads[0])) || (other.heads == j.tails && depthwise(j.tails[0])))
+                if ((other.tails == j.heads && depthwise(j.heads[0])) ||
+                    (other.heads == j.tails && depthwise(j.tails[0])))
                     found = found || dead(other, c);
             if (!found) continue;
             mask.outputs[j.heads[0]].insert(c);
@@ -72,10 +74,12 @@ class QuarkEqualizationTest : public QObject {
 
   private Q_SLOTS:
     void pairByHand() {
-        // r0 = {4, 1}, r1 = {1, 4}: what the head is divided by is {2, 0.5}; the bias counts only if it is appended.
+        // r0 = {4, 1}, r1 = {1, 4}: what the head is divided by is {2, 0.5}; the bias counts only if it is
+        // appended.
         const QString net =
             "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {-4, 1}, float[2] b1 = {6, 8}, "
-            "float[1,2,1,1] w2 = {1, 4}> { a = Conv<group = 1>(x, w1, b1)\n r = %1\n y = Conv<group = 1>(r, w2) }";
+            "float[1,2,1,1] w2 = {1, 4}> { a = Conv<group = 1>(x, w1, b1)\n r = %1\n y = Conv<group = 1>(r, "
+            "w2) }";
         for (const char* between : {"Relu(a)", "LeakyRelu(a)"}) {
             const auto p = prepare(graph(net.arg(between)), quark());
             QCOMPARE(p.junctions.size(), std::size_t(1));
@@ -89,25 +93,29 @@ class QuarkEqualizationTest : public QObject {
         // Ratios |b| / |w| are 1.5 and 8, the largest bias 8 and weight 4: shrink is 2, so r0 = {4, 4}.
         const auto appended = prepare(graph(net.arg("Relu(a)")), quark(1, true));
         QCOMPARE(list(appended.junctions[0].factors), QString("2 1"));
-        QCOMPARE(prepare(graph(net.arg("MaxPool<kernel_shape = [1,1]>(a)")), quark()).junctions.size(), std::size_t(0));
+        QCOMPARE(prepare(graph(net.arg("MaxPool<kernel_shape = [1,1]>(a)")), quark()).junctions.size(),
+                 std::size_t(0));
         QCOMPARE(prepare(graph(net.arg("PRelu(a, w1)")), quark()).junctions.size(), std::size_t(0));
     }
 
     void thresholdKeepsSmallChannels() {
         const auto source = graph(
-            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {0.25, 4}, float[1,2,1,1] w2 = {0.125, 1}> "
+            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {0.25, 4}, float[1,2,1,1] w2 = "
+            "{0.125, 1}> "
             "{ a = Conv(x, w1)\n y = Conv(a, w2) }");
         TransformOptions options = quark();
         QCOMPARE(list(prepare(source, options).junctions[0].factors), QString("1 2"));
         options.equalization.weightThreshold = 0.25;
-        QCOMPARE(QString::number(static_cast<double>(prepare(source, options).junctions[0].factors[0]), 'g', 5),
-                 QString("1.4142"));
+        QCOMPARE(
+            QString::number(static_cast<double>(prepare(source, options).junctions[0].factors[0]), 'g', 5),
+            QString("1.4142"));
     }
 
     /// Disabling a junction leaves layers without other junctions bit-identical, in pairs and triples.
     void off() {
         const QString net =
-            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[2,1,1,1] w2 = {1, -1}, "
+            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[2,1,1,1] w2 = {1, "
+            "-1}, "
             "float[1,2,1,1] w3 = {1, 1}> { a = Conv(x, w1)\n b = Conv<group = 2>(a, w2)\n y = Conv(b, w3) }";
         TransformOptions options = quark();
         QCOMPARE(prepare(graph(net), options).junctions.size(), std::size_t(2));
@@ -123,7 +131,8 @@ class QuarkEqualizationTest : public QObject {
 
     void skippedLayersLeaveIfAsked() {
         const auto source = graph(
-            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[1,2,1,1] w2 = {1, 1}> "
+            "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2,1,1,1] w1 = {8, 3}, float[1,2,1,1] w2 = {1, "
+            "1}> "
             "{ a = Conv(x, w1)\n y = Conv(a, w2) }");
         TransformOptions options = quark();
         const std::vector<bool> skipped{false, true};
@@ -165,12 +174,16 @@ class QuarkEqualizationTest : public QObject {
         options.replaceRelu6 = ReplaceRelu6::All;
         options.foldBatchNorm = false;  // Quark's equalization alone made the oracle
         const auto name = std::string(QTest::currentDataTag());
-        const auto p = prepare(loadModel(test::assets() / "oracles" / ("cle_corner_" + name + ".onnx")).graph, options);
+        const auto p =
+            prepare(loadModel(test::assets() / "oracles" / ("cle_corner_" + name + ".onnx")).graph, options);
         QCOMPARE(p.junctions.size(), std::size_t(quarkEqualizes));
-        QCOMPARE(lines(p.notices).contains("Quark itself"), name.ends_with("graph_output") || name == "shared_weight");
-        QFile file(QString::fromStdString((test::assets() / "oracles" / "cle_quark_corner_cases.json").string()));
+        QCOMPARE(lines(p.notices).contains("Quark itself"),
+                 name.ends_with("graph_output") || name == "shared_weight");
+        QFile file(
+            QString::fromStdString((test::assets() / "oracles" / "cle_quark_corner_cases.json").string()));
         QVERIFY(file.open(QIODevice::ReadOnly));
-        const QJsonObject theirs = QJsonDocument::fromJson(file.readAll())["default"]["cases"][name.c_str()].toObject();
+        const QJsonObject theirs =
+            QJsonDocument::fromJson(file.readAll())["default"]["cases"][name.c_str()].toObject();
         double worst = 0;
         for (std::size_t i = 0; i < p.graph->nodeCount(); ++i) {
             const Node& node = p.graph->node(NodeId(i));
@@ -181,7 +194,8 @@ class QuarkEqualizationTest : public QObject {
                     result.push_back(static_cast<float>(v.toDouble()));
                 return result;
             };
-            worst = std::max(worst, deviation(outputRanges(constantOf(*p.graph, NodeId(i), 1), *layoutOf(*p.graph, NodeId(i))),
+            worst = std::max(worst, deviation(outputRanges(constantOf(*p.graph, NodeId(i), 1),
+                                                           *layoutOf(*p.graph, NodeId(i))),
                                               values("out_absmax")));
             worst = std::max(worst, deviation(constantOf(*p.graph, NodeId(i), 2), values("bias")));
         }
@@ -214,7 +228,11 @@ class QuarkEqualizationTest : public QObject {
             prepare(loadModel(test::assets() / "models" / (model + ".onnx").toStdString()).graph, options);
         const auto oracle = loadNpz(test::assets() / "oracles" /
                                     QString("cle_quark_%1_steps%2_appendbias%3_relu6%4.npz")
-                                        .arg(model).arg(steps).arg(int(bias)).arg(int(relu6)).toStdString());
+                                        .arg(model)
+                                        .arg(steps)
+                                        .arg(int(bias))
+                                        .arg(int(relu6))
+                                        .toStdString());
         const Mask dead = deadIn(p);
         double weights = 0, biases = 0, wider = 0;
         float largestBias = 0, theirLargestBias = 0;
@@ -230,7 +248,8 @@ class QuarkEqualizationTest : public QObject {
                 const auto found = mask.find(p.sourceOf[i]);
                 return found != mask.end() && found->second.contains(c);
             };
-            const auto live = [&](std::vector<float> values, const std::map<NodeId, std::set<std::size_t>>& mask) {
+            const auto live = [&](std::vector<float> values,
+                                  const std::map<NodeId, std::set<std::size_t>>& mask) {
                 for (std::size_t c = 0; c < values.size(); ++c)
                     if (isDead(mask, c)) values[c] = 0;
                 return values;
@@ -247,34 +266,42 @@ class QuarkEqualizationTest : public QObject {
             const std::size_t kernel = weight.size() / (channels.first() * channels.second());
             for (std::size_t w = 0; w < first.size(); ++w) {
                 const std::size_t a = w / kernel / channels.second(), b = w / kernel % channels.second();
-                if (isDead(dead.outputs, channels.output(a, b)) || isDead(dead.inputs, channels.input(a, b))) continue;
+                if (isDead(dead.outputs, channels.output(a, b)) || isDead(dead.inputs, channels.input(a, b)))
+                    continue;
                 weights = std::max(weights, std::fabs(static_cast<double>(weight[w] - first[w])) / scale);
             }
             // In Quark the weights of dead channels vanish in their consumers; they are ignored here, too.
             std::vector<float> alive = weight;
             for (std::size_t w = 0; w < alive.size(); ++w) {
                 const std::size_t a = w / kernel / channels.second(), b = w / kernel % channels.second();
-                if (isDead(dead.outputs, channels.output(a, b)) || isDead(dead.inputs, channels.input(a, b))) alive[w] = 0;
+                if (isDead(dead.outputs, channels.output(a, b)) || isDead(dead.inputs, channels.input(a, b)))
+                    alive[w] = 0;
             }
             weights = std::max(weights, deviation(outputRanges(alive, *layout), outs));
-            weights = std::max(weights, deviation(inputRanges(alive, *layout), live(expected("/in_absmax"), dead.inputs)));
+            weights = std::max(
+                weights, deviation(inputRanges(alive, *layout), live(expected("/in_absmax"), dead.inputs)));
             const std::vector<float> ours = outputRanges(weight, *layout), theirs = expected("/out_absmax");
             wider = std::max(wider, static_cast<double>(*std::max_element(ours.begin(), ours.end()) /
                                                         *std::max_element(theirs.begin(), theirs.end())));
-            for (const float b : constantOf(*p.graph, NodeId(i), 2)) largestBias = std::max(largestBias, std::fabs(b));
-            for (const float b : expected("/bias")) theirLargestBias = std::max(theirLargestBias, std::fabs(b));
+            for (const float b : constantOf(*p.graph, NodeId(i), 2))
+                largestBias = std::max(largestBias, std::fabs(b));
+            for (const float b : expected("/bias"))
+                theirLargestBias = std::max(theirLargestBias, std::fabs(b));
             biases = std::max(biases, deviation(live(constantOf(*p.graph, NodeId(i), 2), dead.outputs),
                                                 live(expected("/bias"), dead.outputs)));
         }
-        qInfo("%zu layers; weights %.2g, biases %.2g, %zu dead channels, width %.3g of Quark's, largest bias %.3g, Quark's %.3g", layers,
-              weights, biases, dead.count, wider, static_cast<double>(largestBias), static_cast<double>(theirLargestBias));
+        qInfo(
+            "%zu layers; weights %.2g, biases %.2g, %zu dead channels, width %.3g of Quark's, largest bias "
+            "%.3g, Quark's %.3g",
+            layers, weights, biases, dead.count, wider, static_cast<double>(largestBias),
+            static_cast<double>(theirLargestBias));
         QVERIFY(wider <= 1.001);  // no dead channel widens a layer
         if (dead.count > 0) QVERIFY(largestBias < 1e3f && theirLargestBias > 1e6f);
         QCOMPARE(dead.count > 0, model.contains("vww"));
         QCOMPARE(lines(p.notices).contains("dead channels are scaled only as far"), dead.count > 0);
         QVERIFY(layers >= 10);
-        // Hundreds of passes add up how the power function's last bit differs from the oracle machine's: NumPy, doing the
-        // oracle's own arithmetic on another machine, comes out 2e-5 apart.
+        // Hundreds of passes add up how the power function's last bit differs from the oracle machine's:
+        // NumPy, doing the oracle's own arithmetic on another machine, comes out 2e-5 apart.
         const double most = steps < 0 && model.contains("vww") ? 5e-5 : 1e-5;
         QVERIFY(weights <= most);
         QVERIFY(biases <= most);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quark's script and JSON: golden files, a syntax check by Python, and import of both.
+#include <nlohmann/json.hpp>
+
 #include "config/presets.h"
 #include "support/export_support.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace quantloupe;
 using namespace quantloupe::test;
@@ -171,7 +171,8 @@ class QuarkTest : public QObject {
         QCOMPARE(result.config.transforms.equalization.steps, 2);
         QCOMPARE(result.config.rules.size(), 3u);
         QCOMPARE(result.config.rules[0].regex, std::string("^/dw/.*"));
-        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});  // "a" is its output tensor
+        // "a" is its output tensor
+        QCOMPARE(result.config.rules[1].layers, std::vector<std::string>{"/stem/Conv"});
         QCOMPARE(result.config.rules[2].op, std::string("Gemm"));
         const ImportResult subgraph =
             readText("quark", stageModel(), qconfig("\"^/dw/.*\"", "[[\"/stem/Conv\"], [\"/dw/Conv\"]]"));
@@ -184,23 +185,33 @@ class QuarkTest : public QObject {
     void badFiles_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
-        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        const auto row = [](const char* name, std::string text, std::string message) {
+            QTest::newRow(name) << text << message;
+        };
         row("empty", " \n", "the file is empty");
         row("other JSON", "{\"version\": 1}", "the key global_config is missing");
         row("broken JSON", "{\"global_config\": ", "not valid JSON");
         row("twice", "{\"exclude\": [], \"exclude\": [], \"global_config\": {}}", "duplicate key 'exclude'");
-        row("activation", qconfig("\"input_tensors\"", "\"activation\""), "activations are called input_tensors");
+        row("activation", qconfig("\"input_tensors\"", "\"activation\""),
+            "activations are called input_tensors");
         row("no activations", qconfig("\"input_tensors\"", "\"output_tensors\""), "input_tensors is missing");
-        row("key missing", qconfig("\"symmetric\": true, ", ""), "global_config.input_tensors.symmetric is missing");
-        row("wrong type", qconfig("\"symmetric\": true", "\"symmetric\": 1"), "symmetric: must be true or false, not 1");
-        row("exclude text", qconfig("[\"/stem/Conv\", \"a\", \"^/dw/.*\"]", "\"a\""), "exclude: must be a list");
+        row("key missing", qconfig("\"symmetric\": true, ", ""),
+            "global_config.input_tensors.symmetric is missing");
+        row("wrong type", qconfig("\"symmetric\": true", "\"symmetric\": 1"),
+            "symmetric: must be true or false, not 1");
+        row("exclude text", qconfig("[\"/stem/Conv\", \"a\", \"^/dw/.*\"]", "\"a\""),
+            "exclude: must be a list");
         row("exclude number", qconfig("\"a\"", "7"), "exclude[1]: must be a name");
         row("steps", qconfig("\"cle_steps\": 2", "\"cle_steps\": -3"), "algo_config[0].cle_steps");
-        row("operators", qconfig("[null, [\"Gemm\"]]", "[null, \"Gemm\"]"), "layer_type_config[0][1]: must be a list of names");
+        row("operators", qconfig("[null, [\"Gemm\"]]", "[null, \"Gemm\"]"),
+            "layer_type_config[0][1]: must be a list of names");
         row("other script", "print('hello')\n", "no QuantizationConfig");
-        row("open bracket", "c = QuantizationConfig(\n  include_cle=True\n", "line 1: the '(' is never closed");
-        row("flag", "QuantizationConfig(include_cle=1)\n", "line 1: include_cle must be True or False, not a number");
-        row("names", "QuantizationConfig(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
+        row("open bracket", "c = QuantizationConfig(\n  include_cle=True\n",
+            "line 1: the '(' is never closed");
+        row("flag", "QuantizationConfig(include_cle=1)\n",
+            "line 1: include_cle must be True or False, not a number");
+        row("names", "QuantizationConfig(nodes_to_exclude='a')\n",
+            "line 1: nodes_to_exclude must be a list of node names, not a string");
         row("fraction", "QuantizationConfig(include_cle=True,\n extra_options={'CLESteps': 1.5})\n",
             "line 2: CLESteps must be a whole number from -1 to 1000");
     }

@@ -63,7 +63,8 @@ class RandomDatasetTest : public QObject {
         QVERIFY2(std::abs(sum / n) < 0.012, qPrintable(QString::number(sum / n)));
         QVERIFY2(std::abs(squares / n - 1) < 0.017, qPrintable(QString::number(squares / n)));
         QVERIFY2(std::abs(fourth / n - 3) < 0.12, qPrintable(QString::number(fourth / n)));
-        QVERIFY2(std::abs(static_cast<double>(beyond) / n - 0.05) < 0.0026, qPrintable(QString::number(beyond)));
+        QVERIFY2(std::abs(static_cast<double>(beyond) / n - 0.05) < 0.0026,
+                 qPrintable(QString::number(beyond)));
     }
 
     void theSameEveryTime() {
@@ -84,13 +85,17 @@ class RandomDatasetTest : public QObject {
 
     void integersThatAModelUnderstands() {
         const auto model = test::textModel(
-            graph("int64[N,32] ids, int64[N,32] attention_mask, int32[N,32] flags, uint8[N,64] pixels, bool[N,2] on, "
+            graph("int64[N,32] ids, int64[N,32] attention_mask, int32[N,32] flags, uint8[N,64] pixels, "
+                  "bool[N,2] on, "
                   "float[N,sequence,2] rest",
                   "<float[3,2] table = {1, 2, 3, 4, 5, 6}> { E = Gather(table, ids) Y = Relu(rest) }"));
         const auto tensors = randomDataset(*model.graph, 3, 1)->sample(1);
         QCOMPARE(tensors.size(), std::size_t{6});
-        const auto distinct = [](const auto& values) { return std::set<std::int64_t>(values.begin(), values.end()); };
-        QCOMPARE(distinct(valuesOf<std::int64_t>(tensors[0])), (std::set<std::int64_t>{0, 1, 2}));  // rows of the table
+        const auto distinct = [](const auto& values) {
+            return std::set<std::int64_t>(values.begin(), values.end());
+        };
+        // rows of the table
+        QCOMPARE(distinct(valuesOf<std::int64_t>(tensors[0])), (std::set<std::int64_t>{0, 1, 2}));
         QCOMPARE(distinct(valuesOf<std::int64_t>(tensors[1])), (std::set<std::int64_t>{1}));
         QCOMPARE(distinct(valuesOf<std::int32_t>(tensors[2])), (std::set<std::int64_t>{0, 1}));
         const auto pixels = valuesOf<std::uint8_t>(tensors[3]);

@@ -32,8 +32,12 @@ const char* const kSample =
 std::string all(const std::string& globals, const std::string& entry, const char* layer = "/stem/Conv") {
     return "{" + globals + (globals.empty() ? "" : ", ") + "\"" + layer + "\": {" + entry + "}}";
 }
-std::string activation(const std::string& keys) { return R"("quant_enable": true, "activation_quant_params": {)" + keys + "}"; }
-std::string weight(const std::string& keys) { return R"("quant_enable": true, "weight_quant_params": {)" + keys + "}"; }
+std::string activation(const std::string& keys) {
+    return R"("quant_enable": true, "activation_quant_params": {)" + keys + "}";
+}
+std::string weight(const std::string& keys) {
+    return R"("quant_enable": true, "weight_quant_params": {)" + keys + "}";
+}
 
 GraphPtr special(const char* op) {
     const std::string name = op;
@@ -51,12 +55,15 @@ GraphPtr special(const char* op) {
                           {"do_fusion"});
     if (name == "nan" || name == "inf" || name == "tiny" || name == "double") {
         GraphBuilder builder(*stageModel());
-        const auto set = [&](const char* tensor, ConstantPtr value) { builder.setConstant(builder.tensor(tensor), std::move(value)); };
+        const auto set = [&](const char* tensor, ConstantPtr value) {
+            builder.setConstant(builder.tensor(tensor), std::move(value));
+        };
         constexpr float kInfinity = std::numeric_limits<float>::infinity();
         if (name == "nan") set("A", Constant::fromFloats({2, 2, 1, 1}, {1, 2, std::nanf(""), 4}));
         if (name == "inf") set("c", Constant::fromFloats({3}, {0, 1, kInfinity}));
         if (name == "tiny") set("A", Constant::fromFloats({2, 2, 1, 1}, {1e-40F, 0, 0, 0}));
-        if (name == "double") set("A", Constant::fromBytes(DataType::Float64, {2, 2, 1, 1}, std::vector<std::byte>(32)));
+        if (name == "double")
+            set("A", Constant::fromBytes(DataType::Float64, {2, 2, 1, 1}, std::vector<std::byte>(32)));
         return builder.build();
     }
     return namedModel(R"(<ir_version: 8, opset_import: ["" : 13]>
@@ -105,7 +112,8 @@ class ReadAmctTest : public QObject {
         SkipRule rule;
         rule.layers = {"/head/Gemm"};
         config.rules = {rule};
-        const std::string text = dialectNamed("amct", false).write(exportSource(stageModel(), config, "x.json")).files[0].text;
+        const std::string text =
+            dialectNamed("amct", false).write(exportSource(stageModel(), config, "x.json")).files[0].text;
         QVERIFY(matchesGolden(text, "amct.json"));
         const ImportResult back = readText("amct", stageModel(), text);
         QCOMPARE(back.config.rules.size(), 1u);
@@ -119,7 +127,11 @@ class ReadAmctTest : public QObject {
         QCOMPARE(*own.calibrationParameters.searchStep, 0.5);
         QCOMPARE(*back.config.layers.at("/out/Conv").weightBits, 4);
         // Exporting it again gives the same text.
-        QCOMPARE(dialectNamed("amct", false).write(exportSource(stageModel(), back.config, "x.json")).files[0].text, text);
+        QCOMPARE(dialectNamed("amct", false)
+                     .write(exportSource(stageModel(), back.config, "x.json"))
+                     .files[0]
+                     .text,
+                 text);
     }
 
     // Settings of a disabled layer apply when it is enabled.
@@ -224,7 +236,8 @@ class ReadAmctTest : public QObject {
         config.wholeTail = true;
         config.calibration.method = CalibrationMethod::Hfmg;
         config.layers["/out/Conv"].weightBits = 4;
-        const ExportResult result = dialectNamed("amct-minimal", false).write(exportSource(stageModel(), config, "x.json"));
+        const ExportResult result =
+            dialectNamed("amct-minimal", false).write(exportSource(stageModel(), config, "x.json"));
         QVERIFY(matchesGolden(result.files[0].text, "amct_minimal.json"));
         for (const char* absent : {"batch_num", "joint_quant", "num_bits", "hfmg"})
             QVERIFY2(result.files[0].text.find(absent) == std::string::npos, absent);
@@ -239,32 +252,43 @@ class ReadAmctTest : public QObject {
         QVERIFY(bare.config.quantization.weight.perChannel);
         QCOMPARE(bare.config.quantization.weight.bits, 8);
         QVERIFY(bare.config.calibration.method == CalibrationMethod::Ifmr);
-        const ImportResult symmetric = readText("amct", stageModel(), all("\"activation_offset\": false", R"("quant_enable": true)"));
+        const ImportResult symmetric =
+            readText("amct", stageModel(), all("\"activation_offset\": false", R"("quant_enable": true)"));
         QVERIFY(symmetric.config.quantization.activation.symmetric);
-        const ImportResult own = readText("amct", stageModel(), all("\"activation_offset\": false", activation("\"asymmetric\": true")));
+        const ImportResult own = readText(
+            "amct", stageModel(), all("\"activation_offset\": false", activation("\"asymmetric\": true")));
         QVERIFY(!own.config.quantization.activation.symmetric);
-        const ImportResult bins = readText("amct", stageModel(), all("", activation("\"num_of_bins\": 1024")));
+        const ImportResult bins =
+            readText("amct", stageModel(), all("", activation("\"num_of_bins\": 1024")));
         QVERIFY(bins.config.calibration.method == CalibrationMethod::Hfmg);  // inferred from the key
-        readText("amct", stageModel(), all("", activation("\"search_range\": [0.7, 1.3], \"search_step\": 0.6")));  // decimally equal
-        readText("amct", stageModel(), all("", activation("\"max_percentile\": 1")));  // whole numbers where floats are expected
+        // decimally equal
+        readText("amct", stageModel(),
+                 all("", activation("\"search_range\": [0.7, 1.3], \"search_step\": 0.6")));
+        // whole numbers where floats are expected
+        readText("amct", stageModel(), all("", activation("\"max_percentile\": 1")));
     }
 
     void oddFilesAreReviewed() {
-        const auto text = R"({"/stem/Conv": {"quant_enable": true}, "/dw/Conv": {"activation_quant_params": {}},
+        const auto text =
+            R"({"/stem/Conv": {"quant_enable": true}, "/dw/Conv": {"activation_quant_params": {}},
                              "/out/Con": {"quant_enable": true}, "/pool": {"quant_enable": true}, "batch_num": 3, "joint_quant": true,
                              "tensor_quantize": [{"layer_name": "/out/Add", "input_index": 0}]})";
         const ImportResult result = readText("amct", stageModel(), text);
         QVERIFY(says(result.left, "quant_enable is missing, which AMCT treats as false: /dw/Conv"));
         QVERIFY(says(result.left, "the model has no layer '/out/Con' (did you mean '/out/Conv'"));
-        QVERIFY(says(result.left, "layer /pool does not support quant: GlobalAveragePool is not a layer type of AMCT"));
+        QVERIFY(says(result.left,
+                     "layer /pool does not support quant: GlobalAveragePool is not a layer type of AMCT"));
         QVERIFY(says(result.left, "joint_quant has no counterpart here"));
         QVERIFY(says(result.left, "batch_num 3 counts batches"));
         QVERIFY(says(result.left, "tensor_quantize of '/out/Add'"));
-        const ImportResult nuq = readText("amct", stageModel(), all("", weight("\"wts_algo\": \"nuq_quantize\", \"num_steps\": 16")));
+        const ImportResult nuq = readText(
+            "amct", stageModel(), all("", weight("\"wts_algo\": \"nuq_quantize\", \"num_steps\": 16")));
         QVERIFY(says(nuq.left, "nuq_quantize is obsolete"));
-        const ImportResult ada = readText("amct", stageModel(), all("", weight("\"wts_algo\": \"ada_quantize\", \"reg_param\": 0.01")));
+        const ImportResult ada = readText(
+            "amct", stageModel(), all("", weight("\"wts_algo\": \"ada_quantize\", \"reg_param\": 0.01")));
         QVERIFY(ada.config.refine.rounding == Rounding::Adaround);
-        const ImportResult migrated = readText("amct", stageModel(), all("", "\"quant_enable\": true, \"dmq_balancer_param\": 0.5"));
+        const ImportResult migrated =
+            readText("amct", stageModel(), all("", "\"quant_enable\": true, \"dmq_balancer_param\": 0.5"));
         QVERIFY(says(migrated.left, "dmq_balancer_param has no counterpart here: /stem/Conv"));
     }
 
@@ -279,46 +303,82 @@ class ReadAmctTest : public QObject {
         row("1 duplicate key", R"({"version": 1, "version": 1})", "duplicate key 'version'");
         row("1 duplicate layer", R"({"/stem/Conv": {}, "/stem/Conv": {}})", "duplicate key '/stem/Conv'");
         row("2 unknown key", R"({"verson": 1})", "verson is an invalid layer name or parameter");
-        row("4 unknown parameter", all("", activation("\"percentile\": 1")), "Unknown parameter percentile in activation_quant_params of layer /stem/Conv");
-        row("4 unknown of weights", all("", weight("\"bits\": 8")), "Unknown parameter bits in weight_quant_params of layer /stem/Conv");
-        row("4 unknown of the layer", all("", on + ", \"quant\": 1"), "Unknown parameter quant in layer /stem/Conv");
+        row("4 unknown parameter", all("", activation("\"percentile\": 1")),
+            "Unknown parameter percentile in activation_quant_params of layer /stem/Conv");
+        row("4 unknown of weights", all("", weight("\"bits\": 8")),
+            "Unknown parameter bits in weight_quant_params of layer /stem/Conv");
+        row("4 unknown of the layer", all("", on + ", \"quant\": 1"),
+            "Unknown parameter quant in layer /stem/Conv");
         row("5 version", all("\"version\": \"1\"", on), "Type of version should be a whole number, not '1'");
-        row("5 enable", all("", "\"quant_enable\": 1"), "Type of quant_enable should be true or false, not 1, in layer /stem/Conv");
-        row("5 percentile", all("", activation("\"max_percentile\": \"1\"")), "Type of activation_quant_params.max_percentile should be a number");
+        row("5 enable", all("", "\"quant_enable\": 1"),
+            "Type of quant_enable should be true or false, not 1, in layer /stem/Conv");
+        row("5 percentile", all("", activation("\"max_percentile\": \"1\"")),
+            "Type of activation_quant_params.max_percentile should be a number");
         row("5 fusion", all("\"do_fusion\": 1", on), "Type of do_fusion should be true or false, not 1");
-        row("5 object", all("", "\"quant_enable\": true, \"weight_quant_params\": []"), "Type of weight_quant_params should be an object");
+        row("5 object", all("", "\"quant_enable\": true, \"weight_quant_params\": []"),
+            "Type of weight_quant_params should be an object");
         row("6 version 2", all("\"version\": 2", on), "The version must be 1, not 2");
         row("6 batches", all("\"batch_num\": 0", on), "batch_num must be above 0, not 0");
-        row("6 percentile", all("", activation("\"max_percentile\": 0.5")), "max_percentile must be in (0.5, 1], not 0.5, in layer /stem/Conv");
-        row("6 range", all("", activation("\"search_range\": [1.3, 0.7]")), "search_range must be two increasing numbers above 0");
-        row("6 bins", all("", activation("\"num_of_bins\": 1000")), "num_of_bins must be one of 1024, 2048, 4096, 8192, not 1000");
-        row("6 bits", all("", weight("\"num_bits\": 5")), "num_bits must be one of 4, 6, 7, 8, not 5, in layer /stem/Conv");
-        row("6 algorithm", all("", activation("\"act_algo\": \"kl\"")), "act_algo must be ifmr or hfmg, not 'kl'");
-        row("6 migration", all("", on + ", \"dmq_balancer_param\": 0.9"), "dmq_balancer_param must be in [0.2, 0.8], in layer /stem/Conv");
-        row("6 precision", all("\"fakequant_precision_mode\": \"FP8\"", on), "fakequant_precision_mode must be DEFAULT or FORCE_FP16_QUANT");
-        row("6 beta", all("", weight("\"wts_algo\": \"ada_quantize\", \"beta_range\": [2, 20]")), "beta_range must be two decreasing numbers");
-        row("7 mixed", all("", activation("\"search_step\": 0.01, \"num_of_bins\": 1024")), "they can not appear at the same time, in layer /stem/Conv");
-        row("7 key of the other", all("", activation("\"act_algo\": \"hfmg\", \"search_step\": 0.01")), "search_step is not a valid parameter of hfmg");
-        row("7 of weights", all("", weight("\"num_steps\": 16")), "num_steps is not a valid parameter of arq_quantize, in layer /stem/Conv");
-        row("8 channels of Gemm", all("", weight("\"channel_wise\": true"), "/head/Gemm"), "channel_wise must be False for layer type Gemm, in layer /head/Gemm");
-        row("9 step", all("", activation("\"search_step\": 0.7")), "search_step must be in (0, 0.6], the width of the search range, not 0.7");
-        row("10 fusion text", all("\"skip_fusion_layers\": \"a\"", on), "Type of skip_fusion_layers should be a list of names");
-        row("10 fusion number", all("\"skip_fusion_layers\": [1]", on), "skip_fusion_layers should be a list of names, but contains 1");
-        row("10 fusion twice", all("\"skip_fusion_layers\": [\"/dw/Conv\", \"/dw/Conv\"]", on), "skip_fusion_layers names '/dw/Conv' twice");
-        row("10 fusion unknown", all("\"skip_fusion_layers\": [\"/dw/conv\"]", on), "the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
-        row("10 fusion type", all("\"skip_fusion_layers\": [\"/out/Add\"]", on), "'/out/Add' is a Add, but only Conv can be fused");
+        row("6 percentile", all("", activation("\"max_percentile\": 0.5")),
+            "max_percentile must be in (0.5, 1], not 0.5, in layer /stem/Conv");
+        row("6 range", all("", activation("\"search_range\": [1.3, 0.7]")),
+            "search_range must be two increasing numbers above 0");
+        row("6 bins", all("", activation("\"num_of_bins\": 1000")),
+            "num_of_bins must be one of 1024, 2048, 4096, 8192, not 1000");
+        row("6 bits", all("", weight("\"num_bits\": 5")),
+            "num_bits must be one of 4, 6, 7, 8, not 5, in layer /stem/Conv");
+        row("6 algorithm", all("", activation("\"act_algo\": \"kl\"")),
+            "act_algo must be ifmr or hfmg, not 'kl'");
+        row("6 migration", all("", on + ", \"dmq_balancer_param\": 0.9"),
+            "dmq_balancer_param must be in [0.2, 0.8], in layer /stem/Conv");
+        row("6 precision", all("\"fakequant_precision_mode\": \"FP8\"", on),
+            "fakequant_precision_mode must be DEFAULT or FORCE_FP16_QUANT");
+        row("6 beta", all("", weight("\"wts_algo\": \"ada_quantize\", \"beta_range\": [2, 20]")),
+            "beta_range must be two decreasing numbers");
+        row("7 mixed", all("", activation("\"search_step\": 0.01, \"num_of_bins\": 1024")),
+            "they can not appear at the same time, in layer /stem/Conv");
+        row("7 key of the other", all("", activation("\"act_algo\": \"hfmg\", \"search_step\": 0.01")),
+            "search_step is not a valid parameter of hfmg");
+        row("7 of weights", all("", weight("\"num_steps\": 16")),
+            "num_steps is not a valid parameter of arq_quantize, in layer /stem/Conv");
+        row("8 channels of Gemm", all("", weight("\"channel_wise\": true"), "/head/Gemm"),
+            "channel_wise must be False for layer type Gemm, in layer /head/Gemm");
+        row("9 step", all("", activation("\"search_step\": 0.7")),
+            "search_step must be in (0, 0.6], the width of the search range, not 0.7");
+        row("10 fusion text", all("\"skip_fusion_layers\": \"a\"", on),
+            "Type of skip_fusion_layers should be a list of names");
+        row("10 fusion number", all("\"skip_fusion_layers\": [1]", on),
+            "skip_fusion_layers should be a list of names, but contains 1");
+        row("10 fusion twice", all("\"skip_fusion_layers\": [\"/dw/Conv\", \"/dw/Conv\"]", on),
+            "skip_fusion_layers names '/dw/Conv' twice");
+        row("10 fusion unknown", all("\"skip_fusion_layers\": [\"/dw/conv\"]", on),
+            "the model has no layer '/dw/conv' (did you mean '/dw/Conv'");
+        row("10 fusion type", all("\"skip_fusion_layers\": [\"/out/Add\"]", on),
+            "'/out/Add' is a Add, but only Conv can be fused");
         row("13 nothing on", all("", "\"quant_enable\": false"), "No quant enable layer");
-        row("14 three dimensions", all("", activation("\"asymmetric\": true")), "current layer /stem/Conv only support act symmetric quant", "Conv3d");
-        row("15 wide MatMul", all("", activation("\"num_bits\": 16")), "num_bits 16 is supported only for Conv and ConvTranspose", "MatMul");
-        row("16 reserved name", all("", on), "the layer 'do_fusion' has the same name as a key of AMCT's configuration", "reserved");
-        row("17 quantized model", all("", on), "the model is quantized already (QuantizeLinear 'q')", "quantized");
-        row("18 NaN", all("", on), "'A' contains nan, so that it has no valid scale, in layer /stem/Conv", "nan");
-        row("18 infinite bias", all("", on, "/head/Gemm"), "'c' contains inf, so that it has no valid scale, in layer /head/Gemm", "inf");
-        row("18 no reciprocal", all("", on), "'A' is so small (largest magnitude 9.99995e-41) that its scale has no reciprocal, in layer /stem/Conv", "tiny");
-        row("18 type", all("", on), "'A' is of type float64: AMCT quantizes float16 and float32, in layer /stem/Conv", "double");
+        row("14 three dimensions", all("", activation("\"asymmetric\": true")),
+            "current layer /stem/Conv only support act symmetric quant", "Conv3d");
+        row("15 wide MatMul", all("", activation("\"num_bits\": 16")),
+            "num_bits 16 is supported only for Conv and ConvTranspose", "MatMul");
+        row("16 reserved name", all("", on),
+            "the layer 'do_fusion' has the same name as a key of AMCT's configuration", "reserved");
+        row("17 quantized model", all("", on), "the model is quantized already (QuantizeLinear 'q')",
+            "quantized");
+        row("18 NaN", all("", on), "'A' contains nan, so that it has no valid scale, in layer /stem/Conv",
+            "nan");
+        row("18 infinite bias", all("", on, "/head/Gemm"),
+            "'c' contains inf, so that it has no valid scale, in layer /head/Gemm", "inf");
+        row("18 no reciprocal", all("", on),
+            "'A' is so small (largest magnitude 9.99995e-41) that its scale has no reciprocal, in layer "
+            "/stem/Conv",
+            "tiny");
+        row("18 type", all("", on),
+            "'A' is of type float64: AMCT quantizes float16 and float32, in layer /stem/Conv", "double");
         row("retraining", all("", "\"retrain_enable\": true"), "this is a retraining configuration");
-        row("tensor type", all("\"tensor_quantize\": [{\"layer_name\": \"/pool\", \"input_index\": 0}]", on), "tensor_quantize supports only MaxPool and Add");
-        row("6 bits in Gemm", all("", weight("\"num_bits\": 6"), "/head/Gemm"), "num_bits 6 is supported only for two-dimensional Conv, in layer /head/Gemm");
+        row("tensor type", all("\"tensor_quantize\": [{\"layer_name\": \"/pool\", \"input_index\": 0}]", on),
+            "tensor_quantize supports only MaxPool and Add");
+        row("6 bits in Gemm", all("", weight("\"num_bits\": 6"), "/head/Gemm"),
+            "num_bits 6 is supported only for two-dimensional Conv, in layer /head/Gemm");
         row("4 bits in groups", all("", weight("\"num_bits\": 4"), "/dw/Conv"), "num_bits 4 needs one group");
         row("no object", "[]", "an object was expected");
         row("broken", "{\"version\": 1,", "not valid JSON");

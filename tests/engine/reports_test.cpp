@@ -41,7 +41,9 @@ ExportSource evaluated(const char* output) {
     return source;
 }
 
-ExportResult exported(const char* dialect) { return dialectNamed(dialect, false).write(evaluated("net.out")); }
+ExportResult exported(const char* dialect) {
+    return dialectNamed(dialect, false).write(evaluated("net.out"));
+}
 
 /// By RFC 4180.
 std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
@@ -50,12 +52,18 @@ std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
     bool quoted = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"') row.back() += text[++i];
-        else if (c == '"') quoted = !quoted;
-        else if (!quoted && c == ',') row.emplace_back();
-        else if (!quoted && c == '\r') continue;
-        else if (!quoted && c == '\n') rows.push_back(std::exchange(row, std::vector<std::string>(1)));
-        else row.back() += c;
+        if (quoted && c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+            row.back() += text[++i];
+        else if (c == '"')
+            quoted = !quoted;
+        else if (!quoted && c == ',')
+            row.emplace_back();
+        else if (!quoted && c == '\r')
+            continue;
+        else if (!quoted && c == '\n')
+            rows.push_back(std::exchange(row, std::vector<std::string>(1)));
+        else
+            row.back() += c;
     }
     return rows;
 }
@@ -97,7 +105,8 @@ class ReportsTest : public QObject {
             if (xml.isStartElement() && xml.name() == QLatin1String("svg")) ++drawings;
             if (xml.isStartElement())
                 for (const char* outside : {"src", "href"})
-                    QVERIFY2(!xml.attributes().hasAttribute(QLatin1String(outside)), outside);  // no other file is needed
+                    // no other file is needed
+                    QVERIFY2(!xml.attributes().hasAttribute(QLatin1String(outside)), outside);
             if (xml.isCharacters() && xml.text() == QLatin1String("out,\"Conv\" <&>")) named = true;
         }
         QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
@@ -134,7 +143,8 @@ class ReportsTest : public QObject {
     void clikasGraphs() {
         const ExportResult result = exported("clika-graphs");
         std::vector<std::string> names;
-        for (const ExportedFile& file : result.files) names.push_back(exportedPath("d/model_post_preprocessing.svg", file.ending).string());
+        for (const ExportedFile& file : result.files)
+            names.push_back(exportedPath("d/model_post_preprocessing.svg", file.ending).string());
         QCOMPARE(names, (std::vector<std::string>{"d/model_post_preprocessing.svg", "d/net.dot",
                                                   "d/net.model_init.svg", "d/net.model_init.dot"}));
         for (const std::size_t svg : {0u, 2u}) {
@@ -160,7 +170,8 @@ class ReportsTest : public QObject {
 
     void modelExplorersNodeData() {
         const ExportResult result = exported("model-explorer");
-        const json sensitivities = json::parse(result.files[0].text), states = json::parse(result.files[1].text);
+        const json sensitivities = json::parse(result.files[0].text),
+                   states = json::parse(result.files[1].text);
         QCOMPARE(states["results"].size(), 11u);
         QCOMPARE(states["results"]["Y"]["value"], "skipped");  // the tail
         QCOMPARE(sensitivities["results"]["a"]["value"].get<double>(), 0.125);
@@ -168,8 +179,8 @@ class ReportsTest : public QObject {
     }
 
     void theExportListKnowsThemAll() {
-        for (const char* name : {"amct", "amct-minimal", "quark", "clika", "aimet", "onnxruntime", "nncf", "modelopt", "qnn", "model-explorer",
-                                 "clika-graphs", "html", "csv", "json"})
+        for (const char* name : {"amct", "amct-minimal", "quark", "clika", "aimet", "onnxruntime", "nncf",
+                                 "modelopt", "qnn", "model-explorer", "clika-graphs", "html", "csv", "json"})
             QVERIFY(dialectNamed(name, false).write != nullptr);
         for (const Dialect& dialect : dialects()) {
             QVERIFY(!dialect.what.empty() && !dialect.title.empty() && dialect.ending.starts_with('.'));
@@ -179,7 +190,8 @@ class ReportsTest : public QObject {
             dialectNamed("qark", false);
             QFAIL("there is no such dialect");
         } catch (const Error& error) {
-            QVERIFY2(std::string(error.what()).find("did you mean 'quark'") != std::string::npos, error.what());
+            QVERIFY2(std::string(error.what()).find("did you mean 'quark'") != std::string::npos,
+                     error.what());
         }
     }
 
@@ -195,7 +207,9 @@ class ReportsTest : public QObject {
             writeExport(result, model, inputs);
             QFAIL("the model was overwritten");
         } catch (const Error& error) {
-            QVERIFY2(std::string(error.what()).find("is the model and would be overwritten") != std::string::npos, error.what());
+            QVERIFY2(
+                std::string(error.what()).find("is the model and would be overwritten") != std::string::npos,
+                error.what());
         }
         QCOMPARE(readFile(model), std::string("precious"));
     }

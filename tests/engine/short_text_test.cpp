@@ -6,7 +6,7 @@
 #include <QtTest>
 
 #include "base/error.h"
-#include "interchange/csv.h"
+#include "interchange/reports/csv.h"
 
 using namespace quantloupe;
 

@@ -45,7 +45,8 @@ SkipRule pattern(std::string regex) { return {SkipKind::Pattern, {}, {}, {}, {},
 
 SkipRule block(std::string like) { return {SkipKind::Block, {}, {}, {}, {}, {}, std::move(like)}; }
 SkipRule threshold(std::vector<std::string> measured) {
-    return {SkipKind::Threshold, std::move(measured), {}, {}, {}, {}, {}, SkipMetric::LocalCosine, 0.99, true};
+    return {
+        SkipKind::Threshold, std::move(measured), {}, {}, {}, {}, {}, SkipMetric::LocalCosine, 0.99, true};
 }
 
 QuantizationConfig config(std::vector<SkipRule> rules, bool tail = false) {
@@ -90,7 +91,8 @@ class SkipRulesTest : public QObject {
         QCOMPARE(skipped(*g, config({type("Conv")})), std::string("stem left head"));
         QCOMPARE(skipped(*g, config({pattern("^.e")})), std::string("left head relu"));
         // RE2 has no backreferences: they cannot be matched in linear time.
-        QVERIFY(message(*g, config({pattern("(.)o\\1")})).find("is not valid: invalid escape sequence") != std::string::npos);
+        QVERIFY(message(*g, config({pattern("(.)o\\1")})).find("is not valid: invalid escape sequence") !=
+                std::string::npos);
         QCOMPARE(skipped(*g, config({threshold({})})), std::string());  // not measured yet
         QCOMPARE(skipped(*g, config({threshold({"join"})})), std::string("join"));
         QCOMPARE(resolveSkips(*g, config({threshold({"join"})})).reasons[3],
@@ -155,8 +157,9 @@ class SkipRulesTest : public QObject {
             << "no layer's name matches /xyz/; the names look like: stem, left, right and 3";
         QTest::newRow("regex") << "regex"
                                << "skip rule 2 (names matching /(/): the regular expression '(' is not valid";
-        QTest::newRow("block") << "block"
-                               << "the model has no block 'heat': no layer's name is it or begins with 'heat/'";
+        QTest::newRow("block")
+            << "block"
+            << "the model has no block 'heat': no layer's name is it or begins with 'heat/'";
         QTest::newRow("layer") << "layer"
                                << "settings of layers: the model has no layer 'heat' (did you mean 'head'";
     }
@@ -196,13 +199,15 @@ class SkipRulesTest : public QObject {
         QCOMPARE(nearNames(names, "Softmax", 3), std::vector<std::string>());
         QCOMPARE(editDistance("kitten", "sitting"), std::size_t(3));
         QCOMPARE(didYouMean({"a", "b", "c"}), std::string(" (did you mean 'a', 'b' or 'c'?)"));
-        for (const std::vector<std::string>& near : {std::vector<std::string>{"a"}, {"a", "/b or c/d"}, {"a, b", "b", "c"}}) {
+        for (const std::vector<std::string>& near :
+             {std::vector<std::string>{"a"}, {"a", "/b or c/d"}, {"a, b", "b", "c"}}) {
             const auto meant = nameMeant("line 3: the model has no layer '/x/y z'" + didYouMean(near));
             QVERIFY(meant.has_value());
             QCOMPARE(meant->name, std::string("/x/y z"));
             QCOMPARE(meant->near, near);
         }
-        for (const char* other : {"", "the model has no layer 'a'", "did you mean 'a'?", " (did you mean 'a'?)", "' (did you mean 'a", "'a' (did you mean "})
+        for (const char* other : {"", "the model has no layer 'a'", "did you mean 'a'?",
+                                  " (did you mean 'a'?)", "' (did you mean 'a", "'a' (did you mean "})
             QVERIFY2(!nameMeant(other), other);
     }
 };

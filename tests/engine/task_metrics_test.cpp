@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Predicted classes and task metrics compared with values computed by hand.
+#include "analysis/task_metrics.h"
+
 #include <QtTest>
 #include <limits>
 
-#include "analysis/task_metrics.h"
 #include "base/error.h"
 
 using namespace quantloupe;
@@ -25,10 +26,10 @@ class TaskMetricsTest : public QObject {
     void countsOverSamples() {
         TaskCounts counts, more;
         QVERIFY(!counts.top1Rate() && !counts.agreement());
-        counts.add({3, true}, 3, 3);   // right, as in float
-        counts.add({2, true}, 3, 3);   // wrong, among the five
+        counts.add({3, true}, 3, 3);  // right, as in float
+        counts.add({2, true}, 3, 3);  // wrong, among the five
         counts.add({5, false}, 5, std::nullopt);
-        more.add({1, false}, 1, 7);    // wrong, as in float
+        more.add({1, false}, 1, 7);  // wrong, as in float
         counts.merge(more);
         QCOMPARE(counts.samples, std::size_t{4});
         QCOMPARE(*counts.top1Rate(), 1.0 / 3);
@@ -42,8 +43,8 @@ class TaskMetricsTest : public QObject {
         sums.add(reference.data(), tested.data(), 4);
         const ImageQuality quality = imageQuality(sums, 1);
         QCOMPARE(quality.mse, 0.125);
-        QVERIFY(std::abs(quality.psnrDb - 9.030899869919436) < 1e-12);            // 10 log10 8
-        QVERIFY(std::abs(imageQuality(sums, 255).psnrDb - 57.16171) < 1e-4);      // + 20 log10 255
+        QVERIFY(std::abs(quality.psnrDb - 9.030899869919436) < 1e-12);        // 10 log10 8
+        QVERIFY(std::abs(imageQuality(sums, 255).psnrDb - 57.16171) < 1e-4);  // + 20 log10 255
         DifferenceSums same;
         same.add(reference.data(), reference.data(), 4);
         QCOMPARE(imageQuality(same, 1).psnrDb, std::numeric_limits<double>::infinity());
@@ -52,7 +53,7 @@ class TaskMetricsTest : public QObject {
 
     void wilson() {
         const RateInterval interval = wilsonInterval(690, 1000);
-        QVERIFY(std::abs(interval.low - 0.66066) < 1e-4);   // computed with scipy's formula by hand
+        QVERIFY(std::abs(interval.low - 0.66066) < 1e-4);  // computed with scipy's formula by hand
         QVERIFY(std::abs(interval.high - 0.71789) < 1e-4);
         QCOMPARE(wilsonInterval(0, 0).high, 1.0);
         QCOMPARE(wilsonInterval(10, 10).high, 1.0);

@@ -57,9 +57,7 @@ class TensorMetricsTest : public QObject {
     std::mt19937 m_random;
 
   private Q_SLOTS:
-    void init() {
-        m_random.seed(test::randomSeed());
-    }
+    void init() { m_random.seed(test::randomSeed()); }
 
     /// amct_clika.md, section 4; the inputs are rounded to float, hence the tolerances.
     void theAnalyzersWorkedExample() {
@@ -132,7 +130,8 @@ class TensorMetricsTest : public QObject {
         QCOMPARE(*d.klDivergence, 0.0);
     }
 
-    /// Elements of |f| <= FLT_EPSILON are dropped from the relative errors; a norm that small makes the distance 0.
+    /// Elements of |f| <= FLT_EPSILON are dropped from the relative errors; a norm that small makes the
+    /// distance 0.
     void tinyReferences() {
         const float tiny = std::numeric_limits<float>::epsilon();
         TensorDifference d = differenceOf({tiny, 2}, {1, 3});
@@ -153,8 +152,9 @@ class TensorMetricsTest : public QObject {
             std::vector<float> reference(10, 1), tested(10, 2);
             tested[at] = kNan;
             const TensorDifference d = differenceOf(reference, tested);
-            for (const double value : {d.qs, d.cosine, d.sqnrDb, d.maxAbsolute, d.meanAbsolute, d.relativeEuclidean,
-                                       *d.accumulatedRelative, *d.maxRelative, *d.klDivergence, d.testedMean})
+            for (const double value :
+                 {d.qs, d.cosine, d.sqnrDb, d.maxAbsolute, d.meanAbsolute, d.relativeEuclidean,
+                  *d.accumulatedRelative, *d.maxRelative, *d.klDivergence, d.testedMean})
                 QVERIFY(std::isnan(value));
         }
     }
@@ -196,7 +196,8 @@ class TensorMetricsTest : public QObject {
 
     void piecesGiveTheSameAsTheWhole() {
         std::vector<float> f(1000), q(1000);
-        for (std::size_t i = 0; i < f.size(); ++i) f[i] = float(i % 17) - 8, q[i] = f[i] + 0.25f * float(i % 3);
+        for (std::size_t i = 0; i < f.size(); ++i)
+            f[i] = float(i % 17) - 8, q[i] = f[i] + 0.25f * float(i % 3);
         const DifferenceSums whole = sumsOf(f, q);
         DifferenceSums pieces;
         for (std::size_t at = 0; at < f.size(); at += 40) {
@@ -219,7 +220,8 @@ class TensorMetricsTest : public QObject {
         // Scaled: f = (e, 1/2, 1), q = (e, 3/4, 1); the sums are 3/2 + e and 7/4 + e.
         const double e = std::numeric_limits<float>::epsilon(), sumF = 1.5 + e, sumQ = 1.75 + e;
         const double wanted = e / sumQ * std::log(sumF / sumQ) +
-                              0.75 / sumQ * std::log(0.75 / sumQ * sumF / 0.5) + 1 / sumQ * std::log(sumF / sumQ);
+                              0.75 / sumQ * std::log(0.75 / sumQ * sumF / 0.5) +
+                              1 / sumQ * std::log(sumF / sumQ);
         QVERIFY(near(klDivergence(f.data(), q.data(), 3), wanted, 1e-12));
         QVERIFY(std::abs(klDivergence(q.data(), f.data(), 3) - wanted) > 1e-4);
         const std::vector<float> constant = {4, 4, 4};  // stays as it is: uniform

@@ -18,7 +18,9 @@ namespace {
 class Sketch {
   public:
     Sketch() { input("x"); }
-    void input(const std::string& name) { m_builder.addInput(m_builder.tensor(name), DataType::Float32, std::nullopt); }
+    void input(const std::string& name) {
+        m_builder.addInput(m_builder.tensor(name), DataType::Float32, std::nullopt);
+    }
     std::string add(const std::string& op, const std::vector<std::string>& inputs) {
         Node node;
         node.name = op + "_" + std::to_string(m_builder.nodeCount());
@@ -45,7 +47,8 @@ GraphPtr masked(std::size_t layers) {
     std::string at = "x";
     for (std::size_t layer = 0; layer < layers; ++layer) {
         const std::string left = sketch.add("MatMul", {at}), right = sketch.add("MatMul", {at});
-        const std::string scores = sketch.add("Softmax", {sketch.add("Add", {sketch.add("Mul", {left, right}), mask})});
+        const std::string scores =
+            sketch.add("Softmax", {sketch.add("Add", {sketch.add("Mul", {left, right}), mask})});
         at = sketch.add("Add", {at, sketch.add("Gelu", {sketch.add("Gemm", {scores})})});
     }
     return sketch.build(at);
@@ -66,8 +69,8 @@ GraphPtr nestedSkips(std::size_t depth, std::size_t layers) {
     return sketch.build(at);
 }
 
-/// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it; otherwise all anew, as
-/// PyTorch does.
+/// A dense block. `running`: each Concat joins the one before and one more result, as Keras writes it;
+/// otherwise all anew, as PyTorch does.
 GraphPtr dense(std::size_t layers, bool running) {
     Sketch sketch;
     std::vector<std::string> results{sketch.add("Conv", {"x"})};
@@ -94,7 +97,8 @@ GraphPtr branched(unsigned seed, std::size_t layers) {
 QString flaw(const Picture& picture) {
     for (std::size_t a = 0; a < picture.nodes.size(); ++a) {
         const Rect& r = picture.nodes[a].box;
-        if (r.x < 0 || r.y < 0 || r.right() > picture.width || r.bottom() > picture.height) return QString("box %1 is outside").arg(a);
+        if (r.x < 0 || r.y < 0 || r.right() > picture.width || r.bottom() > picture.height)
+            return QString("box %1 is outside").arg(a);
         for (std::size_t b = a + 1; b < picture.nodes.size(); ++b) {
             const Rect& s = picture.nodes[b].box;
             if (r.x < s.right() && s.x < r.right() && r.y < s.bottom() && s.y < r.bottom())
@@ -106,13 +110,16 @@ QString flaw(const Picture& picture) {
         const Rect &from = picture.nodes[edge.from].box, &to = picture.nodes[edge.to].box;
         if (edge.points.size() < 2) return QString("edge %1 has no line").arg(e);
         const Point &first = edge.points.front(), &last = edge.points.back();
-        if (!edge.reference && (std::abs(first.y - from.bottom()) > 0.01 || first.x < from.x || first.x > from.right()))
+        if (!edge.reference &&
+            (std::abs(first.y - from.bottom()) > 0.01 || first.x < from.x || first.x > from.right()))
             return QString("edge %1 does not begin at its box").arg(e);
-        if (std::abs(last.y - to.y) > 0.01 || last.x < to.x || last.x > to.right()) return QString("edge %1 does not end at its box").arg(e);
+        if (std::abs(last.y - to.y) > 0.01 || last.x < to.x || last.x > to.right())
+            return QString("edge %1 does not end at its box").arg(e);
         if (edge.hidden) continue;
         for (std::size_t p = 1; p < edge.points.size(); ++p) {
             const Point &a = edge.points[p - 1], &b = edge.points[p];
-            if (a.x < 0 || a.y < 0 || a.x > picture.width || a.y > picture.height) return QString("edge %1 leaves the drawing").arg(e);
+            if (a.x < 0 || a.y < 0 || a.x > picture.width || a.y > picture.height)
+                return QString("edge %1 leaves the drawing").arg(e);
             for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
                 const Rect& box = picture.nodes[i].box;
                 if (std::min(a.x, b.x) >= box.right() - 1 || std::max(a.x, b.x) <= box.x + 1 ||
@@ -137,8 +144,11 @@ class TidyPictureTest : public QObject {
   private Q_SLOTS:
     void shapeArithmeticIsOneBox() {
         const GraphPtr graph = test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3,4] x) => (float[M,N] y) <int64 i = {0}, int64[1] m = {-1}, int64[1] a = {0}> "
-            "{ r = Relu(x) s = Shape(r) n = Gather(s, i) u = Unsqueeze(n, a) c = Concat<axis = 0>(u, m) y = Reshape(r, c) }").graph;
+                                   "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3,4] x) => "
+                                   "(float[M,N] y) <int64 i = {0}, int64[1] m = {-1}, int64[1] a = {0}> "
+                                   "{ r = Relu(x) s = Shape(r) n = Gather(s, i) u = Unsqueeze(n, a) c = "
+                                   "Concat<axis = 0>(u, m) y = Reshape(r, c) }")
+                                   .graph;
         const std::vector<Group> found = findShapeGroups(*graph);
         QCOMPARE(found.size(), 1u);
         QCOMPARE(found[0].nodes.size(), 4u);
@@ -154,9 +164,12 @@ class TidyPictureTest : public QObject {
 
     void shapesOfLaterLayersAreAnotherBox() {
         // The second Shape is downstream of the first Reshape: one box for both would create a cycle.
-        const GraphPtr graph = test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3] x) => (float[M,N] y) "
-            "{ s = Shape(x) t = Neg(s) u = Abs(t) r = Reshape(x, u) v = Shape(r) w = Add(v, t) q = Abs(w) y = Reshape(r, q) }").graph;
+        const GraphPtr graph =
+            test::textModel(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2,3] x) => (float[M,N] y) "
+                "{ s = Shape(x) t = Neg(s) u = Abs(t) r = Reshape(x, u) v = Shape(r) w = Add(v, t) q = "
+                "Abs(w) y = Reshape(r, q) }")
+                .graph;
         const std::vector<Group> found = findShapeGroups(*graph);
         QCOMPARE(found.size(), 2u);
         LayoutOptions options;
@@ -173,8 +186,10 @@ class TidyPictureTest : public QObject {
         options.tidy = true;
         const Picture tidy = layoutPicture(*graph, options);
         QCOMPARE(tidy.edges.size(), plain.edges.size());
-        const auto references = std::ranges::count_if(tidy.edges, [](const PictureEdge& e) { return e.reference; });
-        QVERIFY2(references > 10 && references < 24, qPrintable(QString::number(references)));  // the near ones are drawn
+        const auto references =
+            std::ranges::count_if(tidy.edges, [](const PictureEdge& e) { return e.reference; });
+        // the near ones are drawn
+        QVERIFY2(references > 10 && references < 24, qPrintable(QString::number(references)));
         for (const PictureEdge& edge : tidy.edges)
             if (edge.reference) QCOMPARE(tidy.nodes[edge.from].title, std::string("Cast"));
         QCOMPARE(flaw(tidy), QString());
@@ -185,7 +200,8 @@ class TidyPictureTest : public QObject {
         LayoutOptions options;
         options.tidy = true;
         const GraphPtr graph = dense(60, false);
-        const Picture plain = layoutPicture(*graph), anew = layoutPicture(*graph, options), running = layoutPicture(*dense(60, true), options);
+        const Picture plain = layoutPicture(*graph), anew = layoutPicture(*graph, options),
+                      running = layoutPicture(*dense(60, true), options);
         QCOMPARE(flaw(anew), QString());
         const auto visible = [](const Picture& picture) {
             std::multiset<std::pair<std::size_t, std::size_t>> edges;
@@ -194,8 +210,10 @@ class TidyPictureTest : public QObject {
             return edges;
         };
         QVERIFY(visible(anew) == visible(running));
-        for (std::size_t i = 0; i < anew.nodes.size(); ++i) QVERIFY(anew.nodes[i].box == running.nodes[i].box);
-        QVERIFY2(anew.width < plain.width / 4, qPrintable(QString("%1 and %2 wide").arg(anew.width).arg(plain.width)));
+        for (std::size_t i = 0; i < anew.nodes.size(); ++i)
+            QVERIFY(anew.nodes[i].box == running.nodes[i].box);
+        QVERIFY2(anew.width < plain.width / 4,
+                 qPrintable(QString("%1 and %2 wide").arg(anew.width).arg(plain.width)));
         // Nothing is lost: every tensor's edge is still there to be shown.
         const auto carrying = std::ranges::count_if(anew.edges, &PictureEdge::carries);
         QCOMPARE(anew.edges.size() - static_cast<std::size_t>(carrying), plain.edges.size());
@@ -205,12 +223,16 @@ class TidyPictureTest : public QObject {
     /// A prefix of another list is not enough: all inputs of the earlier Concat must come first.
     void otherConcatsStayAsTheyAre() {
         Sketch sketch;
-        const std::string a = sketch.add("Conv", {"x"}), b = sketch.add("Conv", {"x"}), c = sketch.add("Conv", {"x"});
-        const std::string first = sketch.add("Concat", {a, b}), same = sketch.add("Concat", {a, b}), turned = sketch.add("Concat", {b, a, c});
+        const std::string a = sketch.add("Conv", {"x"}), b = sketch.add("Conv", {"x"}),
+                          c = sketch.add("Conv", {"x"});
+        const std::string first = sketch.add("Concat", {a, b}), same = sketch.add("Concat", {a, b}),
+                          turned = sketch.add("Concat", {b, a, c});
         LayoutOptions options;
         options.tidy = true;
-        const Picture picture = layoutPicture(*sketch.build(sketch.add("Sum", {first, same, turned})), options);
-        QVERIFY(std::ranges::none_of(picture.edges, [](const PictureEdge& edge) { return edge.hidden || edge.carries; }));
+        const Picture picture =
+            layoutPicture(*sketch.build(sketch.add("Sum", {first, same, turned})), options);
+        QVERIFY(std::ranges::none_of(picture.edges,
+                                     [](const PictureEdge& edge) { return edge.hidden || edge.carries; }));
     }
 
     void columns_data() {
@@ -230,7 +252,8 @@ class TidyPictureTest : public QObject {
         const double aspect = wrapped.width / wrapped.height;
         QVERIFY2(aspect > 0.7 && aspect < 4, qPrintable(QString::number(aspect)));
         const Picture again = layoutPicture(*graph, options);
-        for (std::size_t e = 0; e < wrapped.edges.size(); ++e) QVERIFY(wrapped.edges[e].points == again.edges[e].points);
+        for (std::size_t e = 0; e < wrapped.edges.size(); ++e)
+            QVERIFY(wrapped.edges[e].points == again.edges[e].points);
     }
 
     void shortGraphsAreNotCut() {
@@ -243,12 +266,15 @@ class TidyPictureTest : public QObject {
 
     void realModelsTidyAndWrapped_data() {
         QTest::addColumn<QString>("file");
-        for (const char* name : {"mobilenetv2_cifar10", "vit_cifar10", "vit_cifar10_opset20", "mlperf_tiny_resnet8"}) QTest::newRow(name) << QString(name);
+        for (const char* name :
+             {"mobilenetv2_cifar10", "vit_cifar10", "vit_cifar10_opset20", "mlperf_tiny_resnet8"})
+            QTest::newRow(name) << QString(name);
     }
     void realModelsTidyAndWrapped() {
         QFETCH(const QString, file);
         if (test::assets().empty()) QSKIP("no folder of test assets");
-        const GraphPtr graph = loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
+        const GraphPtr graph =
+            loadModel(test::assets() / QString("models/%1.onnx").arg(file).toStdString()).graph;
         LayoutOptions options;
         options.tidy = true;
         QCOMPARE(flaw(layoutPicture(*graph, options)), QString());

@@ -35,7 +35,8 @@ class UserMetricTest : public QObject {
     Q_OBJECT
 
     QTemporaryDir m_folder;
-    const std::map<std::string, ConstantPtr> m_outputs = {{"logits", Constant::fromFloats({2, 2}, {1, 2, 3, 4})}};
+    const std::map<std::string, ConstantPtr> m_outputs = {
+        {"logits", Constant::fromFloats({2, 2}, {1, 2, 3, 4})}};
 
     fs::path script(const std::string& body, const std::string& firstLine = "#!/bin/sh\n") {
         const fs::path path = m_folder.filePath("metric.sh").toStdString();
@@ -101,26 +102,38 @@ class UserMetricTest : public QObject {
         QTest::addColumn<QString>("wanted");
         QTest::newRow("exit code") << "echo 0.5; echo 'no array logits' >&2; exit 3"
                                    << "it failed with exit code 3: no array logits";
-        QTest::newRow("silent failure") << "exit 1" << "it failed with exit code 1";
-        QTest::newRow("signal") << "kill -9 $$" << "it was terminated by signal 9";
-        QTest::newRow("nothing") << "true" << "it printed nothing: its last line must be a number";
-        QTest::newRow("words") << "echo 'accuracy: 0.5'" << "its last line must be a number; it is 'accuracy: 0.5'";
-        QTest::newRow("two numbers") << "echo '1 2'" << "its last line must be a number; it is '1 2'";
-        QTest::newRow("a comma") << "echo 0,5" << "its last line must be a number; it is '0,5'";
-        QTest::newRow("nan") << "echo nan" << "it printed 'nan', which is not a finite number";
-        QTest::newRow("huge") << "echo 1e999" << "it printed '1e999', which is out of range";
-        QTest::newRow("chatter") << "yes" << "it was stopped: it wrote more than a megabyte";
+        QTest::newRow("silent failure") << "exit 1"
+                                        << "it failed with exit code 1";
+        QTest::newRow("signal") << "kill -9 $$"
+                                << "it was terminated by signal 9";
+        QTest::newRow("nothing") << "true"
+                                 << "it printed nothing: its last line must be a number";
+        QTest::newRow("words") << "echo 'accuracy: 0.5'"
+                               << "its last line must be a number; it is 'accuracy: 0.5'";
+        QTest::newRow("two numbers") << "echo '1 2'"
+                                     << "its last line must be a number; it is '1 2'";
+        QTest::newRow("a comma") << "echo 0,5"
+                                 << "its last line must be a number; it is '0,5'";
+        QTest::newRow("nan") << "echo nan"
+                             << "it printed 'nan', which is not a finite number";
+        QTest::newRow("huge") << "echo 1e999"
+                              << "it printed '1e999', which is out of range";
+        QTest::newRow("chatter") << "yes"
+                                 << "it was stopped: it wrote more than a megabyte";
     }
     void refusals() {
         QFETCH(QString, body);
         QFETCH(QString, wanted);
         const QString error = runError(body.toStdString());
-        QVERIFY2(error.startsWith("own metric: program '") && error.endsWith("metric.sh': " + wanted), qPrintable(error));
+        QVERIFY2(error.startsWith("own metric: program '") && error.endsWith("metric.sh': " + wanted),
+                 qPrintable(error));
     }
 
     void whatCannotBeRun() {
         const auto check = [&](const fs::path& program, const char* wanted) {
-            const QString error = errorOf([&] { runUserMetric({program, {}, 20}, m_outputs, {}, CancelToken()); });
+            const QString error = errorOf([&] {
+                runUserMetric({program, {}, 20}, m_outputs, {}, CancelToken());
+            });
             QVERIFY2(error.contains(QString::fromStdString(program.string())) && error.contains(wanted),
                      qPrintable(error));
         };
@@ -135,8 +148,9 @@ class UserMetricTest : public QObject {
     void labelsWithoutARoom() {
         const std::map<std::string, ConstantPtr> outputs = {{"labels", Constant::fromFloats({1}, {1})}};
         const std::vector<int> labels = {1};
-        const QString error =
-            errorOf([&] { runUserMetric({script("echo 1"), {}, 20}, outputs, labels, CancelToken()); });
+        const QString error = errorOf([&] {
+            runUserMetric({script("echo 1"), {}, 20}, outputs, labels, CancelToken());
+        });
         QVERIFY2(error.contains("which is reserved for the labels"), qPrintable(error));
     }
 
@@ -159,12 +173,14 @@ class UserMetricTest : public QObject {
         std::ifstream(mark) >> pid;
         QVERIFY(pid > 0);
         // Dead, or a zombie that its new parent has not fetched yet.
-        QTRY_VERIFY_WITH_TIMEOUT([pid] {
-            std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
-            std::string text;
-            std::getline(status, text);
-            return !status || text.find(") Z") != std::string::npos;
-        }(), 5000);
+        QTRY_VERIFY_WITH_TIMEOUT(
+            [pid] {
+                std::ifstream status("/proc/" + std::to_string(pid) + "/stat");
+                std::string text;
+                std::getline(status, text);
+                return !status || text.find(") Z") != std::string::npos;
+            }(),
+            5000);
     }
 
     void cancels() {

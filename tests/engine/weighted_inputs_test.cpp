@@ -16,7 +16,8 @@ namespace {
 
 // The residual Add reads r in float, both convolutions read it quantized, each with its own quantizer.
 const QString kNet =
-    "(float[1,1,2,2] x) => (float[1,1,1,1] y) <float[1,1,1,1] w1 = {1}, float[1,1,1,1] w2 = {2}, float[1,1,1,1] w3 = {3}> "
+    "(float[1,1,2,2] x) => (float[1,1,1,1] y) <float[1,1,1,1] w1 = {1}, float[1,1,1,1] w2 = {2}, "
+    "float[1,1,1,1] w3 = {3}> "
     "{ a = Conv(x, w1)\n r = Relu(a)\n b = Conv(r, w2)\n c = Conv(r, w3)\n s = Add(b, r)\n t = Add(s, c)\n "
     "y = AveragePool<kernel_shape = [2, 2]>(t) }";
 
@@ -27,10 +28,12 @@ struct Planned {
 
 Planned plan(const QuantizationConfig& config) {
     Planned result;
-    result.prepared = std::make_shared<const Prepared>(withOwnInputs(prepare(graph(kNet), config.transforms)));
+    result.prepared =
+        std::make_shared<const Prepared>(withOwnInputs(prepare(graph(kNet), config.transforms)));
     const UnitList units = findUnits(*result.prepared, resolveSkips(*result.prepared->source, config));
     Statistics statistics;
-    for (const TensorId tensor : calibratedTensors(units)) statistics[tensor].min = -1, statistics[tensor].max = 3;
+    for (const TensorId tensor : calibratedTensors(units))
+        statistics[tensor].min = -1, statistics[tensor].max = 3;
     QuantizerCache cache;
     result.plan = resolvePlan(result.prepared, units, statistics, config, cache);
     return result;
@@ -84,10 +87,13 @@ class WeightedInputsTest : public QObject {
         for (const Node& node : written->nodes()) {
             QVERIFY(node.op != "Identity");
             const NodeId maker = written->tensor(node.input(0)).producer;
-            reads << QString::fromStdString(node.name + "<" + (maker.valid() ? written->node(maker).op : "input"));
+            reads << QString::fromStdString(node.name + "<" +
+                                            (maker.valid() ? written->node(maker).op : "input"));
         }
-        QVERIFY(reads.contains("Conv_2<DequantizeLinear") && reads.contains("Conv_3<Relu") && reads.contains("Add_4<Conv"));
-        QVERIFY(reads.contains("Conv_2_input_QuantizeLinear<Relu") && reads.contains("Conv_0_input_QuantizeLinear<input"));
+        QVERIFY(reads.contains("Conv_2<DequantizeLinear") && reads.contains("Conv_3<Relu") &&
+                reads.contains("Add_4<Conv"));
+        QVERIFY(reads.contains("Conv_2_input_QuantizeLinear<Relu") &&
+                reads.contains("Conv_0_input_QuantizeLinear<input"));
         const Node& sum = written->node(*written->findNode("Add_4"));
         QCOMPARE(written->tensor(sum.input(1)).name, std::string("r"));
     }
@@ -96,7 +102,9 @@ class WeightedInputsTest : public QObject {
         QuantizationConfig config = weightedInputs();
         config.layers["Conv_2"].activationBits = 4;
         const Planned planned = plan(config);
-        const auto quantizer = [&](const char* name) { return planned.plan.tensors.at(*planned.prepared->graph->findTensor(name)); };
+        const auto quantizer = [&](const char* name) {
+            return planned.plan.tensors.at(*planned.prepared->graph->findTensor(name));
+        };
         QCOMPARE(quantizer("Conv_2_input").quantMax, 7);
         QCOMPARE(quantizer("Conv_3_input").quantMax, 127);
     }
@@ -106,7 +114,8 @@ class WeightedInputsTest : public QObject {
         config.quantization.weight.perChannel = true;
         config.quantization.weight.perChannelProducts = false;
         const GraphPtr g = graph(
-            "(float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] v = {1, 2, 3, 4}> { a = MatMul(x, w)\n y = Gemm(a, v) }");
+            "(float[1,2] x) => (float[1,2] y) <float[2,2] w = {1, 2, 3, 4}, float[2,2] v = {1, 2, 3, 4}> { a "
+            "= MatMul(x, w)\n y = Gemm(a, v) }");
         for (const Node& node : g->nodes()) {
             QCOMPARE(weightSchemeOf(config, nullptr, node).perChannel, false);
             LayerSettings own;

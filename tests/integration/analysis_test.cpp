@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Analyses in addition to an evaluation, on networks small enough to compute by hand, and on the demo compared with the
-// networks' outputs.
+// Analyses in addition to an evaluation, on networks small enough to compute by hand, and on the demo
+// compared with the networks' outputs.
 //
-// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]), calibrated so that
-// all activations have scale 1 and codes -128 to 127. The samples are (1.3, 2.6) and (-1, 200):
+// The small network is A = X W, Y = A, W = [1 0.4; 0.6 -1] of 2 bits (scale 1: [1 0; 1 -1]), calibrated so
+// that all activations have scale 1 and codes -128 to 127. The samples are (1.3, 2.6) and (-1, 200):
 //     X W           = (2.86, -2.08), (119, -200.4)     float
 //     X Wq          = (3.9, -2.6), (199, -200)         only weights quantized
 //     q(q(X) W)     = (3, -3), (75, -127)              only activations; q(X) = (1, 3), (-1, 127)
@@ -13,13 +13,13 @@
 #include <cmath>
 #include <fstream>
 
-#include "data/random_dataset.h"
 #include "base/error.h"
 #include "data/numpy_file.h"
-#include "session/layer_details.h"
-#include "session/layer_metrics.h"
-#include "session/sample_divergence.h"
-#include "session/user_metrics.h"
+#include "data/random_dataset.h"
+#include "session/stages/layer_metrics.h"
+#include "session/stages/sample_divergence.h"
+#include "session/stages/user_metrics.h"
+#include "session/studies/layer_details.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -52,7 +52,8 @@ QString errorOf(const std::function<void()>& action) {
     return {};
 }
 
-const LayerMetrics& of(const Session& session, const std::vector<LayerMetrics>& all, const std::string& layer) {
+const LayerMetrics& of(const Session& session, const std::vector<LayerMetrics>& all,
+                       const std::string& layer) {
     for (const LayerMetrics& metrics : all)
         if (session.graph().node(metrics.node).name == layer) return metrics;
     throw std::runtime_error("no metrics of " + layer);
@@ -77,8 +78,8 @@ class AnalysisTest : public QObject {
         saveNpz({{"X", Constant::fromFloats(std::move(dims), std::move(values))}}, file);
         return openDataset(file, inputSpecsOf(session.graph()), {});
     }
-    std::unique_ptr<Session> open(const std::string& model, Dims dims, std::vector<float> samples, Dims calibrationDims,
-                                  std::vector<float> calibration) {
+    std::unique_ptr<Session> open(const std::string& model, Dims dims, std::vector<float> samples,
+                                  Dims calibrationDims, std::vector<float> calibration) {
         auto session = std::make_unique<Session>(test::textModel(kHeader + model));
         const DatasetPtr ranges = rows(*session, std::move(calibrationDims), std::move(calibration));
         session->setData(rows(*session, std::move(dims), std::move(samples)), ranges);
@@ -89,16 +90,18 @@ class AnalysisTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         m_small = open(
-            "g (float[N,2] X) => (float[N,2] Y) <float[2,2] W = {1, 0.4, 0.6, -1}, float[2,2] V = {1, 0, 0, 1}> "
+            "g (float[N,2] X) => (float[N,2] Y) <float[2,2] W = {1, 0.4, 0.6, -1}, float[2,2] V = {1, 0, 0, "
+            "1}> "
             "{ A = MatMul(X, W) Y = MatMul(A, V) }",
             {2, 2}, {1.3f, 2.6f, -1, 200}, {2, 2}, {127, 0, 0, 127});
         m_demo = test::openDemo({0, 60, 20});
     }
 
     void weightsNeedNoData() {
-        Session session(test::textModel(std::string(kHeader) +
-                                        "g (float[N,2] X) => (float[N,2] Y) <float[2,2] W = {1, 0.4, 0.6, -1}> "
-                                        "{ Y = MatMul(X, W) }"));
+        Session session(
+            test::textModel(std::string(kHeader) +
+                            "g (float[N,2] X) => (float[N,2] Y) <float[2,2] W = {1, 0.4, 0.6, -1}> "
+                            "{ Y = MatMul(X, W) }"));
         const auto result = session.evaluate(twoBits(), Depth::States);
         QVERIFY(!result->quantized && !result->randomInputs);
         const auto& weight = result->layers[0].weight;
@@ -115,15 +118,19 @@ class AnalysisTest : public QObject {
     }
 
     void npuOperatorsAreAStepOfTheirOwn() {
-        Session session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2,3,3] X) => (float[N,2] Y) <float[2,2,1,1] W = {1, -2, 0.5, 1}> "
-                                        "{ a = Conv(X, W)\n b = LeakyRelu<alpha = 0.123>(a)\n c = GlobalAveragePool(b)\n Y = Flatten(c) }"));
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,2,3,3] X) => (float[N,2] "
+                            "Y) <float[2,2,1,1] W = {1, -2, 0.5, 1}> "
+                            "{ a = Conv(X, W)\n b = LeakyRelu<alpha = 0.123>(a)\n c = GlobalAveragePool(b)\n "
+                            "Y = Flatten(c) }"));
         session.setData(randomDataset(session.graph(), 16, 1), randomDataset(session.graph(), 16, 2));
         QuantizationConfig config = twoBits();
         config.quantization.weight.bits = 8;
         config.transforms.npuOperators = {.averagePool = true, .leakyRelu = true};
         const auto stepsOf = [&] {
             std::map<std::string, double> steps;
-            for (const AccuracyStep& step : session.accuracyPath(config)) steps[step.name] = step.accuracy.sqnrDb.value_or(0);
+            for (const AccuracyStep& step : session.accuracyPath(config))
+                steps[step.name] = step.accuracy.sqnrDb.value_or(0);
             return steps;
         };
         const auto steps = stepsOf();
@@ -155,8 +162,9 @@ class AnalysisTest : public QObject {
         QCOMPARE(result->samples, std::size_t{6});
         QCOMPARE(result->calibrationSamples, std::size_t{6});
         QVERIFY(result->quantized->sqnrDb && result->quantized->agreement && !result->quantized->top1);
-        QVERIFY(std::any_of(result->notices.begin(), result->notices.end(),
-                            [](const auto& text) { return text.find("random inputs") != std::string::npos; }));
+        QVERIFY(std::any_of(result->notices.begin(), result->notices.end(), [](const auto& text) {
+            return text.find("random inputs") != std::string::npos;
+        }));
         const auto& conv = layer(*result, "/features/features.1/conv/conv.1/Conv");
         QVERIFY(conv.local && conv.cumulative && conv.weight);
         Session again(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"), {1});
@@ -194,8 +202,9 @@ class AnalysisTest : public QObject {
         LayerMetricsOptions options;
         options.elementwise = true;
         const auto all = measureLayers(*m_small, twoBits(), options);
-        for (const auto& metrics : {of(*m_small, all, "MatMul_0").local, of(*m_small, all, "MatMul_0").cumulative,
-                                    of(*m_small, all, "MatMul_1").cumulative}) {
+        for (const auto& metrics :
+             {of(*m_small, all, "MatMul_0").local, of(*m_small, all, "MatMul_0").cumulative,
+              of(*m_small, all, "MatMul_1").cumulative}) {
             const TensorDifference& d = *metrics;
             QVERIFY(near(d.qs, 0.316383107));
             QVERIFY(near(d.cosine, 0.969928061));
@@ -215,7 +224,8 @@ class AnalysisTest : public QObject {
         }
         // The expensive metrics exist only on request; the others equal those of an evaluation.
         const auto evaluated = m_small->evaluate(twoBits());
-        QVERIFY(!evaluated->layers[0].local->klDivergence && !evaluated->layers[0].local->accumulatedRelative);
+        QVERIFY(!evaluated->layers[0].local->klDivergence &&
+                !evaluated->layers[0].local->accumulatedRelative);
         QCOMPARE(evaluated->layers[0].local->qs, of(*m_small, all, "MatMul_0").local->qs);
     }
 
@@ -235,7 +245,8 @@ class AnalysisTest : public QObject {
         QuantizationConfig config = test::demoConfig();
         config.transforms.replaceRelu6 = ReplaceRelu6::All;
         config.transforms.equalization.profile = EqualizationProfile::Aimet;
-        for (const char* op : {"Conv", "Gemm", "Add", "GlobalAveragePool", "Flatten"}) {  // nothing is quantized
+        // nothing is quantized
+        for (const char* op : {"Conv", "Gemm", "Add", "GlobalAveragePool", "Flatten"}) {
             SkipRule rule;
             rule.kind = SkipKind::Type;
             rule.op = op;
@@ -244,8 +255,9 @@ class AnalysisTest : public QObject {
         LayerMetricsOptions options;
         options.reference = MetricReference::Source;
         const auto all = measureLayers(*m_demo, config, options);
-        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is nearly exact on this network: the remaining difference
-        // is rounding, although the equalized tensors differ from the source's by their factors.
+        // Batch norms folded, equalized, and Relu for Clip(0, 6), which is nearly exact on this network: the
+        // remaining difference is rounding, although the equalized tensors differ from the source's by their
+        // factors.
         for (const LayerMetrics& metrics : all) {
             QVERIFY2(metrics.cumulative && metrics.cumulative->qs < 0.02,
                      m_demo->graph().node(metrics.node).name.c_str());
@@ -257,7 +269,8 @@ class AnalysisTest : public QObject {
             for (const float factor : set.factors[0]) largest = std::max(largest, std::abs(std::log(factor)));
         QVERIFY(largest > 0.5f);  // the factors are not 1: without them the check above would fail
 
-        // The values that the high-bias fold moved are unknown, so junctions have no counterpart and report this.
+        // The values that the high-bias fold moved are unknown, so junctions have no counterpart and report
+        // this.
         config.transforms.highBiasFold = true;
         std::size_t without = 0;
         for (const LayerMetrics& metrics : measureLayers(*m_demo, config, options)) {
@@ -294,14 +307,14 @@ class AnalysisTest : public QObject {
         QCOMPARE(*input.scale, 1.0);
         QCOMPARE(input.clipLow, -128.0);
         QCOMPARE(input.clipHigh, 127.0);
-        QCOMPARE(input.clippedFraction, 0.25);              // 200
-        QCOMPARE(input.distinctCodes, std::size_t{4});      // 1, 3, -1, 127
+        QCOMPARE(input.clippedFraction, 0.25);          // 200
+        QCOMPARE(input.distinctCodes, std::size_t{4});  // 1, 3, -1, 127
         QCOMPARE(input.floating.min(), -1.0);
         QCOMPARE(input.floating.max(), 200.0);
         QCOMPARE(input.quantized.max(), 127.0);
-        QCOMPARE(input.floating.bins(), (Bins{3, 0, 0, 1}));   // -1 to 200 in four
+        QCOMPARE(input.floating.bins(), (Bins{3, 0, 0, 1}));  // -1 to 200 in four
         QCOMPARE(input.quantized.bins(), (Bins{3, 0, 1, 0}));
-        QCOMPARE(details.output.clippedFraction, 0.25);        // -200.4
+        QCOMPARE(details.output.clippedFraction, 0.25);  // -200.4
         QCOMPARE(details.output.quantized.max(), 126.0);
 
         QCOMPARE(details.channels.size(), std::size_t{2});
@@ -322,22 +335,26 @@ class AnalysisTest : public QObject {
         const Graph& graph = m_demo->graph();
         const NodeId node = *graph.findNode(name);
         const Constant& before = *graph.constantOf(graph.node(node).input(1));
-        const Constant& after =
-            *prepared->graph->constantOf(prepared->graph->node(prepared->layerMappings[node.index()].prepared).input(1));
+        const Constant& after = *prepared->graph->constantOf(
+            prepared->graph->node(prepared->layerMappings[node.index()].prepared).input(1));
         QCOMPARE(*details.channels[306].weightBefore, channelRanges(before, 0)[306]);
         QCOMPARE(*details.channels[306].weightAfter, channelRanges(after, 0)[306]);
-        QVERIFY(*details.channels[306].weightBefore != *details.channels[306].weightAfter);  // a batch norm was folded
+        // a batch norm was folded
+        QVERIFY(*details.channels[306].weightBefore != *details.channels[306].weightAfter);
         const auto evaluated = m_demo->evaluate(config);
         QCOMPARE(details.local->qs, layer(*evaluated, name).local->qs);
         // The channels are the layer: their squared errors add up to its own.
         double squares = 0;
-        for (const ChannelDetails& channel : details.channels) squares += std::pow(channel.local->absoluteL2, 2);
+        for (const ChannelDetails& channel : details.channels)
+            squares += std::pow(channel.local->absoluteL2, 2);
         QVERIFY(near(std::sqrt(squares), details.local->absoluteL2, 1e-9));
 
-        QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "/features/features.0/features.0.2/Clip"); })
-                    .contains("runs inside '/features/features.0/features.0.0/Conv'"));
-        QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "/features/features.0/features.0.1/BatchNormalization"); })
-                    .contains("is folded into '/features/features.0/features.0.0/Conv'"));
+        QVERIFY(errorOf([&] {
+                    layerDetails(*m_demo, config, "/features/features.0/features.0.2/Clip");
+                }).contains("runs inside '/features/features.0/features.0.0/Conv'"));
+        QVERIFY(errorOf([&] {
+                    layerDetails(*m_demo, config, "/features/features.0/features.0.1/BatchNormalization");
+                }).contains("is folded into '/features/features.0/features.0.0/Conv'"));
         QVERIFY(errorOf([&] { layerDetails(*m_demo, config, "Conv_none"); }).contains("Conv_none"));
     }
 
@@ -401,17 +418,20 @@ class AnalysisTest : public QObject {
         QVERIFY(errorOf([&] { flippedSamples(*openImages(), twoBits()); }).contains("not a list of classes"));
     }
 
-    /// Y = X / 2 as a convolution; input scale 1, output scale 0.5: (0.4, 1.6, 2, 127) becomes (0, 1, 1, 63.5).
+    /// Y = X / 2 as a convolution; input scale 1, output scale 0.5: (0.4, 1.6, 2, 127) becomes (0, 1, 1,
+    /// 63.5).
     std::unique_ptr<Session> openImages() {
-        return open("g (float[N,1,2,2] X) => (float[N,1,2,2] Y) <float[1,1,1,1] W = {0.5}> { Y = Conv(X, W) }",
-                    {1, 1, 2, 2}, {0.4f, 1.6f, 2, 127}, {1, 1, 2, 2}, {127, -127, 0, 0});
+        return open(
+            "g (float[N,1,2,2] X) => (float[N,1,2,2] Y) <float[1,1,1,1] W = {0.5}> { Y = Conv(X, W) }",
+            {1, 1, 2, 2}, {0.4f, 1.6f, 2, 127}, {1, 1, 2, 2}, {127, -127, 0, 0});
     }
 
     void imagesHaveAPsnr() {
         const auto session = openImages();
         const auto result = session->evaluate(twoBits());
         QVERIFY(near(*result->quantized->mse, 0.02));
-        QVERIFY(near(*result->quantized->psnrDb, 53.0177742));  // the span of the float values, 63.3, is the peak
+        // the span of the float values, 63.3, is the peak
+        QVERIFY(near(*result->quantized->psnrDb, 53.0177742));
         QVERIFY(std::isinf(*result->prepared->psnrDb));
         QVERIFY(!m_demo->evaluate(test::demoConfig())->quantized->mse);
         LayerMetricsOptions options;
@@ -423,12 +443,15 @@ class AnalysisTest : public QObject {
     void aCustomMetric() {
         const std::filesystem::path program = m_folder.filePath("metric.sh").toStdString();
         // The sum of all bytes of the outputs distinguishes the two networks.
-        std::ofstream(program) << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";
+        std::ofstream(program)
+            << "#!/bin/sh\nod -An -v -tu1 \"$1\" | tr -s ' ' '\\n' | awk '{ s += $1 } END { print s }'\n";
         std::filesystem::permissions(program, std::filesystem::perms::owner_all);
         const UserMetricValues values = measureUserMetric(*m_small, twoBits(), {program, {}});
         QVERIFY(values.floating > 0 && values.quantized > 0 && values.floating != values.quantized);
         std::ofstream(program) << "#!/bin/sh\necho no number\n";
-        QVERIFY(errorOf([&] { measureUserMetric(*m_small, twoBits(), {program, {}}); }).contains("no number"));
+        QVERIFY(errorOf([&] {
+                    measureUserMetric(*m_small, twoBits(), {program, {}});
+                }).contains("no number"));
     }
 
     void numbersDoNotDependOnThreads() {

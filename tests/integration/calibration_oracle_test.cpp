@@ -29,7 +29,9 @@ struct Comparison {
         ++compared;
         all.push_back(std::abs(found - expected) / expected);
         worst = std::max(worst, all.back());
-        if (!equal) different.push_back(name + ": " + std::to_string(found) + " instead of " + std::to_string(expected));
+        if (!equal)
+            different.push_back(name + ": " + std::to_string(found) + " instead of " +
+                                std::to_string(expected));
     }
     double median() const {
         std::vector<double> sorted = all;
@@ -37,7 +39,8 @@ struct Comparison {
         return sorted[sorted.size() / 2];
     }
     void tell() const {
-        qInfo("%d compared, %zu different, median by %.2g, worst by %.2g", compared, different.size(), median(), worst);
+        qInfo("%d compared, %zu different, median by %.2g, worst by %.2g", compared, different.size(),
+              median(), worst);
         for (const std::string& text : different) qInfo("  %s", text.c_str());
     }
 };
@@ -58,7 +61,8 @@ class CalibrationOracleTest : public QObject {
     std::vector<TensorId> activations(const Graph& graph) const {
         std::vector<TensorId> tensors(graph.inputs().begin(), graph.inputs().end());
         for (const Node& node : graph.nodes())
-            if (node.output().valid() && graph.constantOf(node.output()) == nullptr) tensors.push_back(node.output());
+            if (node.output().valid() && graph.constantOf(node.output()) == nullptr)
+                tensors.push_back(node.output());
         return tensors;
     }
 
@@ -84,7 +88,8 @@ class CalibrationOracleTest : public QObject {
         const auto file = m_assets / "models/mobilenetv2_cifar10.onnx";
         m_source = loadModel(file).graph;
         m_prepared = prepare(m_source, {});
-        const auto data = openDataset(m_assets / "data/cifar10/calibration", inputSpecsOf(*m_source), loadPreprocess(*preprocessBeside(file)));
+        const auto data = openDataset(m_assets / "data/cifar10/calibration", inputSpecsOf(*m_source),
+                                      loadPreprocess(*preprocessBeside(file)));
         m_batches = std::make_unique<SampleBatches>(data, *m_source, 4);
         m_statistics = gather(m_prepared);
     }
@@ -106,15 +111,18 @@ class CalibrationOracleTest : public QObject {
         QFETCH(int, bins);
         CalibrationParameters parameters;
         if (bins > 0) parameters.bins = bins;
-        const json ranges = oracle("ort_ranges_mobilenetv2_cifar10_" + file.toStdString() + ".json")["ranges"];
+        const json ranges =
+            oracle("ort_ranges_mobilenetv2_cifar10_" + file.toStdString() + ".json")["ranges"];
         Comparison comparison;
         for (const auto& item : ranges.items()) {
             const TensorStatistics* statistics = statisticsOf(item.key());
             if (statistics == nullptr) continue;
             const ActivationScheme scheme;
-            const TensorQuantizer expected = quantizerForRange(item.value()[0].get<float>(), item.value()[1].get<float>(), scheme);
+            const TensorQuantizer expected =
+                quantizerForRange(item.value()[0].get<float>(), item.value()[1].get<float>(), scheme);
             const TensorQuantizer found = solveCalibration(*statistics, scheme, method, parameters).quantizer;
-            // A range with 0 in its exact middle has its zero point on a rounding tie: either neighbor is acceptable.
+            // A range with 0 in its exact middle has its zero point on a rounding tie: either neighbor is
+            // acceptable.
             const bool tie = item.value()[0].get<float>() == -item.value()[1].get<float>();
             const bool equal = equalScales(double(found.scale), double(expected.scale)) &&
                                std::abs(found.zeroPoint - expected.zeroPoint) <= (tie ? 1 : 0);
@@ -139,7 +147,8 @@ class CalibrationOracleTest : public QObject {
                 const TensorStatistics* statistics = statisticsOf(item.key());
                 if (statistics == nullptr) continue;
                 const TensorQuantizer found =
-                    solveCalibration(*statistics, {8, false, true}, CalibrationMethod::PowerOfTwoMinMse, {}).quantizer;
+                    solveCalibration(*statistics, {8, false, true}, CalibrationMethod::PowerOfTwoMinMse, {})
+                        .quantizer;
                 QCOMPARE(found.zeroPoint, 128);
                 const double expected = item.value()["scale"][0];
                 comparison.scales(item.key(), double(found.scale), expected, double(found.scale) == expected);
@@ -157,11 +166,14 @@ class CalibrationOracleTest : public QObject {
             scheme.powerOfTwo = true;
             scheme.method = WeightMethod::Mse;
             const ConstantQuantizer weight = quantizeWeight(*graph.constantOf(node.input(1)), scheme, 0);
-            const ConstantQuantizer bias = quantizeBias(*graph.constantOf(node.input(2)), 8, 1, weight.scales);
-            for (const auto& [suffix, quantizer] : {std::pair{"_weight_quantized", &weight}, std::pair{"_bias_quantized", &bias}}) {
+            const ConstantQuantizer bias =
+                quantizeBias(*graph.constantOf(node.input(2)), 8, 1, weight.scales);
+            for (const auto& [suffix, quantizer] :
+                 {std::pair{"_weight_quantized", &weight}, std::pair{"_bias_quantized", &bias}}) {
                 const json& entry = truth["weights"].at(name + suffix);
                 const double expected = entry["scale"][0];
-                comparison.scales(name + suffix, double(quantizer->scales[0]), expected, double(quantizer->scales[0]) == expected);
+                comparison.scales(name + suffix, double(quantizer->scales[0]), expected,
+                                  double(quantizer->scales[0]) == expected);
                 std::int64_t sum = 0, absolute = 0;
                 for (const std::int32_t code : quantizer->codes) {
                     sum += code;
@@ -194,13 +206,19 @@ class CalibrationOracleTest : public QObject {
         Comparison weights;
         for (const Node& node : graph->nodes()) {
             if (node.op != "Conv" && node.op != "Gemm") continue;
-            const std::string name = m_source->tensor(m_source->node(m_prepared.sourceOf[graph->tensor(node.output()).producer.index()]).input(1)).name;
+            const std::string name =
+                m_source
+                    ->tensor(
+                        m_source->node(m_prepared.sourceOf[graph->tensor(node.output()).producer.index()])
+                            .input(1))
+                    .name;
             const double expected = parameters.at(name)["scale"][0];
             const Constant& weight = *graph->constantOf(node.input(1));
             double found = 0;
             if (method == CalibrationMethod::TfEnhanced) {
                 const std::vector<float> values(weight.floats().begin(), weight.floats().end());
-                found = double(solveCalibration(test::statisticsOf(values), {8, true, true}, method, {}).quantizer.scale);
+                found = double(solveCalibration(test::statisticsOf(values), {8, true, true}, method, {})
+                                   .quantizer.scale);
             } else {
                 WeightScheme scheme;
                 scheme.restricted = false;
@@ -209,7 +227,8 @@ class CalibrationOracleTest : public QObject {
             weights.scales(name, found, expected, equalScales(found, expected));
             std::vector<float> rounded;
             for (const float x : weight.floats())
-                rounded.push_back(float(std::clamp(std::nearbyint(double(x) / expected), -128.0, 127.0) * expected));
+                rounded.push_back(
+                    float(std::clamp(std::nearbyint(double(x) / expected), -128.0, 127.0) * expected));
             builder.setConstant(node.input(1), Constant::fromFloats(weight.dims(), std::move(rounded)));
         }
         qInfo("weights:");
@@ -217,7 +236,8 @@ class CalibrationOracleTest : public QObject {
         QCOMPARE(weights.compared, 53);
         if (method == CalibrationMethod::TfEnhanced) {
             // AIMET 2.42 does not behave as its published source code; see docs/calibration.md.
-            QVERIFY2(weights.median() < 0.01 && weights.worst < 0.25, qPrintable(QString::number(weights.median())));
+            QVERIFY2(weights.median() < 0.01 && weights.worst < 0.25,
+                     qPrintable(QString::number(weights.median())));
         } else {
             QCOMPARE(weights.different.size(), 0u);
         }
@@ -230,7 +250,8 @@ class CalibrationOracleTest : public QObject {
         for (const json& entry : truth["activation_encodings"]) {
             const auto tensor = quantized.graph->findTensor(entry["name"].get<std::string>());
             if (!tensor || !statistics.contains(*tensor)) continue;
-            const TensorQuantizer found = solveCalibration(statistics.at(*tensor), {8, false, false}, method, {}).quantizer;
+            const TensorQuantizer found =
+                solveCalibration(statistics.at(*tensor), {8, false, false}, method, {}).quantizer;
             const double expected = entry["scale"][0];
             const bool equal = std::abs(double(found.scale) / expected - 1) <= 3e-4;
             offsets += found.zeroPoint == -int(entry["offset"][0].get<double>()) ? 0 : 1;
@@ -241,7 +262,8 @@ class CalibrationOracleTest : public QObject {
         QCOMPARE(comparison.compared, 48);
         if (method == CalibrationMethod::TfEnhanced) {
             // Ours clips less.
-            QVERIFY2(comparison.median() < 0.25 && comparison.worst < 0.6, qPrintable(QString::number(comparison.median())));
+            QVERIFY2(comparison.median() < 0.25 && comparison.worst < 0.6,
+                     qPrintable(QString::number(comparison.median())));
             return;
         }
         QCOMPARE(comparison.different.size(), 0u);

@@ -18,7 +18,8 @@ namespace {
 const std::string kLayer = "/features/features.2/conv/conv.2/Conv";
 
 /// The stages that an evaluation had to run.
-std::set<std::string> stages(Session& session, const QuantizationConfig& config, EvaluationPtr* result = nullptr) {
+std::set<std::string> stages(Session& session, const QuantizationConfig& config,
+                             EvaluationPtr* result = nullptr) {
     std::set<std::string> seen;
     EvaluationObserver observer;
     observer.progress = [&](const Progress& progress) { seen.insert(progress.stage); };
@@ -37,7 +38,9 @@ std::string failure(Session& session, const QuantizationConfig& config) {
 }
 
 bool says(const Evaluation& evaluation, const std::string& text) {
-    return std::ranges::any_of(evaluation.notices, [&](const std::string& notice) { return notice.find(text) != std::string::npos; });
+    return std::ranges::any_of(evaluation.notices, [&](const std::string& notice) {
+        return notice.find(text) != std::string::npos;
+    });
 }
 
 }  // namespace
@@ -58,9 +61,10 @@ class CalibrationSessionTest : public QObject {
         QVERIFY(stages(*session, config, &ifmr).contains("calibrating"));  // the second pass, once
         QVERIFY(says(*ifmr, "computed from histograms"));
         config.calibration.parameters.bins = 2048;
-        for (const auto method : {CalibrationMethod::Percentile, CalibrationMethod::Entropy, CalibrationMethod::Mse,
-                                  CalibrationMethod::TfEnhanced, CalibrationMethod::PowerOfTwoMinMse,
-                                  CalibrationMethod::PowerOfTwoNonOverflow, CalibrationMethod::Hfmg}) {
+        for (const auto method :
+             {CalibrationMethod::Percentile, CalibrationMethod::Entropy, CalibrationMethod::Mse,
+              CalibrationMethod::TfEnhanced, CalibrationMethod::PowerOfTwoMinMse,
+              CalibrationMethod::PowerOfTwoNonOverflow, CalibrationMethod::Hfmg}) {
             config.calibration.method = method;
             const auto ran = stages(*session, config);
             QVERIFY(!ran.contains("calibrating"));
@@ -99,7 +103,8 @@ class CalibrationSessionTest : public QObject {
         const auto file = test::demoFolder() / "mobilenetv2_cifar10.onnx";
         const GraphPtr graph = loadModel(file).graph;
         const Prepared prepared = prepare(graph, {});
-        const auto data = openDataset(test::demoFolder() / "calibration", inputSpecsOf(*graph), loadPreprocess(*preprocessBeside(file)));
+        const auto data = openDataset(test::demoFolder() / "calibration", inputSpecsOf(*graph),
+                                      loadPreprocess(*preprocessBeside(file)));
         const auto some = subset(data, spreadEvenly(data->size(), 23));
         std::vector<TensorId> tensors;
         for (const Node& node : prepared.graph->nodes())
@@ -123,26 +128,31 @@ class CalibrationSessionTest : public QObject {
             }
         }
         QVERIFY(versions[0] == versions[1]);
-        // Another batch lets the float network round differently in a few values, but not in their number or order of samples.
+        // Another batch lets the float network round differently in a few values, but not in their number or
+        // order of samples.
         QVERIFY(averages[0] == averages[1]);
-        for (std::size_t t = 0; t < tensors.size(); ++t) QVERIFY(std::abs(averages[2][t] / averages[0][t] - 1) < 1e-5f);
+        for (std::size_t t = 0; t < tensors.size(); ++t)
+            QVERIFY(std::abs(averages[2][t] / averages[0][t] - 1) < 1e-5f);
     }
 
     void poisonIsNamed() {
-        auto model = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
-                                     "{ A = Sqrt (X) B = Add (A, X) Y = Add (B, A) }");
+        auto model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
+            "{ A = Sqrt (X) B = Add (A, X) Y = Add (B, A) }");
         QTemporaryDir folder;
         const std::filesystem::path file = folder.path().toStdString() + "/x.npy";
         std::vector<float> values(40, 1.0f);
         values[4 * 7 + 2] = -1;  // the square root of row 7 is NaN
         saveNpz({{"X", Constant::fromFloats({10, 4}, values)}}, folder.path().toStdString() + "/x.npz");
         Session session(std::move(model));
-        const auto data = openDataset(folder.path().toStdString() + "/x.npz", inputSpecsOf(session.graph()), {});
+        const auto data =
+            openDataset(folder.path().toStdString() + "/x.npz", inputSpecsOf(session.graph()), {});
         session.setData(data, data);
         QuantizationConfig config;
         config.skipTail = false;
         const QString message = QString::fromStdString(failure(session, config));
-        QVERIFY2(message.contains("'A'") && message.contains("Sqrt") && message.contains("NaN") && message.contains(QString::fromStdString(data->sampleName(7))),
+        QVERIFY2(message.contains("'A'") && message.contains("Sqrt") && message.contains("NaN") &&
+                     message.contains(QString::fromStdString(data->sampleName(7))),
                  qPrintable(message));
     }
 
@@ -163,13 +173,16 @@ class CalibrationSessionTest : public QObject {
         config.calibration.method = CalibrationMethod::Ifmr;
         config.layers[kLayer].calibrationParameters.searchStep = 0.7;
         const QString message = QString::fromStdString(failure(*session, config));
-        QVERIFY2(message.contains("search_step 0.7 is larger") && message.contains(QString::fromStdString(kLayer)), qPrintable(message));
+        QVERIFY2(
+            message.contains("search_step 0.7 is larger") && message.contains(QString::fromStdString(kLayer)),
+            qPrintable(message));
         config.layers.clear();
         config.calibration.parameters.searchStep = 0.6;  // just fits, in decimal
         QCOMPARE(failure(*session, config), std::string("no error"));
         config.calibration.method = CalibrationMethod::Entropy;
         config.calibration.parameters.quantizedBins = 256;
-        QVERIFY(failure(*session, config).find("num_quantized_bins 256 is more than num_bins 128") != std::string::npos);
+        QVERIFY(failure(*session, config).find("num_quantized_bins 256 is more than num_bins 128") !=
+                std::string::npos);
     }
 
     void searchesAtTheEdgeAreReported() {

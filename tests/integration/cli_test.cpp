@@ -68,8 +68,9 @@ class CliTest : public QObject {
 
     /// analyze on some of the demo's images, as it comes from the command line; the document with --json.
     static QStringList analyzeDemo(const char* options) {
-        QStringList arguments = QString::fromUtf8("analyze MODEL --config CONFIG --data VAL --calibration-data CALIBRATION "
-                                                  "--samples 20 --calibration-samples 8 ")
+        QStringList arguments = QString::fromUtf8(
+                                    "analyze MODEL --config CONFIG --data VAL --calibration-data CALIBRATION "
+                                    "--samples 20 --calibration-samples 8 ")
                                     .append(QString::fromUtf8(options))
                                     .split(QLatin1Char(' '), Qt::SkipEmptyParts);
         arguments.replaceInStrings(QStringLiteral("MODEL"), demoModel());
@@ -280,11 +281,13 @@ class CliTest : public QObject {
     }
 
     void withoutDataRandomInputsAreMarked() {
-        const QStringList arguments = {QStringLiteral("analyze"), demoModel(), QStringLiteral("--preset"),
-                                       QStringLiteral("w4a8"), QStringLiteral("--samples"), QStringLiteral("4")};
+        const QStringList arguments = {QStringLiteral("analyze"),   demoModel(),
+                                       QStringLiteral("--preset"),  QStringLiteral("w4a8"),
+                                       QStringLiteral("--samples"), QStringLiteral("4")};
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        QVERIFY2(readable.out.contains(QStringLiteral("4 random inputs evaluated")), qPrintable(readable.out));
+        QVERIFY2(readable.out.contains(QStringLiteral("4 random inputs evaluated")),
+                 qPrintable(readable.out));
         QVERIFY(readable.out.contains(QStringLiteral("meaningless")));
         QVERIFY(readable.err.contains(QStringLiteral("no data was given")));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
@@ -301,21 +304,25 @@ class CliTest : public QObject {
         const QJsonObject before = documentOf(plain);
         QCOMPARE(before[QStringLiteral("random_inputs")], QJsonValue(false));
         const QJsonObject local = layerOf(before, m_worst)[QStringLiteral("local")].toObject();
-        for (const char* key : {"qs", "cosine", "sqnr_db", "max_abs", "mean_abs", "rms", "relative_euclidean", "absolute_l2",
-                                "mean", "std", "reference_mean", "reference_std"})
+        for (const char* key : {"qs", "cosine", "sqnr_db", "max_abs", "mean_abs", "rms", "relative_euclidean",
+                                "absolute_l2", "mean", "std", "reference_mean", "reference_std"})
             QVERIFY2(local[QLatin1String(key)].isDouble(), key);
         QVERIFY(!local.contains(QStringLiteral("kl_divergence")));
         const QJsonObject all = documentOf(runCli(analyzeDemo("--json --metrics all")));
         for (const char* of : {"local", "cumulative"})
-            for (const char* key : {"qs", "accumulated_relative", "max_relative", "mean_relative", "kl_divergence"})
-                QVERIFY2(layerOf(all, m_worst)[QLatin1String(of)].toObject()[QLatin1String(key)].isDouble(), key);
+            for (const char* key :
+                 {"qs", "accumulated_relative", "max_relative", "mean_relative", "kl_divergence"})
+                QVERIFY2(layerOf(all, m_worst)[QLatin1String(of)].toObject()[QLatin1String(key)].isDouble(),
+                         key);
         QCOMPARE(layerOf(all, m_worst)[QStringLiteral("local")].toObject()[QStringLiteral("qs")],
                  local[QStringLiteral("qs")]);
 
         // The 4-bit weights hurt, not the 8-bit activations.
         const auto only = [&](const char* options) {
             const QJsonObject document = documentOf(runCli(analyzeDemo(options)));
-            return layerOf(document, m_worst)[QStringLiteral("local")].toObject()[QStringLiteral("qs")].toDouble(-1);
+            return layerOf(document, m_worst)[QStringLiteral("local")]
+                .toObject()[QStringLiteral("qs")]
+                .toDouble(-1);
         };
         QVERIFY(only("--json --only weights") > 0.9);
         const double activations = only("--json --only activations");
@@ -327,9 +334,9 @@ class CliTest : public QObject {
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
         for (const char* text : {"codes used", "clips at", "10 of 320 channels"})
             QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(readable.out));
-        const QJsonObject layer =
-            documentOf(runCli(analyzeDemo("--json --bins 16 --layer") + QStringList{m_worst}))[QStringLiteral("layer")]
-                .toObject();
+        const QJsonObject layer = documentOf(runCli(analyzeDemo("--json --bins 16 --layer") +
+                                                    QStringList{m_worst}))[QStringLiteral("layer")]
+                                      .toObject();
         QCOMPARE(layer[QStringLiteral("channels")].toArray().size(), 320);
         const QJsonObject weight = layer[QStringLiteral("weight")].toObject();
         QCOMPARE(weight[QStringLiteral("bits")].toInt(), 4);
@@ -344,19 +351,23 @@ class CliTest : public QObject {
                       QStringLiteral("is folded into '/features/features.0/features.0.0/Conv'"));
     }
     void samplesAndConfigurationsAreCompared() {
-        const QString finer = put(QStringLiteral("finer.json"), R"({"quantization": {"weight": {"bits": 8}}})");
-        const QString program = put(QStringLiteral("metric.sh"), "#!/bin/sh\necho measuring; wc -c < \"$1\"\n");
+        const QString finer =
+            put(QStringLiteral("finer.json"), R"({"quantization": {"weight": {"bits": 8}}})");
+        const QString program =
+            put(QStringLiteral("metric.sh"), "#!/bin/sh\necho measuring; wc -c < \"$1\"\n");
         QFile::setPermissions(program, QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         const QStringList arguments = analyzeDemo("--images --image 3 --against") +
                                       QStringList{finer, QStringLiteral("--metric-program"), program};
         const Outcome readable = runCli(arguments);
         QVERIFY2(readable.code == 0, qPrintable(readable.err));
-        for (const char* text : {"samples changed their predicted class", "sample 3, ", "the error ", "finer.json: ", "exact 95 % interval",
-                                 "metric.sh: float "})
-            QVERIFY2(readable.out.contains(QLatin1String(text)), qPrintable(QLatin1String(text) + readable.out));
+        for (const char* text : {"samples changed their predicted class", "sample 3, ", "the error ",
+                                 "finer.json: ", "exact 95 % interval", "metric.sh: float "})
+            QVERIFY2(readable.out.contains(QLatin1String(text)),
+                     qPrintable(QLatin1String(text) + readable.out));
         const QJsonObject document = documentOf(runCli(arguments + QStringList{QStringLiteral("--json")}));
         const QJsonObject against = document[QStringLiteral("against")].toObject();
-        QCOMPARE(against[QStringLiteral("fixed")].toArray().size() - against[QStringLiteral("broken")].toArray().size(),
+        QCOMPARE(against[QStringLiteral("fixed")].toArray().size() -
+                     against[QStringLiteral("broken")].toArray().size(),
                  qRound(against[QStringLiteral("difference")].toDouble() * 20));
         QVERIFY(against[QStringLiteral("difference")].toDouble() < 0);  // 4 bits against 8
         const QJsonArray flipped =
@@ -368,20 +379,22 @@ class CliTest : public QObject {
         QCOMPARE(image[QStringLiteral("index")].toInt(), 3);
         QCOMPARE(image[QStringLiteral("layers")].toArray().size(), 65);
         QVERIFY(image[QStringLiteral("first_divergence")].isObject());
-        QVERIFY(document[QStringLiteral("metric_program")].toObject()[QStringLiteral("float")].toDouble() > 800);
+        QVERIFY(document[QStringLiteral("metric_program")].toObject()[QStringLiteral("float")].toDouble() >
+                800);
         verifyFailure(runCli(analyzeDemo("--image nothing.jpg")), 1, QStringLiteral("nothing.jpg"));
     }
 
     void theSourceCanBeTheReference() {
-        const Outcome outcome =
-            runCli(analyzeDemo("--json --reference source --cle aimet --replace-relu6 between --high-bias-fold"));
+        const Outcome outcome = runCli(
+            analyzeDemo("--json --reference source --cle aimet --replace-relu6 between --high-bias-fold"));
         QVERIFY2(outcome.code == 0, qPrintable(outcome.err));
         const QJsonObject document = documentOf(outcome);
         QCOMPARE(document[QStringLiteral("layer_metrics")].toObject()[QStringLiteral("reference")].toString(),
                  QStringLiteral("source"));
         int without = 0;
         for (const auto& layer : document[QStringLiteral("layers")].toArray())
-            if (layer.toObject()[QStringLiteral("metrics_reason")].toString().contains(QStringLiteral("high-bias fold")))
+            if (layer.toObject()[QStringLiteral("metrics_reason")].toString().contains(
+                    QStringLiteral("high-bias fold")))
                 ++without;
         QVERIFY(without > 0);
     }

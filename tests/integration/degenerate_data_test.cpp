@@ -19,9 +19,11 @@ namespace {
 class Loop {
   public:
     Loop(const std::string& net, const std::vector<float>& values)
-        : m_session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net)) {
+        : m_session(test::textModel(
+              "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) " + net)) {
         const std::string file = m_folder.path().toStdString() + "/x.npz";
-        saveNpz({{"X", Constant::fromFloats({static_cast<std::int64_t>(values.size() / 4), 4}, values)}}, file);
+        saveNpz({{"X", Constant::fromFloats({static_cast<std::int64_t>(values.size() / 4), 4}, values)}},
+                file);
         const auto data = openDataset(file, inputSpecsOf(m_session.graph()), {});
         m_session.setData(data, data);
     }
@@ -31,7 +33,8 @@ class Loop {
             const EvaluationPtr result = m_session.evaluate(config, Depth::Metrics);
             QStringList lines;
             for (const std::string& notice : result->notices) lines << QString::fromStdString(notice);
-            for (const float y : m_session.outputs(config).at(0)->floats()) m_finite = m_finite && std::isfinite(y);
+            for (const float y : m_session.outputs(config).at(0)->floats())
+                m_finite = m_finite && std::isfinite(y);
             return lines.join('\n');
         } catch (const Error& error) {
             return QString("error: ") + error.what();
@@ -51,7 +54,8 @@ QuantizationConfig all() {
     return config;
 }
 
-const char* const kNet = "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }";
+const char* const kNet =
+    "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }";
 
 }  // namespace
 
@@ -62,9 +66,10 @@ class DegenerateDataTest : public QObject {
     void everyMethodTakesConstantData_data() {
         QTest::addColumn<QString>("method");
         QTest::addColumn<float>("value");
-        for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced", "power_of_two_non_overflow",
-                                   "power_of_two_min_mse", "ifmr", "hfmg"})
-            for (const float value : {0.0f, 3.0f, -1e-30f, 1e30f}) QTest::addRow("%s of %g", method, double(value)) << method << value;
+        for (const char* method : {"min_max", "moving_average", "percentile", "entropy", "mse", "tf_enhanced",
+                                   "power_of_two_non_overflow", "power_of_two_min_mse", "ifmr", "hfmg"})
+            for (const float value : {0.0f, 3.0f, -1e-30f, 1e30f})
+                QTest::addRow("%s of %g", method, double(value)) << method << value;
     }
     void everyMethodTakesConstantData() {
         QFETCH(QString, method);
@@ -78,8 +83,10 @@ class DegenerateDataTest : public QObject {
     }
 
     void oneSampleAndZeroWeights() {
-        Loop loop("<float[4,2] W = {0, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {0, 0}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
-        QVERIFY(loop.notices(all()).contains("calibration of 'Y': all values are 0 in all calibration samples"));
+        Loop loop("<float[4,2] W = {0, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {0, 0}> { Y = Gemm(X, W, c) }",
+                  {1, 2, 3, 4});
+        QVERIFY(
+            loop.notices(all()).contains("calibration of 'Y': all values are 0 in all calibration samples"));
         QVERIFY(loop.finite());
     }
 
@@ -88,22 +95,32 @@ class DegenerateDataTest : public QObject {
         config.quantization.weight.bits = 4;
         config.quantization.weight.powerOfTwo = true;
         // 2e-38 / 7 is not a normal number: the scale becomes 1.
-        Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }", {1, 2, 3, 4});
+        Loop loop("<float[4,2] W = {2e-38, 0, 0, 0, 0, 0, 0, 0}, float[2] c = {1, -1}> { Y = Gemm(X, W, c) }",
+                  {1, 2, 3, 4});
         const QString said = loop.notices(config);
-        QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"), qPrintable(said));
+        QVERIFY2(said.contains("layer 'Gemm_0': all its weights round to 0 with 4 bits; give it more bits"),
+                 qPrintable(said));
     }
 
     void biasesBeyond32BitsAreNamed() {
-        Loop loop("<float[4,2] W = {1e-9, 0, 0, 0, 0, 0, 0, 1e-9}, float[2] c = {1000000, -1}> { Y = Gemm(X, W, c) }", {1e-3f, 2e-3f, 3e-3f, 4e-3f});
+        Loop loop(
+            "<float[4,2] W = {1e-9, 0, 0, 0, 0, 0, 0, 1e-9}, float[2] c = {1000000, -1}> { Y = Gemm(X, W, c) "
+            "}",
+            {1e-3f, 2e-3f, 3e-3f, 4e-3f});
         const QString said = loop.notices(all());
-        QVERIFY2(said.contains("layer 'Gemm_0': 2 bias values do not fit int32 and are clipped; keep it in float"), qPrintable(said));
+        QVERIFY2(
+            said.contains("layer 'Gemm_0': 2 bias values do not fit int32 and are clipped; keep it in float"),
+            qPrintable(said));
     }
 
     void weightsThatAreNotNumbersAreNamed() {
-        auto model = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = {1, 2, 3, 4, 5, "
-                                     "6, 7, 8}> { Y = MatMul(X, W) }");
+        auto model = test::textModel(
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,2] Y) <float[4,2] W = "
+            "{1, 2, 3, 4, 5, "
+            "6, 7, 8}> { Y = MatMul(X, W) }");
         GraphBuilder builder(*model.graph);
-        builder.setConstant(*model.graph->findTensor("W"), Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, INFINITY}));
+        builder.setConstant(*model.graph->findTensor("W"),
+                            Constant::fromFloats({4, 2}, {1, 2, 3, 4, 5, 6, 7, INFINITY}));
         model.graph = builder.build();
         Session session(std::move(model));
         session.useRandomInputs(4);
@@ -116,9 +133,11 @@ class DegenerateDataTest : public QObject {
     }
 
     void outputsThatCannotBeComparedAreLeftOut() {
-        const std::string net = "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I, float[3] A, float[N,2] Y) "
-                                "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[3] c = {1, 2, 3}> "
-                                "{ Y = MatMul(X, W) I = ArgMax<axis = 1>(Y) A = Relu(c) }";
+        const std::string net =
+            "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I, float[3] A, "
+            "float[N,2] Y) "
+            "<float[4,2] W = {1, 2, 3, 4, 5, -6, 7, 8}, float[3] c = {1, 2, 3}> "
+            "{ Y = MatMul(X, W) I = ArgMax<axis = 1>(Y) A = Relu(c) }";
         Session session(test::textModel(net));
         session.useRandomInputs(200);
         const auto outputs = session.outputs(std::nullopt);
@@ -130,7 +149,9 @@ class DegenerateDataTest : public QObject {
         const double sqnr = session.evaluate(all(), Depth::Metrics)->quantized->sqnrDb.value_or(0);
         QVERIFY2(sqnr > 20, qPrintable(QString::number(sqnr)));
 
-        Session none(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I) { I = ArgMax<axis = 1>(X) }"));
+        Session none(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (int64[N,1] I) { "
+                            "I = ArgMax<axis = 1>(X) }"));
         none.useRandomInputs(6);
         try {
             none.evaluate(all(), Depth::Accuracy);
@@ -144,19 +165,24 @@ class DegenerateDataTest : public QObject {
         QuantizationConfig config = all();
         config.calibration.samples = 10;
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
-        QVERIFY(loop.notices(config).contains("calibrated on 2 samples: 10 were requested, but there are no more"));
+        QVERIFY(loop.notices(config).contains(
+            "calibrated on 2 samples: 10 were requested, but there are no more"));
         config.calibration.samples = 2;
         QVERIFY(!loop.notices(config).contains("requested"));
     }
 
     void emptyCalibrationDataIsRefused() {
         QTemporaryDir folder;
-        const GraphPtr graph = test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] X) => (float[N,3,8,8] Y) { Y = Relu(X) }").graph;
+        const GraphPtr graph = test::textModel(
+                                   "<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,3,8,8] X) => "
+                                   "(float[N,3,8,8] Y) { Y = Relu(X) }")
+                                   .graph;
         try {
             openDataset(folder.path().toStdString(), inputSpecsOf(*graph), {});
             QFAIL("an empty folder was opened");
         } catch (const Error& error) {
-            QVERIFY2(std::string(error.what()).find("contains no samples") != std::string::npos, error.what());
+            QVERIFY2(std::string(error.what()).find("contains no samples") != std::string::npos,
+                     error.what());
         }
     }
 
@@ -164,7 +190,9 @@ class DegenerateDataTest : public QObject {
         QTest::addColumn<QString>("key");
         QTest::addColumn<QString>("value");
         QTest::addColumn<QString>("said");
-        const auto row = [](const char* key, const char* value, const char* said) { QTest::addRow("%s=%s", key, value) << key << value << said; };
+        const auto row = [](const char* key, const char* value, const char* said) {
+            QTest::addRow("%s=%s", key, value) << key << value << said;
+        };
         row("calibration.parameters.percentile", "0.5", "percentile");
         row("calibration.parameters.percentile", "1.01", "percentile");
         row("calibration.parameters.max_percentile", "0.4", "max_percentile");
@@ -194,7 +222,8 @@ class DegenerateDataTest : public QObject {
         config.calibration.method = CalibrationMethod::Ifmr;
         config.calibration.parameters.searchStep = 0.7;
         Loop loop(kNet, {1, 2, 3, 4, 5, 6, 7, 8});
-        QVERIFY(loop.notices(config).contains("search_step 0.7 is larger than the width of search_range [0.7, 1.3]; choose a smaller step"));
+        QVERIFY(loop.notices(config).contains(
+            "search_step 0.7 is larger than the width of search_range [0.7, 1.3]; choose a smaller step"));
     }
 };
 

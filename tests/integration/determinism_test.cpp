@@ -24,20 +24,33 @@ class DeterminismTest : public QObject {
     QuantizationConfig edited(QuantizationConfig config, std::mt19937& random) const {
         const std::string& layer = m_layers[random() % m_layers.size()];
         switch (random() % 10) {
-            case 0: config.quantization.weight.bits = 4 + static_cast<int>(random() % 5); return config;
-            case 1: config.quantization.weight.perChannel = !config.quantization.weight.perChannel; return config;
-            case 2: config.quantization.activation.symmetric = !config.quantization.activation.symmetric; return config;
-            case 3:
-                config.transforms.equalization.profile = config.transforms.equalization.profile == EqualizationProfile::Off
-                                                             ? EqualizationProfile::Aimet
-                                                             : EqualizationProfile::Off;
-                config.transforms.replaceRelu6 =
-                    config.transforms.equalization.profile == EqualizationProfile::Off ? ReplaceRelu6::None
-                                                                                       : ReplaceRelu6::Between;
+            case 0:
+                config.quantization.weight.bits = 4 + static_cast<int>(random() % 5);
                 return config;
-            case 4: config.layers[layer].weightBits = 2 + static_cast<int>(random() % 7); return config;
-            case 5: config.rules.clear(); return config;
-            default: break;
+            case 1:
+                config.quantization.weight.perChannel = !config.quantization.weight.perChannel;
+                return config;
+            case 2:
+                config.quantization.activation.symmetric = !config.quantization.activation.symmetric;
+                return config;
+            case 3:
+                config.transforms.equalization.profile =
+                    config.transforms.equalization.profile == EqualizationProfile::Off
+                        ? EqualizationProfile::Aimet
+                        : EqualizationProfile::Off;
+                config.transforms.replaceRelu6 =
+                    config.transforms.equalization.profile == EqualizationProfile::Off
+                        ? ReplaceRelu6::None
+                        : ReplaceRelu6::Between;
+                return config;
+            case 4:
+                config.layers[layer].weightBits = 2 + static_cast<int>(random() % 7);
+                return config;
+            case 5:
+                config.rules.clear();
+                return config;
+            default:
+                break;
         }
         return withLayersSkipped(config, {layer});
     }
@@ -71,7 +84,8 @@ class DeterminismTest : public QObject {
             const EvaluationPtr warm = session->evaluate(config, checked ? Depth::Metrics : Depth::Accuracy);
             if (!checked) continue;
             // Another number of threads; no memory for activations; no cached results.
-            const auto cold = test::openDemo({1 + edit / 20 % 2, kSamples, 16, std::size_t{edit % 40 == 0 ? 0u : 1u} << 24});
+            const auto cold = test::openDemo(
+                {1 + edit / 20 % 2, kSamples, 16, std::size_t{edit % 40 == 0 ? 0u : 1u} << 24});
             compare(*warm, *cold->evaluate(config, Depth::Metrics));
             if (QTest::currentTestFailed()) return;
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that the examples in README and docs/ show the program's real output. Every command that begins with
-// "$ quantloupe-cli" runs on the demo, and its output must contain the lines below it in this order ("..." stands for
-// omitted lines). The numbers are the same on every processor with AVX2.
+// "$ quantloupe-cli" runs on the demo, and its output must contain the lines below it in this order ("..."
+// stands for omitted lines). The numbers are the same on every processor with AVX2.
 #include <QDir>
 #include <QJsonDocument>
 #include <QTemporaryDir>
@@ -31,7 +31,8 @@ QList<QStringList> codeBlocks(const QString& file) {
     return blocks;
 }
 
-/// The commands of a block and their expected output. A line that ends in a backslash continues on the next line.
+/// The commands of a block and their expected output. A line that ends in a backslash continues on the next
+/// line.
 struct Example {
     QString command;
     QStringList printed;

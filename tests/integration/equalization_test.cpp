@@ -35,11 +35,15 @@ class SmallNetwork {
             for (int i = 0; i < count; ++i) texts << QString::number(normal(random), 'f', 6);
             return texts.join(", ");
         };
-        graphText = "(float[N,3,8,8] x) => (float[N,5] y) <float[40,3,3,3] w1 = {" + values(40 * 27) + "}, float[40] b1 = {" + values(40) +
-                    "}, float[40,1,3,3] w2 = {" + values(360) + "}, float[40] b2 = {" + values(40) + "}, float[6,20,1,1] w3 = {" + values(120) +
-                    "}, float[6] b3 = {" + values(6) + "}, float[6,5] w4 = {" + values(30) + "}, float[5] b4 = {" + values(5) +
-                    "}> { a = Conv<pads = [1,1,1,1]>(x, w1, b1)\n r = Relu(a)\n b = Conv<group = 40, strides = [2,2]>(r, w2, b2)\n "
-                    "s = Relu(b)\n c = Conv<group = 2>(s, w3, b3)\n g = GlobalAveragePool(c)\n f = Flatten(g)\n y = Gemm(f, w4, b4) }";
+        graphText = "(float[N,3,8,8] x) => (float[N,5] y) <float[40,3,3,3] w1 = {" + values(40 * 27) +
+                    "}, float[40] b1 = {" + values(40) + "}, float[40,1,3,3] w2 = {" + values(360) +
+                    "}, float[40] b2 = {" + values(40) + "}, float[6,20,1,1] w3 = {" + values(120) +
+                    "}, float[6] b3 = {" + values(6) + "}, float[6,5] w4 = {" + values(30) +
+                    "}, float[5] b4 = {" + values(5) +
+                    "}> { a = Conv<pads = [1,1,1,1]>(x, w1, b1)\n r = Relu(a)\n b = Conv<group = 40, strides "
+                    "= [2,2]>(r, w2, b2)\n "
+                    "s = Relu(b)\n c = Conv<group = 2>(s, w3, b3)\n g = GlobalAveragePool(c)\n f = "
+                    "Flatten(g)\n y = Gemm(f, w4, b4) }";
         std::vector<float> samples(40 * 3 * 64);
         for (float& v : samples) v = std::normal_distribution<float>(0.3f)(random);
         m_file = m_folder.path().toStdString() + "/x.npz";
@@ -82,12 +86,14 @@ class EqualizationTest : public QObject {
     SmallNetwork m_small;
 
     std::unique_ptr<Session> open(const char* model, SessionOptions options = {}) const {
-        return test::openSession(m_assets / "models" / (std::string(model) + ".onnx"), m_assets / "data/cifar10/val",
-                                 m_assets / "data/cifar10/calibration", options);
+        return test::openSession(m_assets / "models" / (std::string(model) + ".onnx"),
+                                 m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration",
+                                 options);
     }
 
   private Q_SLOTS:
-    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins it, equalization restores it.
+    /// The same function as the original's, its channels rescaled over four decades: per-tensor INT8 ruins
+    /// it, equalization restores it.
     void anUnequalizedNetwork() {
         if (m_assets.empty()) QSKIP("the folder of models is missing");
         const auto sqnr = [](Session& session, const QuantizationConfig& config) {
@@ -99,14 +105,17 @@ class EqualizationTest : public QObject {
         const double ruined = sqnr(*unequalized, equalized(EqualizationProfile::Off));
         const double quark = sqnr(*unequalized, equalized(EqualizationProfile::Quark));
         const double everywhere = sqnr(*unequalized, equalized(EqualizationProfile::Quantloupe, -1));
-        qInfo("SQNR of the outputs at W8A8 per tensor: original %.1f dB, unequalized %.1f; equalized as Quark does %.1f, everywhere %.1f",
-              original, ruined, quark, everywhere);
+        qInfo(
+            "SQNR of the outputs at W8A8 per tensor: original %.1f dB, unequalized %.1f; equalized as Quark "
+            "does %.1f, everywhere %.1f",
+            original, ruined, quark, everywhere);
         QVERIFY(ruined < 5);
         QVERIFY(quark >= original - 1);
         QVERIFY(everywhere >= original - 1);
     }
 
-    /// MobileNetV2 with 4-bit weights per tensor and every layer quantized: the accuracy gain without data and with calibration data.
+    /// MobileNetV2 with 4-bit weights per tensor and every layer quantized: the accuracy gain without data
+    /// and with calibration data.
     void fourBitsPerTensor_data() {
         QTest::addColumn<int>("correction");
         QTest::addColumn<double>("least");
@@ -135,12 +144,16 @@ class EqualizationTest : public QObject {
         QTemporaryDir folder;
         const fs::path file = folder.path().toStdString() + "/x.npz";
         std::vector<float> samples;
-        for (int i = 0; i < 32 * 16; ++i) samples.push_back(static_cast<float>(i % 31) * (i % 5 == 0 ? 1.0f : 0.19f));
+        for (int i = 0; i < 32 * 16; ++i)
+            samples.push_back(static_cast<float>(i % 31) * (i % 5 == 0 ? 1.0f : 0.19f));
         saveNpz({{"x", Constant::fromFloats({32, 1, 4, 4}, samples)}}, file);
         const auto model = [](const char* high) {
-            return test::textModel(std::string("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] x) => (float[N,1,4,4] y) "
-                                               "<float[2,1,1,1] w1 = {1, 0.25}, float[1,2,1,1] w2 = {1, 4}, float lo = {0}, float hi = {") +
-                                   high + "}> { a = Conv(x, w1)\n c = Clip(a, lo, hi)\n y = Conv(c, w2) }");
+            return test::textModel(
+                std::string(
+                    "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,1,4,4] x) => (float[N,1,4,4] y) "
+                    "<float[2,1,1,1] w1 = {1, 0.25}, float[1,2,1,1] w2 = {1, 4}, float lo = {0}, float hi = "
+                    "{") +
+                high + "}> { a = Conv(x, w1)\n c = Clip(a, lo, hi)\n y = Conv(c, w2) }");
         };
         QuantizationConfig config = equalized(EqualizationProfile::Aimet);
         const auto evaluated = [&](QuantizationConfig now) {
@@ -150,7 +163,8 @@ class EqualizationTest : public QObject {
             return session.evaluate(now);
         };
         const auto said = [](const EvaluationPtr& result) {
-            return test::lines(result->notices).contains("Relu only equals Clip(0, 6) if no value exceeds 6 (1 were replaced)");
+            return test::lines(result->notices)
+                .contains("Relu only equals Clip(0, 6) if no value exceeds 6 (1 were replaced)");
         };
         const EvaluationPtr kept = evaluated(config);
         QCOMPARE(kept->replacedClips, std::size_t(0));
@@ -162,7 +176,8 @@ class EqualizationTest : public QObject {
         // By hand: y = min(x, 6) + 4 min(x / 4, 6), and without the Clip 2 x.
         double worst = 0, signal = 0, noise = 0;
         for (const float x : samples) {
-            const double clipped = std::min(double(x), 6.0) + 4 * std::min(double(x) / 4, 6.0), free = 2 * double(x);
+            const double clipped = std::min(double(x), 6.0) + 4 * std::min(double(x) / 4, 6.0),
+                         free = 2 * double(x);
             worst = std::max(worst, free - clipped);
             signal += clipped * clipped;
             noise += (free - clipped) * (free - clipped);
@@ -189,14 +204,17 @@ class EqualizationTest : public QObject {
     void learnedRoundingDoesNotDependOnThreads() {
         QFETCH(int, correction);
         const QuantizationConfig config = learned(static_cast<BiasCorrection>(correction));
-        const auto one = m_small.open(1)->plan(config), two = m_small.open(2)->plan(config), poor = m_small.open(2, std::size_t{0})->plan(config);
+        const auto one = m_small.open(1)->plan(config), two = m_small.open(2)->plan(config),
+                   poor = m_small.open(2, std::size_t{0})->plan(config);
         std::size_t moved = 0;
         for (std::size_t u = 0; u < one->units.units.size(); ++u) {
             const auto& quantizers = one->quantizers[u];
             if (!quantizers.weight) continue;
             for (const auto& other : {two, poor}) {
                 QVERIFY(std::ranges::equal(quantizers.weight->codes, other->quantizers[u].weight->codes));
-                if (quantizers.correctedBias) QVERIFY(std::ranges::equal(quantizers.correctedBias->floats(), other->quantizers[u].correctedBias->floats()));
+                if (quantizers.correctedBias)
+                    QVERIFY(std::ranges::equal(quantizers.correctedBias->floats(),
+                                               other->quantizers[u].correctedBias->floats()));
             }
             QuantizationConfig nearest = config;
             nearest.refine = {};
@@ -226,7 +244,8 @@ class EqualizationTest : public QObject {
         QCOMPARE(*after->quantized->sqnrDb, *cold->quantized->sqnrDb);
         QuantizationConfig nearest = config;
         nearest.refine = {};
-        QVERIFY(*cold->quantized->sqnrDb > *m_small.open(1)->evaluate(nearest, Depth::Accuracy)->quantized->sqnrDb);
+        QVERIFY(*cold->quantized->sqnrDb >
+                *m_small.open(1)->evaluate(nearest, Depth::Accuracy)->quantized->sqnrDb);
     }
 
     /// An edit repeats learned rounding only for the layers after it, undo for none.
@@ -273,9 +292,12 @@ class EqualizationTest : public QObject {
             ++units;
             if (behind[l]) ++behindUnits;
         }
-        qInfo("%zu of %zu units are after the junction; evaluated again: %zu alone, %zu in the network; %zu of %zu tensors calibrated; %zu of %zu "
-              "tensors computed",
-              behindUnits, units, warm.local, warm.cumulative, warm.calibrated, cold.calibrated, warm.computed, cold.computed);
+        qInfo(
+            "%zu of %zu units are after the junction; evaluated again: %zu alone, %zu in the network; %zu of "
+            "%zu tensors calibrated; %zu of %zu "
+            "tensors computed",
+            behindUnits, units, warm.local, warm.cumulative, warm.calibrated, cold.calibrated, warm.computed,
+            cold.computed);
         QVERIFY(behindUnits > 0 && behindUnits < units / 3);
         QVERIFY(warm.local > 0 && warm.local <= behindUnits);
         QVERIFY(warm.cumulative > 0 && warm.cumulative <= behindUnits);
@@ -289,11 +311,13 @@ class EqualizationTest : public QObject {
         for (std::size_t l = 0; l < fresh->layers.size(); ++l) {
             QCOMPARE(without->layers[l].local.has_value(), fresh->layers[l].local.has_value());
             if (fresh->layers[l].local) QCOMPARE(without->layers[l].local->qs, fresh->layers[l].local->qs);
-            if (fresh->layers[l].cumulative) QCOMPARE(without->layers[l].cumulative->qs, fresh->layers[l].cumulative->qs);
+            if (fresh->layers[l].cumulative)
+                QCOMPARE(without->layers[l].cumulative->qs, fresh->layers[l].cumulative->qs);
         }
     }
 
-    /// A LayerNormalization with two channels sixty times as wide as the others, which small weights read, as in large transformers.
+    /// A LayerNormalization with two channels sixty times as wide as the others, which small weights read, as
+    /// in large transformers.
     void migrationOfOutliers() {
         std::mt19937 random(11);
         std::normal_distribution<double> normal;
@@ -301,15 +325,19 @@ class EqualizationTest : public QObject {
         for (int c = 0; c < 16; ++c) {
             const bool outlier = c == 3 || c == 9;
             gamma << (outlier ? "60" : "1");
-            for (int o = 0; o < 8; ++o) weight << QString::number(normal(random) * (outlier ? 1.0 / 60 : 1.0), 'f', 6);
+            for (int o = 0; o < 8; ++o)
+                weight << QString::number(normal(random) * (outlier ? 1.0 / 60 : 1.0), 'f', 6);
         }
         QTemporaryDir folder;
         const fs::path file = folder.path().toStdString() + "/x.npz";
         std::vector<float> samples(64 * 4 * 16);
         for (float& v : samples) v = static_cast<float>(normal(random));
         saveNpz({{"x", Constant::fromFloats({64, 4, 16}, std::move(samples))}}, file);
-        const QString text = "<ir_version: 8, opset_import: [\"\" : 17]> net (float[N,4,16] x) => (float[N,4,8] y) <float[16] g = {" + gamma.join(", ") +
-                             "}, float[16,8] w = {" + weight.join(", ") + "}> { n = LayerNormalization(x, g)\n y = MatMul(n, w) }";
+        const QString text =
+            "<ir_version: 8, opset_import: [\"\" : 17]> net (float[N,4,16] x) => (float[N,4,8] y) <float[16] "
+            "g = {" +
+            gamma.join(", ") + "}, float[16,8] w = {" + weight.join(", ") +
+            "}> { n = LayerNormalization(x, g)\n y = MatMul(n, w) }";
         Session session(test::textModel(text.toStdString()));
         const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
         session.setData(data, data);
@@ -318,13 +346,15 @@ class EqualizationTest : public QObject {
         const double plain = *session.evaluate(config)->quantized->sqnrDb;
         config.refine.migration = 0.5;
         const EvaluationPtr migrated = session.evaluate(config);
-        qInfo("SQNR %.1f dB, with migration %.1f dB; float drift %.2g", plain, *migrated->quantized->sqnrDb, *migrated->prepared->maxAbsDiff);
+        qInfo("SQNR %.1f dB, with migration %.1f dB; float drift %.2g", plain, *migrated->quantized->sqnrDb,
+              *migrated->prepared->maxAbsDiff);
         QCOMPARE(migrated->migratedInputs, std::size_t(1));
         QVERIFY(*migrated->prepared->sqnrDb > 100);
         QVERIFY(*migrated->quantized->sqnrDb > plain + 10);
     }
 
-    /// The float function of real transformers does not change. All inputs of matrix products take part: four per block, and the head's.
+    /// The float function of real transformers does not change. All inputs of matrix products take part: four
+    /// per block, and the head's.
     void migrationKeepsTheFunction_data() {
         QTest::addColumn<int>("inputs");
         QTest::newRow("vit_cifar10") << 25;

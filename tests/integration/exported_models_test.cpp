@@ -9,7 +9,7 @@
 
 #include "config/presets.h"
 #include "data/random_dataset.h"
-#include "interchange/verify.h"
+#include "interchange/onnxruntime/verify.h"
 #include "support/demo.h"
 #include "support/python.h"
 #include "support/text_model.h"

@@ -24,8 +24,8 @@ class FloatModelsTest : public QObject {
         process.start(python, {"-c", "import onnx, onnxruntime, numpy"});
         if (!process.waitForFinished(60000) || process.exitCode() != 0)
             QSKIP("Python with onnx, onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
-        process.start(python,
-                      {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"), m_folder.path()});
+        process.start(python, {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/small_models.py"),
+                               m_folder.path()});
         QVERIFY(process.waitForFinished(120000));
         QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
         m_models = QString::fromUtf8(process.readAllStandardOutput()).split('\n', Qt::SkipEmptyParts);
@@ -43,8 +43,8 @@ class FloatModelsTest : public QObject {
             const QString place = m_folder.filePath(name) + "/";
             QProcess process;
             process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                          {"run", place + name + ".onnx", "--data", place + "data.npz", "-o", place + "ours.npz",
-                           "--threads", QString::number(threads)});
+                          {"run", place + name + ".onnx", "--data", place + "data.npz", "-o",
+                           place + "ours.npz", "--threads", QString::number(threads)});
             QVERIFY(process.waitForFinished(60000));
             QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
             const auto ours = loadNpz((place + "ours.npz").toStdString());

@@ -38,27 +38,37 @@ Outcome runProcess(const QString& program, const QStringList& arguments, const Q
     process.setWorkingDirectory(folder);  // Quark leaves a table where it runs
     process.start(program, arguments);
     if (!process.waitForFinished(1500'000)) return {-1, {}, "does not start, or does not end"};
-    return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
+    return {process.exitCode(), process.readAllStandardOutput().toStdString(),
+            process.readAllStandardError().toStdString()};
 }
-Outcome runCli(const QStringList& arguments) { return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments); }
+Outcome runCli(const QStringList& arguments) {
+    return runProcess(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
+}
 
 /// Returns the Python set for the tool, else the general one if it has the tool, else an empty string.
 QString pythonWith(const Tool& tool) {
     if (qEnvironmentVariableIsSet(tool.variable)) return qEnvironmentVariable(tool.variable);
     const QString general = qEnvironmentVariable("QUANTLOUPE_PYTHON", QStringLiteral("python3"));
-    const QString look = QStringLiteral("import importlib.util, sys; sys.exit(importlib.util.find_spec('%1') is None)").arg(tool.module);
+    const QString look =
+        QStringLiteral("import importlib.util, sys; sys.exit(importlib.util.find_spec('%1') is None)")
+            .arg(tool.module);
     return runProcess(general, {"-c", look}).code == 0 ? general : QString();
 }
 
 QByteArray howToGet(const Tool& tool) {
-    return QStringLiteral("no Python with %1: see packaging/foreign-tools/%2, then set %3").arg(tool.module, tool.requirements, tool.variable).toUtf8();
+    return QStringLiteral("no Python with %1: see packaging/foreign-tools/%2, then set %3")
+        .arg(tool.module, tool.requirements, tool.variable)
+        .toUtf8();
 }
 
-QString script(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/foreign_tools/") + name; }
+QString script(const char* name) {
+    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/foreign_tools/") + name;
+}
 QString text(const fs::path& path) { return QString::fromStdString(path.string()); }
 
 std::vector<int> classesOf(const Constant& values) {
-    const std::size_t rows = static_cast<std::size_t>(values.dims()[0]), width = values.floats().size() / rows;
+    const std::size_t rows = static_cast<std::size_t>(values.dims()[0]),
+                      width = values.floats().size() / rows;
     std::vector<int> classes;
     for (std::size_t r = 0; r < rows; ++r) {
         const auto row = values.floats().subspan(r * width, width);
@@ -80,11 +90,16 @@ class ForeignToolsTest : public QObject {
 
     QString file(const QString& name) const { return m_folder.filePath(name); }
     fs::path evaluation() const { return m_images.empty() ? demoFolder() / "val" : m_images / "val"; }
-    fs::path calibration() const { return m_images.empty() ? demoFolder() / "calibration" : m_images / "calibration"; }
-    QStringList data() const { return {"--data", text(evaluation()), "--calibration-data", text(calibration())}; }
+    fs::path calibration() const {
+        return m_images.empty() ? demoFolder() / "calibration" : m_images / "calibration";
+    }
+    QStringList data() const {
+        return {"--data", text(evaluation()), "--calibration-data", text(calibration())};
+    }
 
     DatasetPtr images(std::size_t count) const {
-        const DatasetPtr all = openDataset(evaluation(), inputSpecsOf(*loadModel(m_model).graph), loadPreprocess(*preprocessBeside(m_model)));
+        const DatasetPtr all = openDataset(evaluation(), inputSpecsOf(*loadModel(m_model).graph),
+                                           loadPreprocess(*preprocessBeside(m_model)));
         return subset(all, spreadEvenly(all->size(), count));
     }
     /// Inputs as arrays for the other program, which does not preprocess images.
@@ -98,7 +113,9 @@ class ForeignToolsTest : public QObject {
         Dims dims = one.dims;
         dims.insert(dims.begin(), static_cast<std::int64_t>(samples.size()));
         const QString path = file("inputs.npz");
-        saveNpz({{inputSpecsOf(*loadModel(m_model).graph).at(0).name, Constant::fromBytes(one.type, dims, std::move(bytes))}}, path.toStdString());
+        saveNpz({{inputSpecsOf(*loadModel(m_model).graph).at(0).name,
+                  Constant::fromBytes(one.type, dims, std::move(bytes))}},
+                path.toStdString());
         return path;
     }
     static double top1(const std::vector<int>& classes, const Dataset& samples) {
@@ -118,7 +135,8 @@ class ForeignToolsTest : public QObject {
     }
     /// Returns the preview's outputs for the samples.
     std::vector<int> preview(const QStringList& how, std::size_t samples) {
-        const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples", QString::number(samples), "-o", file("preview.npz")} +
+        const Outcome run = runCli(QStringList{"run", text(m_model), "--quantized", "--samples",
+                                               QString::number(samples), "-o", file("preview.npz")} +
                                    data() + how);
         if (run.code != 0) qWarning("%s", run.err.c_str());
         return run.code == 0 ? classesOfFile(file("preview.npz"), nullptr) : std::vector<int>{};
@@ -159,10 +177,13 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         QTest::newRow("2.0.0, a layer in float") << QString(".2.0.0.encodings") << one;
         QTest::newRow("1.0.0, a stretch in float")
             << QString(".encodings")
-            << QStringList{"--preset", "aimet-default", "--skip-until", "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to",
-                           "/features/features.3/Add"};
-        QTest::newRow("equalized, tail in float") << QString(".encodings")
-                                                  << QStringList{"--preset", "aimet-tf-enhanced", "--cle", "aimet", "--replace-relu6", "all", "--skip-tail"};
+            << QStringList{"--preset",     "aimet-default",
+                           "--skip-until", "/features/features.2/conv/conv.0/conv.0.0/Conv",
+                           "--to",         "/features/features.3/Add"};
+        QTest::newRow("equalized, tail in float")
+            << QString(".encodings")
+            << QStringList{"--preset", "aimet-tf-enhanced", "--cle", "aimet", "--replace-relu6",
+                           "all",      "--skip-tail"};
     }
     void aimetLoadsTheEncodings() {
         const QString python = pythonWith(kAimet);
@@ -170,11 +191,14 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         QFETCH(QString, ending);
         QFETCH(QStringList, how);
         constexpr std::size_t kSamples = 200;
-        const Outcome written = runCli(QStringList{"export", text(m_model), "--to", "aimet", "-o", file("tuned.encodings")} + data() + how);
+        const Outcome written =
+            runCli(QStringList{"export", text(m_model), "--to", "aimet", "-o", file("tuned.encodings")} +
+                   data() + how);
         QVERIFY2(written.code == 0, written.err.c_str());
         const DatasetPtr samples = images(kSamples);
-        const Outcome run = runProcess(
-            python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending), inputsOf(*samples), file("aimet.npz")});
+        const Outcome run =
+            runProcess(python, {script("run_aimet.py"), file("tuned.float.onnx"), file("tuned" + ending),
+                                inputsOf(*samples), file("aimet.npz")});
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
         // Exactly the tensors with an entry, and those tied to one, have an enabled quantizer.
         const json said = json::parse(run.out.substr(run.out.rfind("{\"enabled\"")));
@@ -185,20 +209,23 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         std::set<std::string> enabled;
         for (const auto& item : said["enabled"].items()) {
             enabled.insert(item.key());
-            const bool known = std::any_of(item.value().begin(), item.value().end(), [&](const json& name) { return wanted.contains(name); });
+            const bool known = std::any_of(item.value().begin(), item.value().end(),
+                                           [&](const json& name) { return wanted.contains(name); });
             QVERIFY2(known, item.key().c_str());
         }
         std::vector<std::string> unused;
         for (const std::string& name : wanted)
-            // AIMET does not quantize Flatten: the entry for it in 2.0.0 is ignored, because its input has the same scale.
-            if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0")) unused.push_back(name);
+            // AIMET does not quantize Flatten: the entry for it in 2.0.0 is ignored, because its input has
+            // the same scale.
+            if (!enabled.contains(name) && !(ending == ".2.0.0.encodings" && name == "/Flatten_output_0"))
+                unused.push_back(name);
         QVERIFY2(unused.empty(), joined(unused).c_str());
 
         const std::vector<int> theirs = classesOfFile(file("aimet.npz")), ours = preview(how, kSamples);
         QCOMPARE(ours.size(), kSamples);
         const double same = agreement(ours, theirs);
-        qInfo("AIMET: %.2f %% of %zu images get the same class; top-1 %.4f here, %.4f there", 100 * same, kSamples, top1(ours, *samples),
-              top1(theirs, *samples));
+        qInfo("AIMET: %.2f %% of %zu images get the same class; top-1 %.4f here, %.4f there", 100 * same,
+              kSamples, top1(ours, *samples), top1(theirs, *samples));
         QCOMPARE(same, 1.0);
     }
 
@@ -208,7 +235,8 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         QTest::newRow("its example of equalization") << QStringList{"--preset", "quark-seed"};
         QTest::newRow("A8W8") << QStringList{"--preset", "quark-a8w8"};
         QTest::newRow("A8W8, a layer in float") << QStringList{"--preset", "quark-a8w8", "--skip", kSkipped};
-        QTest::newRow("A8W8, equalized here") << QStringList{"--preset", "quark-a8w8", "--cle", "aimet", "--replace-relu6", "all"};
+        QTest::newRow("A8W8, equalized here")
+            << QStringList{"--preset", "quark-a8w8", "--cle", "aimet", "--replace-relu6", "all"};
     }
     void quarksScriptRuns() {
         const QString python = pythonWith(kQuark);
@@ -220,25 +248,32 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
     void nncfsScriptRuns() {
         const QString python = pythonWith(kNncf);
         if (python.isEmpty()) QSKIP(howToGet(kNncf).constData());
-        // The tool chooses its own scales and quantizer positions: checks only that it runs and which layers stay in float.
-        runScript("nncf", python, {"--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--skip-until",
-                                   "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to", "/features/features.3/Add"}, 0.02);
+        // The tool chooses its own scales and quantizer positions: checks only that it runs and which layers
+        // stay in float.
+        runScript("nncf", python,
+                  {"--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--skip-until",
+                   "/features/features.2/conv/conv.0/conv.0.0/Conv", "--to", "/features/features.3/Add"},
+                  0.02);
     }
 
   private:
     void runScript(const char* dialect, const QString& python, const QStringList& how, double apart) {
-        const Outcome written = runCli(QStringList{"export", text(m_model), "--to", dialect, "-o", file("tuned.py")} + data() + how);
+        const Outcome written = runCli(
+            QStringList{"export", text(m_model), "--to", dialect, "-o", file("tuned.py")} + data() + how);
         QVERIFY2(written.code == 0, written.err.c_str());
-        const Outcome run = runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
+        const Outcome run =
+            runProcess(python, {file("tuned.py"), "--data", text(calibration())}, m_folder.path());
         QVERIFY2(run.code == 0, (run.out + run.err).c_str());
         const DatasetPtr samples = images(0);
-        const Outcome ran = runProcess(python, {script("run_model.py"), file("tuned.quantized.onnx"), inputsOf(*samples), file("theirs.npz")});
+        const Outcome ran = runProcess(python, {script("run_model.py"), file("tuned.quantized.onnx"),
+                                                inputsOf(*samples), file("theirs.npz")});
         QVERIFY2(ran.code == 0, (ran.out + ran.err).c_str());
-        const std::vector<int> theirs = classesOfFile(file("theirs.npz")), ours = preview(how, samples->size());
+        const std::vector<int> theirs = classesOfFile(file("theirs.npz")),
+                               ours = preview(how, samples->size());
         QCOMPARE(ours.size(), samples->size());
         const double here = top1(ours, *samples), there = top1(theirs, *samples);
-        qInfo("%s: top-1 on %zu images %.4f here, %.4f by the script's model; the same class for %.2f %%", dialect, ours.size(), here, there,
-              100 * agreement(ours, theirs));
+        qInfo("%s: top-1 on %zu images %.4f here, %.4f by the script's model; the same class for %.2f %%",
+              dialect, ours.size(), here, there, 100 * agreement(ours, theirs));
         QVERIFY(std::abs(here - there) <= apart + 1e-9);
         if (!how.contains("--skip")) return;
         // The excluded layer exists in float: its weight is not a dequantized constant.
@@ -247,7 +282,8 @@ print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict
         for (const Node& node : quantized->nodes()) {
             if (node.op != "Conv") continue;
             const NodeId before = quantized->tensor(node.inputs.at(1)).producer;
-            floating += !before.valid() || quantized->node(before).op.find("DequantizeLinear") == std::string::npos;
+            floating +=
+                !before.valid() || quantized->node(before).op.find("DequantizeLinear") == std::string::npos;
         }
         qInfo("%zu convolutions in float", floating);
         QVERIFY(floating >= 1);

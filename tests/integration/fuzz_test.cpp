@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A short run of tests/fuzz on the built programs; docs/testing.md explains longer runs. Each run has a new seed and prints
-// every failure with the command that repeats it. QUANTLOUPE_FUZZ_SEED and QUANTLOUPE_FUZZ_SECONDS set seed and duration.
+// A short run of tests/fuzz on the built programs; docs/testing.md explains longer runs. Each run has a new
+// seed and prints every failure with the command that repeats it. QUANTLOUPE_FUZZ_SEED and
+// QUANTLOUPE_FUZZ_SECONDS set seed and duration.
 #include <QtTest>
 
 #include "support/python.h"

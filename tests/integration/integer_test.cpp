@@ -3,7 +3,7 @@
 #include <QtTest>
 
 #include "config/presets.h"
-#include "runtime/integer_product.h"
+#include "runtime/integer/integer_product.h"
 #include "runtime/workers.h"
 #include "session/session_impl.h"
 #include "support/demo.h"
@@ -49,7 +49,8 @@ class IntegerTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         limitOpenMpOfThisThread();
-        if (!integerKernelsAvailable()) QSKIP("this processor has no AVX2: quantized units are simulated in float");
+        if (!integerKernelsAvailable())
+            QSKIP("this processor has no AVX2: quantized units are simulated in float");
     }
 
     void unitsDifferByRoundingTiesOnly_data() {
@@ -57,7 +58,8 @@ class IntegerTest : public QObject {
         QTest::addColumn<bool>("perChannel");
         for (const int bits : {8, 7, 4, 2})
             for (const bool perChannel : {false, true})
-                QTest::addRow("W%d %s", bits, perChannel ? "per channel" : "per tensor") << bits << perChannel;
+                QTest::addRow("W%d %s", bits, perChannel ? "per channel" : "per tensor")
+                    << bits << perChannel;
     }
     void unitsDifferByRoundingTiesOnly() {
         QFETCH(int, bits);
@@ -90,7 +92,8 @@ class IntegerTest : public QObject {
                     if (exact[i] == simulated[i]) continue;
                     ++difference.different;
                     const float steps = std::fabs(exact[i] - simulated[i]) / plan.quantizers[u].output.scale;
-                    difference.largestSteps = std::max(difference.largestSteps, static_cast<int>(std::lround(steps)));
+                    difference.largestSteps =
+                        std::max(difference.largestSteps, static_cast<int>(std::lround(steps)));
                 }
             }
         }

@@ -30,11 +30,13 @@ Outcome runCli(const QStringList& arguments, const QString& python = {}) {
     process.setProcessEnvironment(environment);
     process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments);
     if (!process.waitForFinished(400'000)) return {};
-    return {process.exitCode(), process.readAllStandardOutput().toStdString(), process.readAllStandardError().toStdString()};
+    return {process.exitCode(), process.readAllStandardOutput().toStdString(),
+            process.readAllStandardError().toStdString()};
 }
 
 QStringList demoData() {
-    return {QStringLiteral("--data"), QString::fromStdString((demoFolder() / "val").string()), QStringLiteral("--calibration-data"),
+    return {QStringLiteral("--data"), QString::fromStdString((demoFolder() / "val").string()),
+            QStringLiteral("--calibration-data"),
             QString::fromStdString((demoFolder() / "calibration").string())};
 }
 QString demoModel() { return QString::fromStdString((demoFolder() / "mobilenetv2_cifar10.onnx").string()); }
@@ -50,21 +52,25 @@ class InterchangeTest : public QObject {
 
     QString file(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)); }
 
-    /// Uses a thousand images: with the demo's five hundred, three different predictions from rounding ties exceed half a point.
+    /// Uses a thousand images: with the demo's five hundred, three different predictions from rounding ties
+    /// exceed half a point.
     fs::path m_images = assets().empty() ? fs::path() : assets() / "data/cifar10";
 
     /// Returns the top-1 of a model in ONNX Runtime on these images, without its optimizations.
     double top1(const QString& model) {
         QString said;
         const QString script = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py");
-        const QString outputs = file("outputs.npz"), recipe = demoModel().replace(".onnx", ".preprocess.json");
-        if (runPython({script, model, recipe, QString::fromStdString((m_images / "val").string()), outputs}, &said) != 0) {
+        const QString outputs = file("outputs.npz"),
+                      recipe = demoModel().replace(".onnx", ".preprocess.json");
+        if (runPython({script, model, recipe, QString::fromStdString((m_images / "val").string()), outputs},
+                      &said) != 0) {
             qWarning("%s", qPrintable(said));
             return -1;
         }
         const auto values = loadNpz(outputs.toStdString()).at("outputs");
-        const DatasetPtr data = openDataset(m_images / "val", inputSpecsOf(*loadModel(demoModel().toStdString()).graph),
-                                            loadPreprocess(recipe.toStdString()));
+        const DatasetPtr data =
+            openDataset(m_images / "val", inputSpecsOf(*loadModel(demoModel().toStdString()).graph),
+                        loadPreprocess(recipe.toStdString()));
         std::size_t right = 0;
         const std::size_t width = static_cast<std::size_t>(values->dims()[1]);
         for (std::size_t i = 0; i < data->size(); ++i) {
@@ -81,18 +87,23 @@ class InterchangeTest : public QObject {
         QTest::addColumn<QString>("preset");
         QTest::addColumn<QStringList>("more");
         QTest::newRow("u8s8, a layer in float") << QStringLiteral("onnxruntime-u8s8") << QStringList{};
-        QTest::newRow("s8s8, 4-bit weights, tail in float") << QStringLiteral("w4a8") << QStringList{"--skip-tail"};
-        QTest::newRow("a method that it has not") << QStringLiteral("onnxruntime-s8s8") << QStringList{"--calibration", "mse", "--per-channel"};
+        QTest::newRow("s8s8, 4-bit weights, tail in float")
+            << QStringLiteral("w4a8") << QStringList{"--skip-tail"};
+        QTest::newRow("a method that it has not")
+            << QStringLiteral("onnxruntime-s8s8") << QStringList{"--calibration", "mse", "--per-channel"};
     }
     void theScriptMatchesThePreview() {
-        if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        if (!m_runtime)
+            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
         if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         QFETCH(QString, preset);
         QFETCH(QStringList, more);
-        const QStringList data = {"--data", QString::fromStdString((m_images / "val").string()), "--calibration-data",
+        const QStringList data = {"--data", QString::fromStdString((m_images / "val").string()),
+                                  "--calibration-data",
                                   QString::fromStdString((m_images / "calibration").string())};
         const QStringList how = QStringList{"--preset", preset, "--skip", kSkipped} + more + data;
-        const Outcome written = runCli(QStringList{"export", demoModel(), "--to", "onnxruntime", "-o", file("tuned.py")} + how);
+        const Outcome written =
+            runCli(QStringList{"export", demoModel(), "--to", "onnxruntime", "-o", file("tuned.py")} + how);
         QVERIFY2(written.code == 0, written.err.c_str());
         QString said;
         QVERIFY2(runPython({file("tuned.py")}, &said, 500) == 0, qPrintable(said));
@@ -100,7 +111,8 @@ class InterchangeTest : public QObject {
         QVERIFY2(analyzed.code == 0, analyzed.err.c_str());
         const json preview = json::parse(analyzed.out);
         const double there = top1(file("tuned.quantized.onnx"));
-        qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(), there);
+        qInfo("top-1: %.4f here, %.4f by the script's model", preview["quantized"]["top1"].get<double>(),
+              there);
         QVERIFY(std::abs(preview["quantized"]["top1"].get<double>() - there) <= 0.005);
         // The same layers: a float Conv's weight has no DequantizeLinear after it.
         const GraphPtr quantized = loadModel(file("tuned.quantized.onnx").toStdString()).graph;
@@ -119,23 +131,28 @@ class InterchangeTest : public QObject {
 
     /// 7-bit weights: with 8 bits ONNX Runtime's integer kernels saturate on processors without VNNI.
     void operatorsOnIntegersRunInOnnxRuntime() {
-        if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        if (!m_runtime)
+            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
         if (m_images.empty()) QSKIP("the folder of models, data and oracles is missing");
         std::vector<ConstantPtr> outputs;
         for (const char* dialect : {"qdq", "qoperator"}) {
             const QString model = file(dialect) + QStringLiteral(".onnx");
-            const Outcome written = runCli(QStringList{"export", demoModel(), "--to", dialect, "-o", model, "--preset", "onnxruntime-u8s8",
-                                                       "--weight-bits", "7", "--skip", kSkipped} + demoData());
+            const Outcome written =
+                runCli(QStringList{"export", demoModel(), "--to", dialect, "-o", model, "--preset",
+                                   "onnxruntime-u8s8", "--weight-bits", "7", "--skip", kSkipped} +
+                       demoData());
             QVERIFY2(written.code == 0, written.err.c_str());
             QVERIFY(top1(model) > 0.9);
             outputs.push_back(loadNpz(file("outputs.npz").toStdString()).at("outputs"));
         }
         std::map<std::string, int> operators;
-        for (const Node& node : loadModel(file("qoperator.onnx").toStdString()).graph->nodes()) ++operators[node.op];
+        for (const Node& node : loadModel(file("qoperator.onnx").toStdString()).graph->nodes())
+            ++operators[node.op];
         QCOMPARE(operators["QLinearConv"], 51);  // all but the skipped one
         QCOMPARE(operators["Conv"], 1);
         QCOMPARE(operators["QGemm"], 1);
-        const std::size_t width = static_cast<std::size_t>(outputs[0]->dims()[1]), rows = static_cast<std::size_t>(outputs[0]->dims()[0]);
+        const std::size_t width = static_cast<std::size_t>(outputs[0]->dims()[1]),
+                          rows = static_cast<std::size_t>(outputs[0]->dims()[0]);
         std::size_t same = 0;
         const auto classOf = [&](const Constant& values, std::size_t row) {
             const auto one = values.floats().subspan(row * width, width);
@@ -147,10 +164,11 @@ class InterchangeTest : public QObject {
     }
 
     void itsScriptReadsBack() {
-        const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip", kSkipped, "--to", "onnxruntime", "-o",
-                                        file("back.py")});
+        const Outcome written = runCli({"export", demoModel(), "--preset", "onnxruntime-u8s8", "--skip",
+                                        kSkipped, "--to", "onnxruntime", "-o", file("back.py")});
         QVERIFY2(written.code == 0, written.err.c_str());
-        const Outcome read = runCli({"import", file("back.py"), "--from", "onnxruntime", "--model", demoModel(), "-o", file("back.json"), "--json"});
+        const Outcome read = runCli({"import", file("back.py"), "--from", "onnxruntime", "--model",
+                                     demoModel(), "-o", file("back.json"), "--json"});
         QVERIFY2(read.code == 0, read.err.c_str());
         const QuantizationConfig config = loadConfig(file("back.json").toStdString());
         QVERIFY(!config.quantization.activation.isSigned && !config.skipTail);
@@ -159,37 +177,49 @@ class InterchangeTest : public QObject {
     }
 
     void verifyRunsTheModelInOnnxRuntime() {
-        if (!m_runtime) QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
-        const Outcome outcome = runCli(QStringList{"verify", demoModel(), "--json", "--samples", "200", "-o", file("verified.onnx")} + demoData());
+        if (!m_runtime)
+            QSKIP("Python with onnxruntime, onnx, numpy and Pillow is not available (QUANTLOUPE_PYTHON)");
+        const Outcome outcome = runCli(
+            QStringList{"verify", demoModel(), "--json", "--samples", "200", "-o", file("verified.onnx")} +
+            demoData());
         QVERIFY2(outcome.code == 0, outcome.err.c_str());
         const json result = json::parse(outcome.out);
         QCOMPARE(result["samples"], 200);
         QVERIFY(result["agreement"].get<double>() >= 0.99);
-        QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <= 0.01);
+        QVERIFY(std::abs(result["here"]["top1"].get<double>() - result["there"]["top1"].get<double>()) <=
+                0.01);
         QVERIFY(result["runtime"].get<std::string>().starts_with("ONNX Runtime 1."));
         QVERIFY(fs::exists(file("verified.onnx").toStdString()));
         // Its metadata contain the configuration.
-        const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(), "-o", file("restored.json")});
+        const Outcome read = runCli({"import", file("verified.onnx"), "--from", "qdq", "--model", demoModel(),
+                                     "-o", file("restored.json")});
         QVERIFY2(read.code == 0, read.err.c_str());
         QVERIFY(loadConfig(file("restored.json").toStdString()) == QuantizationConfig{});
     }
 
     void withoutOnnxRuntimeItExplainsTheInstallation() {
         const QString none = file("no_runtime");
-        writeFileAtomically(none.toStdString(), "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
+        writeFileAtomically(none.toStdString(),
+                            "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
         fs::permissions(none.toStdString(), fs::perms::owner_all);
-        const Outcome outcome =
-            runCli(QStringList{"verify", demoModel(), "--samples", "2", "-o", file("unverified.onnx")} + demoData(), none);
+        const Outcome outcome = runCli(
+            QStringList{"verify", demoModel(), "--samples", "2", "-o", file("unverified.onnx")} + demoData(),
+            none);
         QCOMPARE(outcome.code, 1);
-        QVERIFY2(outcome.err.find("has no ONNX Runtime (No module named 'onnxruntime'). To get it: python3 -m venv") != std::string::npos,
+        QVERIFY2(outcome.err.find(
+                     "has no ONNX Runtime (No module named 'onnxruntime'). To get it: python3 -m venv") !=
+                     std::string::npos,
                  outcome.err.c_str());
     }
 
     void aModelWithoutAConfigurationIsRefused() {
-        const Outcome read = runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
+        const Outcome read =
+            runCli({"import", demoModel(), "--from", "qdq", "--model", demoModel(), "-o", file("none.json")});
         QCOMPARE(read.code, 1);
-        QVERIFY2(read.err.find("its metadata contain no configuration") != std::string::npos, read.err.c_str());
-        const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(), "-o", file("none.json")});
+        QVERIFY2(read.err.find("its metadata contain no configuration") != std::string::npos,
+                 read.err.c_str());
+        const Outcome none = runCli({"import", file("missing.json"), "--from", "amct", "--model", demoModel(),
+                                     "-o", file("none.json")});
         QCOMPARE(none.code, 1);
         QVERIFY2(none.err.find("missing.json") != std::string::npos, none.err.c_str());
     }
@@ -197,11 +227,16 @@ class InterchangeTest : public QObject {
     void badScriptsForOnnxRuntime_data() {
         QTest::addColumn<std::string>("text");
         QTest::addColumn<std::string>("message");
-        const auto row = [](const char* name, std::string text, std::string message) { QTest::newRow(name) << text << message; };
+        const auto row = [](const char* name, std::string text, std::string message) {
+            QTest::newRow(name) << text << message;
+        };
         row("empty", "", "no call of quantize_static");
-        row("names", "quantize_static(nodes_to_exclude='a')\n", "line 1: nodes_to_exclude must be a list of node names, not a string");
-        row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n", "line 2: per_channel must be True or False, not a number");
-        row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n", "line 1: extra_options must be a dictionary, not a list");
+        row("names", "quantize_static(nodes_to_exclude='a')\n",
+            "line 1: nodes_to_exclude must be a list of node names, not a string");
+        row("flag", "\nquantize_static(nodes_to_exclude=[], per_channel=1)\n",
+            "line 2: per_channel must be True or False, not a number");
+        row("options", "quantize_static(nodes_to_exclude=[], extra_options=[])\n",
+            "line 1: extra_options must be a dictionary, not a list");
         row("open", "quantize_static(\n", "line 1: the '(' is never closed");
         row("escape", "x = '\\x1'\n", "line 1: the string contains a bad escape");
     }
@@ -216,8 +251,10 @@ class InterchangeTest : public QObject {
         for (const Dialect& dialect : dialects()) {
             if (dialect.write == nullptr) continue;
             const QString output = file(("all" + dialect.ending).c_str());
-            const Outcome outcome = runCli(QStringList{"export", demoModel(), "--samples", "50", "--skip", kSkipped, "--to",
-                                                       QString::fromStdString(dialect.name), "-o", output} + demoData());
+            const Outcome outcome =
+                runCli(QStringList{"export", demoModel(), "--samples", "50", "--skip", kSkipped, "--to",
+                                   QString::fromStdString(dialect.name), "-o", output} +
+                       demoData());
             QVERIFY2(outcome.code == 0, (dialect.name + ": " + outcome.err).c_str());
             QVERIFY2(fs::exists(output.toStdString()), dialect.name.c_str());
         }

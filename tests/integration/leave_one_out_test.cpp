@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Leave-one-out and leave-one-in on a small network: the results equal the session's evaluations of the same
 // edits.
-#include "session/leave_one_out.h"
+#include "session/studies/leave_one_out.h"
 
 #include <QtTest>
 #include <cmath>

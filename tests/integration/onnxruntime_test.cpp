@@ -41,9 +41,10 @@ class OnnxRuntimeTest : public QObject {
         QProcess process;
         process.setProcessChannelMode(QProcess::MergedChannels);
         const QString script = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime.py");
-        process.start(m_python, {script, QString::fromStdString(model.string()),
-                                 QString::fromStdString(preprocessBeside(m_model)->string()),
-                                 QString::fromStdString(m_images.string()), QString::fromStdString(output.string())});
+        process.start(m_python,
+                      {script, QString::fromStdString(model.string()),
+                       QString::fromStdString(preprocessBeside(m_model)->string()),
+                       QString::fromStdString(m_images.string()), QString::fromStdString(output.string())});
         if (!process.waitForFinished(200000) || process.exitCode() != 0) {
             qWarning("%s", process.readAll().constData());
             return nullptr;

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
-#include "data/numpy_file.h"
 #include "config/presets.h"
+#include "data/numpy_file.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -29,8 +29,9 @@ std::vector<std::int64_t> argmaxRows(const Constant& values) {
     const auto all = values.floats();
     std::vector<std::int64_t> rows;
     for (std::size_t at = 0; at < all.size(); at += width)
-        rows.push_back(std::max_element(all.begin() + std::ptrdiff_t(at), all.begin() + std::ptrdiff_t(at + width)) -
-                       all.begin() - std::ptrdiff_t(at));
+        rows.push_back(
+            std::max_element(all.begin() + std::ptrdiff_t(at), all.begin() + std::ptrdiff_t(at + width)) -
+            all.begin() - std::ptrdiff_t(at));
     return rows;
 }
 
@@ -67,8 +68,8 @@ class OracleTest : public QObject {
 
     void floatOutputs_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8", "vit_cifar10",
-                                  "vit_cifar10_opset20"})
+        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8",
+                                  "vit_cifar10", "vit_cifar10_opset20"})
             QTest::newRow(model) << model;
     }
     void floatOutputs() {
@@ -88,7 +89,8 @@ class OracleTest : public QObject {
         const fs::path model = m_assets / "models/mlperf_tiny_vww_mobilenet.onnx";
         Session session(loadModel(model));
         const auto inputs = inputSpecsOf(session.graph());
-        const auto photos = openDataset(m_assets / "data/photos", inputs, loadPreprocess(*preprocessBeside(model)));
+        const auto photos =
+            openDataset(m_assets / "data/photos", inputs, loadPreprocess(*preprocessBeside(model)));
         session.setData(photos, photos);
         const ConstantPtr truth = loadNpz(oracle("float_mlperf_tiny_vww_mobilenet.npz")).at("logits");
         const double error = relativeError(truth->floats(), session.outputs(std::nullopt).at(0)->floats());
@@ -103,22 +105,29 @@ class OracleTest : public QObject {
         saveNpz({{"input_1", truth.at("input")}}, file);
         const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
         session.setData(data, data);
-        const double error = relativeError(truth.at("logits")->floats(), session.outputs(std::nullopt).at(0)->floats());
+        const double error =
+            relativeError(truth.at("logits")->floats(), session.outputs(std::nullopt).at(0)->floats());
         QVERIFY2(error <= 1e-4, qPrintable(QString::number(error)));
     }
 
-    /// The simulation against ONNX Runtime's own quantizer with the same scheme: nearly the same verdict on every image.
+    /// The simulation against ONNX Runtime's own quantizer with the same scheme: nearly the same verdict on
+    /// every image.
     void quantizedAccuracy_data() {
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("preset");
         QTest::addColumn<int>("bits");
         QTest::addColumn<bool>("perChannel");
         QTest::addColumn<double>("agreement");
-        QTest::newRow("W8A8 per tensor") << "mobilenetv2_cifar10" << "s8s8_pt" << 8 << false << 0.995;
-        QTest::newRow("W8A8 per channel") << "mobilenetv2_cifar10" << "s8s8_pc" << 8 << true << 0.995;
-        QTest::newRow("W4A8 per tensor") << "mobilenetv2_cifar10" << "w4s8_sym7_pt" << 4 << false << 0.995;
-        QTest::newRow("W4A8 per channel") << "mobilenetv2_cifar10" << "w4s8_sym7_pc" << 4 << true << 0.995;
-        QTest::newRow("resnet8 W8A8") << "mlperf_tiny_resnet8" << "s8s8_pt" << 8 << false << 0.995;
+        QTest::newRow("W8A8 per tensor") << "mobilenetv2_cifar10"
+                                         << "s8s8_pt" << 8 << false << 0.995;
+        QTest::newRow("W8A8 per channel") << "mobilenetv2_cifar10"
+                                          << "s8s8_pc" << 8 << true << 0.995;
+        QTest::newRow("W4A8 per tensor") << "mobilenetv2_cifar10"
+                                         << "w4s8_sym7_pt" << 4 << false << 0.995;
+        QTest::newRow("W4A8 per channel") << "mobilenetv2_cifar10"
+                                          << "w4s8_sym7_pc" << 4 << true << 0.995;
+        QTest::newRow("resnet8 W8A8") << "mlperf_tiny_resnet8"
+                                      << "s8s8_pt" << 8 << false << 0.995;
     }
     void quantizedAccuracy() {
         QFETCH(QString, model);
@@ -135,7 +144,8 @@ class OracleTest : public QObject {
         QVERIFY(std::abs(*result->quantized->top1 - expected) <= 0.005 + 1e-9);
         const auto outputs = session->outputs(scheme(bits, perChannel)).at(0);
         const auto predictions = loadNpy(oracle(stem + "_predictions.npy"))->toInt64s();
-        const double same = 1 - double(differing(predictions, argmaxRows(*outputs))) / double(predictions.size());
+        const double same =
+            1 - double(differing(predictions, argmaxRows(*outputs))) / double(predictions.size());
         qInfo("same prediction on %.1f %%", 100 * same);
         QVERIFY(same >= agreement);
     }
@@ -149,8 +159,9 @@ class OracleTest : public QObject {
         const auto equalized = session->evaluate(config, Depth::Metrics);
         const double lost = *plain->floating->top1 - *plain->quantized->top1;
         const double regained = *equalized->quantized->top1 - *plain->quantized->top1;
-        qInfo("float %.3f, plain %.3f, equalized %.3f; float drift of the transforms: %.3g", *plain->floating->top1,
-              *plain->quantized->top1, *equalized->quantized->top1, *equalized->prepared->maxAbsDiff);
+        qInfo("float %.3f, plain %.3f, equalized %.3f; float drift of the transforms: %.3g",
+              *plain->floating->top1, *plain->quantized->top1, *equalized->quantized->top1,
+              *equalized->prepared->maxAbsDiff);
         QVERIFY(regained >= lost / 2);
         QVERIFY(*equalized->prepared->maxAbsDiff < 1e-3);
         QCOMPARE(equalized->equalizationSets, 19u);
@@ -158,13 +169,15 @@ class OracleTest : public QObject {
 
     void transformsKeepTheFunction_data() {
         QTest::addColumn<QString>("model");
-        for (const char* model : {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8"})
+        for (const char* model :
+             {"mobilenetv2_cifar10", "mobilenetv2_cifar10_opset20", "mlperf_tiny_resnet8"})
             QTest::newRow(model) << model;
     }
     void transformsKeepTheFunction() {
         QFETCH(QString, model);
-        auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
-                                         m_assets / "data/cifar10/calibration", {0, 64, 32});
+        auto session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"),
+                                         m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration",
+                                         {0, 64, 32});
         QuantizationConfig config;
         config.transforms.replaceRelu6 = ReplaceRelu6::Between;
         config.transforms.equalization.profile = EqualizationProfile::Aimet;

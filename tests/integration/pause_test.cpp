@@ -117,7 +117,8 @@ class PauseTest : public QObject {
             QVERIFY2(clock.elapsed() < 500, qPrintable(QString::number(clock.elapsed())));
             QVERIFY(run.cancelled && run.gate->closed());
         }
-        compare(*test::openDemo(kOptions)->evaluate(test::demoConfig()), *session->evaluate(test::demoConfig()));
+        compare(*test::openDemo(kOptions)->evaluate(test::demoConfig()),
+                *session->evaluate(test::demoConfig()));
     }
 
     void closedFromTheStartNothingBegins() {

@@ -7,9 +7,9 @@
 #include "analysis/rank_correlation.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
-#include "session/forecast.h"
-#include "session/leave_one_out.h"
 #include "session/session_impl.h"
+#include "session/studies/forecast.h"
+#include "session/studies/leave_one_out.h"
 #include "support/demo.h"
 #include "support/random_seed.h"
 
@@ -45,7 +45,8 @@ class PredictionTest : public QObject {
             const QuantizationConfig wanted = withLayersSkipped(base, {next.begin(), next.end()});
             const std::optional<ExpectedEffect> early = forecast(*session, wanted);
             const EvaluationPtr after = session->evaluate(wanted, Depth::Accuracy);
-            QCOMPARE(early.has_value(), after->expected.has_value());  // the preview and the edit show the same prediction
+            // the preview and the edit show the same prediction
+            QCOMPARE(early.has_value(), after->expected.has_value());
             if (early) QCOMPARE(early->median, after->expected->median);
             if (after->expected) {
                 const double change = after->expected->ofSqnr
@@ -59,11 +60,12 @@ class PredictionTest : public QObject {
             before = after;
             skipped = next;
         }
-        QVERIFY2(foretold.size() >= 50, qPrintable(QString("only %1 predictions were shown").arg(foretold.size())));
+        QVERIFY2(foretold.size() >= 50,
+                 qPrintable(QString("only %1 predictions were shown").arg(foretold.size())));
         const double rank = spearman(foretold, measured).value_or(0);
         const double coverage = static_cast<double>(covered) / static_cast<double>(foretold.size());
-        qInfo("%zu shown (%zu of the SQNR), Spearman %.3f, the interval covered %.0f %%", foretold.size(), ofSqnr, rank,
-              100 * coverage);
+        qInfo("%zu shown (%zu of the SQNR), Spearman %.3f, the interval covered %.0f %%", foretold.size(),
+              ofSqnr, rank, 100 * coverage);
         QVERIFY(rank >= 0.8);
         QVERIFY(coverage >= 0.70);
     }

@@ -25,7 +25,8 @@ std::size_t differing(const Constant& a, const Constant& b) {
         return std::ranges::max_element(r) - r.begin();
     };
     std::size_t count = 0;
-    for (std::size_t row = 0; row < static_cast<std::size_t>(a.dims()[0]); ++row) count += best(a, row) != best(b, row);
+    for (std::size_t row = 0; row < static_cast<std::size_t>(a.dims()[0]); ++row)
+        count += best(a, row) != best(b, row);
     return count;
 }
 
@@ -40,7 +41,8 @@ class PresetExportTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         if (m_assets.empty()) QSKIP("the folder of models, data and oracles is missing");
-        if (!test::runsInPython({"-c", "import onnxruntime, numpy"})) QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
+        if (!test::runsInPython({"-c", "import onnxruntime, numpy"}))
+            QSKIP("Python with onnxruntime and numpy is not available (QUANTLOUPE_PYTHON)");
     }
 
     void onnxRuntimeMatchesTheSimulation_data() {
@@ -55,12 +57,14 @@ class PresetExportTest : public QObject {
     void onnxRuntimeMatchesTheSimulation() {
         QFETCH(QString, model);
         QFETCH(QString, preset);
-        const auto images = static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "48").toInt());
+        const auto images =
+            static_cast<std::size_t>(qEnvironmentVariable("QUANTLOUPE_EXPORT_IMAGES", "48").toInt());
         SessionOptions options;
         options.samples = images;
         options.arithmetic = Arithmetic::Simulation;
         const fs::path file = m_assets / "models" / (model.toStdString() + ".onnx");
-        const auto session = test::openSession(file, m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration", options);
+        const auto session = test::openSession(file, m_assets / "data/cifar10/val",
+                                               m_assets / "data/cifar10/calibration", options);
         QuantizationConfig config = presetConfig(preset.toStdString());
         config.quantization.rounding = TieRounding::HalfEven;  // Q/DQ pairs cannot round as AIMET does
         config.calibration.samples = std::min(config.calibration.samples, 32);
@@ -68,7 +72,8 @@ class PresetExportTest : public QObject {
         saveModel(*session->quantizedModel(config), folder / "model.onnx");
         const ConstantPtr ours = session->outputs(config).at(0);
 
-        const auto data = openDataset(m_assets / "data/cifar10/val", inputSpecsOf(session->graph()), loadPreprocess(*preprocessBeside(file)));
+        const auto data = openDataset(m_assets / "data/cifar10/val", inputSpecsOf(session->graph()),
+                                      loadPreprocess(*preprocessBeside(file)));
         std::vector<float> values;
         Dims dims{0};
         for (const std::size_t index : spreadEvenly(data->size(), images)) {
@@ -80,14 +85,19 @@ class PresetExportTest : public QObject {
         dims.insert(dims.begin(), static_cast<std::int64_t>(images));
         saveNpz({{"x", Constant::fromFloats(dims, values)}}, folder / "x.npz");
         const auto path = [&](const char* name) { return QString::fromStdString((folder / name).string()); };
-        QVERIFY(test::runsInPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime_levels.py"), path("model.onnx"), path("x.npz"), path("y.npz")}));
+        QVERIFY(test::runsInPython(
+            {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/run_onnxruntime_levels.py"),
+             path("model.onnx"), path("x.npz"), path("y.npz")}));
         const auto theirs = loadNpz(folder / "y.npz");
         const Constant &off = *theirs.at("off"), &basic = *theirs.at("basic"), &all = *theirs.at("all");
         const double sqnr = test::sqnrDb(off.floats(), ours->floats());
-        const std::size_t apart = differing(off, *ours), own = std::max(differing(off, basic), differing(off, all));
-        qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr, test::sqnrDb(off.floats(), basic.floats()),
-              test::sqnrDb(off.floats(), all.floats()), apart, own);
-        QVERIFY2(apart <= own + 3, qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
+        const std::size_t apart = differing(off, *ours),
+                          own = std::max(differing(off, basic), differing(off, all));
+        qInfo("| `%s` | %s | %.1f | %.1f | %.1f | %zu | %zu |", qPrintable(preset), qPrintable(model), sqnr,
+              test::sqnrDb(off.floats(), basic.floats()), test::sqnrDb(off.floats(), all.floats()), apart,
+              own);
+        QVERIFY2(apart <= own + 3,
+                 qPrintable(QString("%1 classes differ, ONNX Runtime's own: %2").arg(apart).arg(own)));
         QVERIFY2(sqnr >= 40, qPrintable(QString("%1 dB").arg(sqnr)));
     }
 };

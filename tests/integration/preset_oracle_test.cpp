@@ -34,7 +34,8 @@ struct Scales {
     void compare(const std::string& name, double ours, double theirs) {
         ++found;
         if (!(std::abs(ours / theirs - 1) <= tolerance))
-            different << QString("%1: %2, the tool's %3").arg(QString::fromStdString(name)).arg(ours).arg(theirs);
+            different
+                << QString("%1: %2, the tool's %3").arg(QString::fromStdString(name)).arg(ours).arg(theirs);
     }
 };
 
@@ -46,7 +47,9 @@ class PresetOracleTest : public QObject {
     fs::path m_assets = test::assets();
     std::map<QString, std::unique_ptr<Session>> m_sessions;
 
-    json oracle(const QString& run) const { return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json"))); }
+    json oracle(const QString& run) const {
+        return json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".json")));
+    }
 
     /// Scale of each quantized tensor in the tool's model, by its name in the source.
     static std::map<std::string, float> activationScales(const Graph& written, const Graph& source) {
@@ -56,7 +59,8 @@ class PresetOracleTest : public QObject {
             scales[without(written.tensor(node.input(0)).name, {"_before_quantization", "_clipped"})] =
                 written.constantOf(node.input(1))->floats()[0];
         }
-        // After folding, the layer's output has the name of the batch norm's output; AIMET uses the layer's original name.
+        // After folding, the layer's output has the name of the batch norm's output; AIMET uses the layer's
+        // original name.
         for (const Node& node : source.nodes()) {
             if (node.op != "BatchNormalization" || !node.input(0).valid()) continue;
             const auto made = scales.find(source.tensor(node.output()).name);
@@ -70,11 +74,14 @@ class PresetOracleTest : public QObject {
         std::map<std::string, ConstantPtr> scales;
         for (const Node& node : written.nodes()) {
             const auto original = source.findNode(node.name);
-            if (!original || node.inputs.size() < 2 || !node.input(1).valid() || source.node(*original).op != node.op) continue;
+            if (!original || node.inputs.size() < 2 || !node.input(1).valid() ||
+                source.node(*original).op != node.op)
+                continue;
             const NodeId maker = written.tensor(node.input(1)).producer;
             if (!maker.valid() || written.node(maker).op != "DequantizeLinear") continue;
             if (written.constantOf(written.node(maker).input(0)) == nullptr) continue;
-            scales[source.tensor(source.node(*original).input(1)).name] = written.tensor(written.node(maker).input(1)).constant;
+            scales[source.tensor(source.node(*original).input(1)).name] =
+                written.tensor(written.node(maker).input(1)).constant;
         }
         return scales;
     }
@@ -86,8 +93,9 @@ class PresetOracleTest : public QObject {
             SessionOptions options;
             options.arithmetic = Arithmetic::Simulation;
             options.memory = std::size_t{1} << 31;  // several are open at once
-            session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"), m_assets / "data/cifar10/val",
-                                        m_assets / "data/cifar10/calibration", options);
+            session = test::openSession(m_assets / "models" / (model.toStdString() + ".onnx"),
+                                        m_assets / "data/cifar10/val", m_assets / "data/cifar10/calibration",
+                                        options);
         }
         return session.get();
     }
@@ -102,41 +110,49 @@ class PresetOracleTest : public QObject {
         QTest::addColumn<QStringList>("settings");
         QTest::addColumn<QString>("model");
         QTest::addColumn<QString>("run");
-        QTest::addColumn<double>("same");       ///< part of the images that must get the tool's class
+        QTest::addColumn<double>("same");      ///< part of the images that must get the tool's class
         QTest::addColumn<int>("activations");  ///< of the tool's, found here
         QTest::addColumn<int>("weights");
-        const auto row = [](const char* preset, const char* model, const QString& run, double same, int activations, int weights,
-                            const QStringList& settings = {}) {
-            QTest::addRow("%s", qPrintable(run)) << preset << settings << model << run << same << activations << weights;
+        const auto row = [](const char* preset, const char* model, const QString& run, double same,
+                            int activations, int weights, const QStringList& settings = {}) {
+            QTest::addRow("%s", qPrintable(run))
+                << preset << settings << model << run << same << activations << weights;
         };
-        const QString channels = "quantization.weight.per_channel=true", symmetric = "quantization.activation.symmetric=true";
+        const QString channels = "quantization.weight.per_channel=true",
+                      symmetric = "quantization.activation.symmetric=true";
         const char *s8 = "onnxruntime-s8s8", *u8 = "onnxruntime-u8s8", *w4 = "onnxruntime-w4s8";
         struct Network {
             const char* name;
             double same;
             int activations, symmetric, weights;
         };
-        for (const Network& n : {Network{"mobilenetv2_cifar10", 0.994, 66, 101, 53}, Network{"mlperf_tiny_resnet8", 0.994, 17, 24, 10},
+        for (const Network& n : {Network{"mobilenetv2_cifar10", 0.994, 66, 101, 53},
+                                 Network{"mlperf_tiny_resnet8", 0.994, 17, 24, 10},
                                  Network{"vit_cifar10", 0.97, 184, 184, 20}}) {
             const QString run = QStringLiteral("ort_quant_%1_").arg(n.name);
             row(s8, n.name, run + "s8s8_pt", n.same, n.activations, n.weights);
             row(s8, n.name, run + "s8s8_pc", n.same, n.activations, n.weights, {channels});
             row(u8, n.name, run + "u8s8_pt", n.same, n.activations, n.weights);
             row(u8, n.name, run + "u8s8_pc", n.same, n.activations, n.weights, {channels});
-            row(s8, n.name, run + "s8s8_pt_symact", n.same - (QByteArray(n.name).startsWith("vit") ? 0.01 : 0), n.symmetric, n.weights, {symmetric});
+            row(s8, n.name, run + "s8s8_pt_symact",
+                n.same - (QByteArray(n.name).startsWith("vit") ? 0.01 : 0), n.symmetric, n.weights,
+                {symmetric});
         }
         const char* mobile = "mobilenetv2_cifar10";
         const QString run = "ort_quant_mobilenetv2_cifar10_";
         row(s8, mobile, run + "s8s8_pt_nopre", 0.994, 118, 53, {"transforms.fold_batch_norm=false"});
         row(s8, mobile, run + "s8s8_pt_entropy", 0.994, 66, 53, {"calibration.method=entropy"});
-        row(s8, mobile, run + "s8s8_pt_entropy2048", 0.994, 66, 53, {"calibration.method=entropy", "calibration.parameters.num_bins=2048"});
+        row(s8, mobile, run + "s8s8_pt_entropy2048", 0.994, 66, 53,
+            {"calibration.method=entropy", "calibration.parameters.num_bins=2048"});
         row(s8, mobile, run + "s8s8_pt_percentile", 0.994, 66, 53, {"calibration.method=percentile"});
         row(w4, mobile, run + "w4s8_pt", 0.994, 66, 53);
         row(w4, mobile, run + "w4s8_pc", 0.994, 66, 53, {channels});
         row(s8, mobile, run + "w4s8_sym7_pt", 0.994, 66, 53, {"quantization.weight.bits=4"});
         row(s8, mobile, run + "w4s8_sym7_pc", 0.994, 66, 53, {"quantization.weight.bits=4", channels});
-        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pt", 0.994, 60, 50);
-        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pc", 0.994, 60, 50, {channels});
+        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pt", 0.994, 60,
+            50);
+        row(s8, "mobilenetv2_cifar10_opset20", "ort_quant_mobilenetv2_cifar10_opset20_s8s8_pc", 0.994, 60, 50,
+            {channels});
         row(s8, "vit_cifar10_opset20", "ort_quant_vit_cifar10_opset20_s8s8_pt", 0.97, 150, 20);
         row(s8, "vit_cifar10_opset20", "ort_quant_vit_cifar10_opset20_s8s8_pc", 0.97, 150, 20, {channels});
         for (const char* model : {"mobilenetv2_cifar10", "mlperf_tiny_resnet8"}) {
@@ -148,7 +164,8 @@ class PresetOracleTest : public QObject {
         }
         row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax", 0.999, 82, 53);
         row("aimet-default", "mlperf_tiny_resnet8", "aimet_mlperf_tiny_resnet8_W8A8_minmax", 0.999, 15, 10);
-        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor", 0.999, 82, 53, {"quantization.weight.per_channel=false"});
+        row("aimet-default", mobile, "aimet_mobilenetv2_cifar10_W8A8_minmax_pertensor", 0.999, 82, 53,
+            {"quantization.weight.per_channel=false"});
         row("aimet-tf-enhanced", mobile, "aimet_mobilenetv2_cifar10_W8A8_tfenhanced", 0.97, 0, 0);
     }
     void presetsAreTheTools() {
@@ -174,42 +191,54 @@ class PresetOracleTest : public QObject {
         json encodings;
         if (aimet) {
             encodings = json::parse(readFile(m_assets / "oracles" / (run.toStdString() + ".encodings")));
-            for (const json& entry : encodings["activation_encodings"]) theirs[entry["name"]] = firstOf(entry["scale"]);
+            for (const json& entry : encodings["activation_encodings"])
+                theirs[entry["name"]] = firstOf(entry["scale"]);
         } else {
-            for (const auto& [key, entry] : truth["activations"].items()) theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
+            for (const auto& [key, entry] : truth["activations"].items())
+                theirs[without(key, {"_QuantizeLinear_Input"})] = firstOf(entry["scale"]);
         }
         Scales scales;
         // ViT's ranges depend on many float sums, which the tool computes in another order.
         if (model.startsWith("vit")) scales.tolerance = 4e-6;
         for (const auto& [name, scale] : theirs) {
             const auto own = ours.find(name);
-            if (own == ours.end()) scales.missing << QString::fromStdString(name);
-            else scales.compare(name, double(own->second), scale);
+            if (own == ours.end())
+                scales.missing << QString::fromStdString(name);
+            else
+                scales.compare(name, double(own->second), scale);
         }
         const int foundActivations = scales.found;
         json all;
         if (onnxRuntime) all = truth["weights"];
         if (aimet)
-            for (const json& entry : encodings["param_encodings"]) all[entry["name"].get<std::string>()] = entry;
+            for (const json& entry : encodings["param_encodings"])
+                all[entry["name"].get<std::string>()] = entry;
         if (onnxRuntime || aimet)
             for (const auto& [name, constant] : weightScales(*written, session->graph())) {
                 const auto entry = all.contains(name) ? all.find(name) : all.find("ConvBnFusion_W_" + name);
                 if (entry == all.end()) continue;
                 json scale = (*entry)["scale"];
                 if (scale.is_array() && scale.size() == 1) scale = scale[0];
-                if (scale.is_array() && scale.size() != std::size_t(constant->size())) QFAIL(qPrintable(QString::fromStdString(name) + ": another number of channels"));
+                if (scale.is_array() && scale.size() != std::size_t(constant->size()))
+                    QFAIL(qPrintable(QString::fromStdString(name) + ": another number of channels"));
                 for (std::size_t c = 0; c < std::size_t(constant->size()); ++c)
-                    scales.compare(name, double(constant->floats()[c]), scale.is_array() ? scale[c].get<double>() : scale.get<double>());
+                    scales.compare(name, double(constant->floats()[c]),
+                                   scale.is_array() ? scale[c].get<double>() : scale.get<double>());
                 --weights;
             }
-        qInfo("%d of %zu activations found, ours %zu; %d scales compared, %d differ; weights not found: %d\nmissing: %s\ndifferent: %s", foundActivations,
-              theirs.size(), ours.size(), scales.found, int(scales.different.size()), weights, qPrintable(scales.missing.mid(0, 8).join(' ')),
-              qPrintable(scales.different.mid(0, 12).join("\n")));
+        qInfo(
+            "%d of %zu activations found, ours %zu; %d scales compared, %d differ; weights not found: "
+            "%d\nmissing: %s\ndifferent: %s",
+            foundActivations, theirs.size(), ours.size(), scales.found, int(scales.different.size()), weights,
+            qPrintable(scales.missing.mid(0, 8).join(' ')),
+            qPrintable(scales.different.mid(0, 12).join("\n")));
 
         const EvaluationPtr result = session->evaluate(config, Depth::Accuracy);
         // ONNX Runtime's runs contain fractions, the others percent.
-        const double expected = onnxRuntime ? truth["optimizations_off"]["top1"].get<double>() : truth["quantized"]["top1"].get<double>() / 100;
-        const auto predictions = loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
+        const double expected = onnxRuntime ? truth["optimizations_off"]["top1"].get<double>()
+                                            : truth["quantized"]["top1"].get<double>() / 100;
+        const auto predictions =
+            loadNpy(m_assets / "oracles" / (run.toStdString() + "_predictions.npy"))->toInt64s();
         const ConstantPtr outputs = session->outputs(config).at(0);
         const auto width = static_cast<std::size_t>(outputs->dims()[1]);
         std::size_t equal = 0;
@@ -228,13 +257,16 @@ class PresetOracleTest : public QObject {
             const ConstantPtr logits = loadNpy(m_assets / "oracles" / (run.toStdString() + "_logits.npy"));
             sqnr = test::sqnrDb(logits->floats(), outputs->floats());
         }
-        qInfo("| %s | %.1f %% | %.1f %% | %.1f %% | %.1f dB |", qPrintable(run), 100 * *result->quantized->top1, 100 * expected, 100 * share, sqnr);
+        qInfo("| %s | %.1f %% | %.1f %% | %.1f %% | %.1f dB |", qPrintable(run),
+              100 * *result->quantized->top1, 100 * expected, 100 * share, sqnr);
         if (activations > 0) QVERIFY2(scales.different.isEmpty(), qPrintable(scales.different.join("\n")));
         QVERIFY(foundActivations >= activations);
         QVERIFY2(weights <= 0, "weights are missing");
-        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it differs from itself by 29 dB or less
-        // if biases change by a millionth. tf_enhanced has other scales (docs/calibration.md).
-        const bool sensitive = activations == 0 || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
+        // ViT's runs were made on a processor with AVX-512, where sums are rounded in another order; it
+        // differs from itself by 29 dB or less if biases change by a millionth. tf_enhanced has other scales
+        // (docs/calibration.md).
+        const bool sensitive =
+            activations == 0 || (run.startsWith("ort_quant_vit") && run.endsWith("symact"));
         const double wanted = sensitive ? 22 : onnxRuntime && model.startsWith("vit") ? 25 : 35;
         QVERIFY(std::abs(*result->quantized->top1 - expected) <= (sensitive ? 0.01 : 0.005) + 1e-9);
         QVERIFY(share >= same);

@@ -7,7 +7,7 @@
 
 #include "data/numpy_file.h"
 #include "model/load_model.h"
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 
 using namespace quantloupe;
 namespace fs = std::filesystem;
@@ -22,7 +22,8 @@ class QuantizedOperatorsTest : public QObject {
     void initTestCase() {
         QProcess process;
         process.start(qEnvironmentVariable("QUANTLOUPE_PYTHON", "python3"),
-                      {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/quantized_operators.py"), m_folder.path()});
+                      {QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/quantized_operators.py"),
+                       m_folder.path()});
         if (!process.waitForFinished(100000) || process.exitCode() != 0) {
             const QString said = QString::fromUtf8(process.readAllStandardError());
             if (said.contains("ModuleNotFoundError") || process.error() == QProcess::FailedToStart)
@@ -40,7 +41,8 @@ class QuantizedOperatorsTest : public QObject {
             const GraphPtr graph = loadModel(fs::path(file).concat(".onnx")).graph;
             const ConstantPtr &x = arrays.at("x"), &expected = arrays.at("expected");
             const TensorId input = graph->inputs()[0], output = graph->outputs()[0];
-            const auto program = Program::compile(floatProgram(graph, {{input, {x->type(), x->dims(), Layout::Plain}}}, {output}));
+            const auto program = Program::compile(
+                floatProgram(graph, {{input, {x->type(), x->dims(), Layout::Plain}}}, {output}));
             Workspace workspace(program);
             workspace.bind(input, x->bytes().data());
             workspace.run();
@@ -48,11 +50,13 @@ class QuantizedOperatorsTest : public QObject {
             QCOMPARE(toString(desc.dims), toString(expected->dims()));
             QCOMPARE(desc.type, expected->type());
             const auto found = Constant::view(desc.type, desc.dims, nullptr,
-                                              {static_cast<const std::byte*>(workspace.data(output)), expected->bytes().size()})
+                                              {static_cast<const std::byte*>(workspace.data(output)),
+                                               expected->bytes().size()})
                                    ->toInt64s();
             const auto wanted = expected->toInt64s();
             std::int64_t most = 0;
-            for (std::size_t i = 0; i < wanted.size(); ++i) most = std::max(most, std::abs(wanted[i] - found[i]));
+            for (std::size_t i = 0; i < wanted.size(); ++i)
+                most = std::max(most, std::abs(wanted[i] - found[i]));
             // ONNX Runtime's Softmax adds and divides in integers.
             const std::int64_t allowed = name.startsWith("Softmax") ? 1 : 0;
             QVERIFY2(most <= allowed, qPrintable(QString("%1: %2 codes apart").arg(name).arg(most)));

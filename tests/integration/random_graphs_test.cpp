@@ -242,19 +242,22 @@ class RandomGraphsTest : public QObject {
             Session again(std::move(exported));
             again.setData(m_data, m_data);
             const auto found = outputsOf(again, std::nullopt);
-            // Integer kernels scale exact sums, the exported model sums scaled values: where results stay in float their last
-            // bits differ.
+            // Integer kernels scale exact sums, the exported model sums scaled values: where results stay in
+            // float their last bits differ.
             const bool inCodes =
                 config.quantization.placement == Placement::InputsAndOutputs && !keepsAny(config);
             const double least = inCodes ? 200 : 130;
             const double sqnr = test::sqnrDb(preview, found);
-            QVERIFY2(sqnr >= least, fmt::format("{} dB, at least {}: {}", sqnr, least, text + configToJson(config)).c_str());
+            QVERIFY2(sqnr >= least,
+                     fmt::format("{} dB, at least {}: {}", sqnr, least, text + configToJson(config)).c_str());
         }
     }
 
-    /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must not be used for the other.
+    /// 5 and 8 bits both represent 1, 0 and -1 exactly, but as different codes: cached results of one must
+    /// not be used for the other.
     void sameWeightsOfOtherCodesAreComputedAnew() {
-        const auto session = std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
+        const auto session =
+            std::make_unique<Session>(test::textModel(R"(<ir_version: 8, opset_import: ["" : 13]>
             net (float[N,2,4,4] X) => (float[N,2,4,4] Y) <float[2,2,1,1] W = {1, 0, -1, 1}, float[2,2,1,1] Z = {1, -1, 1, 1}>
             { A = Conv(X, W) B = Relu(A) C = Conv(B, Z) Y = Relu(C) })"));
         const std::string file = m_folder.path().toStdString() + "/same.npz";
@@ -265,7 +268,8 @@ class RandomGraphsTest : public QObject {
         const auto data = openDataset(file, inputSpecsOf(session->graph()), {});
         QuantizationConfig config;
         config.skipTail = false;
-        config.quantization.placement = Placement::WeightedInputs;  // outputs stay float: the last bit of a sum is seen
+        // outputs stay float: the last bit of a sum is seen
+        config.quantization.placement = Placement::WeightedInputs;
         const auto wanted = [&] {
             Session fresh(LoadedModel{session->model()});
             fresh.setData(data, data);

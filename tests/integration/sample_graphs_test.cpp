@@ -41,7 +41,8 @@ std::shared_ptr<const Program> compile(const Truth& truth, std::int64_t batch) {
         dims[0] = batch;
         inputs[input] = {all.type(), dims, Layout::Plain, {1, batch}};
     }
-    ProgramSpec spec = floatProgram(truth.graph, inputs, {truth.graph->outputs().begin(), truth.graph->outputs().end()});
+    ProgramSpec spec =
+        floatProgram(truth.graph, inputs, {truth.graph->outputs().begin(), truth.graph->outputs().end()});
     spec.partial = true;
     if (batch > 1) spec.one = compile(truth, 1);
     return Program::compile(std::move(spec));
@@ -62,7 +63,8 @@ struct Run {
 };
 
 /// The samples from `first` on, the last one repeated where there are no more.
-Run runFrom(const Truth& truth, const std::shared_ptr<const Program>& program, std::size_t first, std::size_t batch) {
+Run runFrom(const Truth& truth, const std::shared_ptr<const Program>& program, std::size_t first,
+            std::size_t batch) {
     Run run{Workspace(program), {}};
     for (const TensorId input : truth.graph->inputs()) {
         const Constant& all = *truth.arrays.at(truth.graph->tensor(input).name);
@@ -90,14 +92,17 @@ class SampleGraphsTest : public QObject {
     void initTestCase() {
         const unsigned seed = randomSeed();
         QString said;
-        const int code = runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/sample_graphs.py"), m_folder.path(),
-                                    QString::number(seed), QString::number(kGraphs)},
-                                   &said);
-        if (code == -1 || said.contains("ModuleNotFoundError")) QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
+        const int code =
+            runPython({QStringLiteral(QUANTLOUPE_SOURCE_DIR "/tests/integration/sample_graphs.py"),
+                       m_folder.path(), QString::number(seed), QString::number(kGraphs)},
+                      &said);
+        if (code == -1 || said.contains("ModuleNotFoundError"))
+            QSKIP("Python with onnx and onnxruntime is not available (QUANTLOUPE_PYTHON)");
         QVERIFY2(code == 0, qPrintable(said));
         for (int k = 0; k < kGraphs; ++k) {
             const fs::path file = fs::path(m_folder.path().toStdString()) / std::to_string(k);
-            m_truths.push_back({loadModel(fs::path(file).concat(".onnx")).graph, loadNpz(fs::path(file).concat(".npz")),
+            m_truths.push_back({loadModel(fs::path(file).concat(".onnx")).graph,
+                                loadNpz(fs::path(file).concat(".npz")),
                                 "seed " + std::to_string(seed) + ", graph " + std::to_string(k)});
         }
     }
@@ -110,7 +115,8 @@ class SampleGraphsTest : public QObject {
                 for (const TensorId tensor : truth.graph->outputs()) {
                     const Constant& expected = truth.of("b" + std::to_string(batch), tensor);
                     const TensorDesc& desc = workspace.program().desc(tensor);
-                    const std::string where = truth.text + ", batch " + std::to_string(batch) + ", " + truth.graph->tensor(tensor).name;
+                    const std::string where = truth.text + ", batch " + std::to_string(batch) + ", " +
+                                              truth.graph->tensor(tensor).name;
                     QVERIFY2(desc.dims == expected.dims(), where.c_str());
                     if (desc.type != DataType::Float32) continue;
                     const double error = deviation(valuesOf(workspace, tensor), expected.floats());
@@ -142,9 +148,10 @@ class SampleGraphsTest : public QObject {
                     for (std::size_t s = 0; s < present; ++s) {
                         const Constant& alone = truth.of("s" + std::to_string(first + s), tensor);
                         const double error = deviation(values.subspan(s * each, each), alone.floats());
-                        QVERIFY2(error < kTolerance, (truth.text + ", sample " + std::to_string(first + s) + " of " +
-                                                      truth.graph->tensor(tensor).name + ": " + std::to_string(error))
-                                                         .c_str());
+                        QVERIFY2(error < kTolerance,
+                                 (truth.text + ", sample " + std::to_string(first + s) + " of " +
+                                  truth.graph->tensor(tensor).name + ": " + std::to_string(error))
+                                     .c_str());
                     }
                 }
             }
@@ -156,14 +163,15 @@ class SampleGraphsTest : public QObject {
         QVERIFY2(separate > kGraphs / 10, qPrintable(QString::number(separate)));
     }
 
-    /// The session decides how many samples run at once; the outputs are those of one run over all of them, or, where the
-    /// samples depend on each other, those of each alone.
+    /// The session decides how many samples run at once; the outputs are those of one run over all of them,
+    /// or, where the samples depend on each other, those of each alone.
     void sessionsReturnTheOutputsOfAllSamples() {
         for (std::size_t k = 0; k < m_truths.size(); ++k) {
             const Truth& truth = m_truths[k];
             const fs::path file = fs::path(m_folder.path().toStdString()) / std::to_string(k);
             Session session(loadModel(fs::path(file).concat(".onnx")));
-            const DatasetPtr data = openDataset(fs::path(file).concat(".inputs.npz"), inputSpecsOf(session.graph()), {});
+            const DatasetPtr data =
+                openDataset(fs::path(file).concat(".inputs.npz"), inputSpecsOf(session.graph()), {});
             session.setData(data, data);
             const auto found = session.outputs(std::nullopt);
             const bool apart = !compile(truth, 8)->mixesSamples();  // graphs this small run in batches of 8
@@ -176,11 +184,13 @@ class SampleGraphsTest : public QObject {
                 if (apart) {
                     QVERIFY2(found[o]->dims() == whole.dims(), where.c_str());
                     QVERIFY2(deviation(found[o]->floats(), whole.floats()) < kTolerance, where.c_str());
-                } else if (alone->constantValue(tensor) == nullptr && found[o]->size() == 5 * truth.of("s0", tensor).size() && found[o]->dims()[0] == 5) {
+                } else if (alone->constantValue(tensor) == nullptr &&
+                           found[o]->size() == 5 * truth.of("s0", tensor).size() &&
+                           found[o]->dims()[0] == 5) {
                     const std::size_t each = static_cast<std::size_t>(found[o]->size()) / 5;
                     for (std::size_t s = 0; s < 5; ++s)
-                        QVERIFY2(deviation(found[o]->floats().subspan(s * each, each), truth.of("s" + std::to_string(s), tensor).floats()) <
-                                     kTolerance,
+                        QVERIFY2(deviation(found[o]->floats().subspan(s * each, each),
+                                           truth.of("s" + std::to_string(s), tensor).floats()) < kTolerance,
                                  where.c_str());
                 }
             }

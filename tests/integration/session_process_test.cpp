@@ -11,12 +11,23 @@ namespace {
 
 const char* const kWorst = "/features/features.0/features.0.0/Conv";
 
-QString demo(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name); }
+QString demo(const char* name) {
+    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name);
+}
 
 QStringList arguments(const char* command) {
-    return {QLatin1String(command),       demo("mobilenetv2_cifar10.onnx"), "--data",    demo("val"),
-            "--calibration-data",         demo("calibration"),              "--config",  demo("demo.config.json"),
-            "--samples",                  "120",                            "--threads", "2"};
+    return {QLatin1String(command),
+            demo("mobilenetv2_cifar10.onnx"),
+            "--data",
+            demo("val"),
+            "--calibration-data",
+            demo("calibration"),
+            "--config",
+            demo("demo.config.json"),
+            "--samples",
+            "120",
+            "--threads",
+            "2"};
 }
 
 }  // namespace
@@ -34,11 +45,13 @@ class SessionProcessTest : public QObject {
     QJsonObject ask(const QByteArray& request) {
         m_process->write(request + "\n");
         while (!m_process->canReadLine())
-            if (!m_process->waitForReadyRead(120'000)) return {{"ok", false}, {"error", m_process->errorString()}};
+            if (!m_process->waitForReadyRead(120'000))
+                return {{"ok", false}, {"error", m_process->errorString()}};
         return QJsonDocument::fromJson(m_process->readLine()).object();
     }
     static QByteArray request(const char* what, const char* layer) {
-        return QJsonDocument(QJsonObject{{"do", what}, {"layers", QJsonArray{layer}}}).toJson(QJsonDocument::Compact);
+        return QJsonDocument(QJsonObject{{"do", what}, {"layers", QJsonArray{layer}}})
+            .toJson(QJsonDocument::Compact);
     }
 
   private Q_SLOTS:
@@ -64,7 +77,8 @@ class SessionProcessTest : public QObject {
         const QJsonObject skipped = ask(request("skip", kWorst));
         QVERIFY(skipped["random_inputs"] == QJsonValue(true));
         // With four random samples no improvement is significant, so this checks only that the SQNR changes.
-        QVERIFY(skipped["quantized"].toObject()["sqnr_db"].toDouble() != first["quantized"].toObject()["sqnr_db"].toDouble());
+        QVERIFY(skipped["quantized"].toObject()["sqnr_db"].toDouble() !=
+                first["quantized"].toObject()["sqnr_db"].toDouble());
     }
 
     void numbersAreThoseOfAnalyze() {

@@ -58,7 +58,8 @@ class SessionProtocolTest : public QObject {
         row("doubled key", R"({"do":"evaluate","cold":true,"cold":false})", "duplicate key 'cold'");
         row("wrong type", R"({"do":"evaluate","cold":1})", "cold: must be true or false, not 1");
         row("no names", R"({"do":"skip"})", "layers: is missing");
-        row("names are no list", R"({"do":"skip","layers":true})", "layers: must be a list of texts, not true");
+        row("names are no list", R"({"do":"skip","layers":true})",
+            "layers: must be a list of texts, not true");
         row("unknown layer", R"({"do":"skip","layers":["Conv_0","Conv_1"]})",
             "no layer 'Conv_1' (did you mean 'Conv_0'");
         row("unknown layer to quantize", R"({"do":"quantize","layers":["Rule_1"]})", "no layer 'Rule_1'");
@@ -67,17 +68,20 @@ class SessionProtocolTest : public QObject {
         row("set an unknown key", R"({"do":"set","key":"quantization.weight.bytes","value":4})", "bytes");
         row("set a bad value", R"({"do":"set","key":"quantization.weight.bits","value":40})", "2 to 16");
         row("a rule that fits nothing",
-            R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemm"}]})", "no layer of type 'Gemm'");
-        row("a configuration of another model", R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})",
-            "Conv_9");
+            R"({"do":"set","key":"skip.rules","value":[{"kind":"type","op":"Gemm"}]})",
+            "no layer of type 'Gemm'");
+        row("a configuration of another model",
+            R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})", "Conv_9");
         row("a configuration with an unknown key", R"({"do":"config","value":{"colour":"red"}})", "colour");
         row("undo", R"({"do":"undo"})", "nothing to undo");
         row("redo", R"({"do":"redo"})", "nothing to redo");
         row("tune without data", R"({"do":"tune","max_drop":1})", "tuning needs data");
         row("tune without a target", R"({"do":"tune"})", "max_drop: is missing");
         row("tune upwards", R"({"do":"tune","max_drop":-1})", "max_drop: -1 is out of range");
-        row("tune for an unknown cost", R"({"do":"tune","max_drop":1,"cost":"time"})", "available: macs, parameters, layers");
-        row("tune with half a step", R"({"do":"tune","max_drop":1,"max_steps":0.5})", "max_steps: must be a whole number");
+        row("tune for an unknown cost", R"({"do":"tune","max_drop":1,"cost":"time"})",
+            "available: macs, parameters, layers");
+        row("tune with half a step", R"({"do":"tune","max_drop":1,"max_steps":0.5})",
+            "max_steps: must be a whole number");
         row("leave-one-out without data", R"({"do":"leave_one_out"})", "no data");
         row("quit with more", R"({"do":"quit","now":true})", "unknown key 'now'");
     }
@@ -100,7 +104,8 @@ class SessionProtocolTest : public QObject {
         const Json skipped = config();
         QVERIFY(ask(R"({"do":"undo"})")["ok"] == true);
         QVERIFY(ask(R"({"do":"skip","layers":["Conv_7"]})")["ok"] == false);
-        QVERIFY(ask(R"({"do":"set","key":"skip.rules","value":[{"kind":"downstream","from":"x"}]})")["ok"] == false);
+        QVERIFY(ask(R"({"do":"set","key":"skip.rules","value":[{"kind":"downstream","from":"x"}]})")["ok"] ==
+                false);
         QVERIFY(ask(R"({"do":"redo"})")["ok"] == true);
         QVERIFY(config() == skipped);
         QVERIFY(ask(R"({"do":"redo"})")["ok"] == false);

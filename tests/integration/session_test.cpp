@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "config/presets.h"
-#include "session/range_overview.h"
+#include "session/studies/range_overview.h"
 #include "support/demo.h"
 #include "support/text_model.h"
 
@@ -20,7 +20,11 @@ namespace {
 QString states(const Evaluation& evaluation) {
     const StateCounts& c = evaluation.counts;
     return QString("%1 quantized, %2 skipped, %3 float, %4 folded, %5 fused")
-        .arg(c.quantized).arg(c.skipped).arg(c.floating).arg(c.folded).arg(c.fused);
+        .arg(c.quantized)
+        .arg(c.skipped)
+        .arg(c.floating)
+        .arg(c.folded)
+        .arg(c.fused);
 }
 
 const LayerResult& layer(const Evaluation& evaluation, const std::string& name) {
@@ -58,19 +62,22 @@ class SessionTest : public QObject {
         EvaluationObserver observer;
         observer.updated = [&](EvaluationPtr snapshot) { seen.push_back(std::move(snapshot)); };
         Session session(loadModel(test::demoFolder() / "mobilenetv2_cifar10.onnx"), {0, 200, 40});
-        const auto preprocess = loadPreprocess(*preprocessBeside(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
+        const auto preprocess =
+            loadPreprocess(*preprocessBeside(test::demoFolder() / "mobilenetv2_cifar10.onnx"));
         const auto inputs = inputSpecsOf(session.graph());
         session.setData(openDataset(test::demoFolder() / "val", inputs, preprocess),
                         openDataset(test::demoFolder() / "calibration", inputs, preprocess));
         session.evaluate(test::demoConfig(), Depth::Metrics, observer);
         QVERIFY(seen.size() >= 4);
         QVERIFY(!seen.front()->floating);  // states come first
-        const auto rough = std::find_if(seen.begin(), seen.end(), [](const auto& s) { return s->quantized.has_value(); });
+        const auto rough =
+            std::find_if(seen.begin(), seen.end(), [](const auto& s) { return s->quantized.has_value(); });
         QVERIFY((*rough)->rough);
         QCOMPARE((*rough)->quantized->samples, 40u);
         QVERIFY(seen.back()->complete && !seen.back()->rough);
         QCOMPARE(seen.back()->quantized->samples, 200u);
-        for (const LayerResult& item : seen.back()->layers) QCOMPARE(item.local.has_value(), item.quantizable);
+        for (const LayerResult& item : seen.back()->layers)
+            QCOMPARE(item.local.has_value(), item.quantizable);
     }
 
     void aSkipChangesTheNumbersAndUndoBringsThemBack() {
@@ -109,7 +116,8 @@ class SessionTest : public QObject {
     void anActivationSkippedAloneLeavesItsUnit() {
         QuantizationConfig config = test::demoConfig();
         SkipRule rule;
-        rule.layers = {"/features/features.0/features.0.2/Clip", "/features/features.0/features.0.1/BatchNormalization"};
+        rule.layers = {"/features/features.0/features.0.2/Clip",
+                       "/features/features.0/features.0.1/BatchNormalization"};
         config.rules.push_back(rule);
         const auto result = m_session->evaluate(config, Depth::States);
         const LayerResult& clip = layer(*result, rule.layers[0]);
@@ -117,8 +125,9 @@ class SessionTest : public QObject {
         QVERIFY2(clip.reason.starts_with("skipped by rule 1"), clip.reason.c_str());
         QVERIFY(layer(*result, "/features/features.0/features.0.0/Conv").state == LayerState::Quantized);
         // A setting that cannot have an effect gives a notice.
-        const auto idle = std::find_if(result->notices.begin(), result->notices.end(),
-                                       [](const auto& text) { return text.find("has no effect") != std::string::npos; });
+        const auto idle = std::find_if(result->notices.begin(), result->notices.end(), [](const auto& text) {
+            return text.find("has no effect") != std::string::npos;
+        });
         QVERIFY(idle != result->notices.end() && idle->find("BatchNormalization") != std::string::npos);
     }
 
@@ -179,12 +188,14 @@ class SessionTest : public QObject {
         byName.rules = {nodes};
         QCOMPARE(*m_session->evaluate(byName)->quantized->sqnrDb, *skipped->quantized->sqnrDb);
 
-        // Beyond a bound of the network's own metrics: evaluated without the rule, so that the result does not oscillate.
+        // Beyond a bound of the network's own metrics: evaluated without the rule, so that the result does
+        // not oscillate.
         config.rules[0].metric = SkipMetric::CumulativeSqnr;
         config.rules[0].below = true;
         config.rules[0].threshold = 10;
-        const auto expected = std::ranges::count_if(
-            plain->layers, [](const LayerResult& one) { return one.quantizable && one.cumulative->sqnrDb < 10; });
+        const auto expected = std::ranges::count_if(plain->layers, [](const LayerResult& one) {
+            return one.quantizable && one.cumulative->sqnrDb < 10;
+        });
         QVERIFY(expected > 0 && expected < 65);
         QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
         QCOMPARE(static_cast<std::ptrdiff_t>(m_session->evaluate(config)->counts.skipped), expected);
@@ -198,7 +209,8 @@ class SessionTest : public QObject {
         config.rules = {rule};
         const auto none = session.evaluate(config, Depth::States);
         QCOMPARE(none->counts.skipped, 0u);
-        QVERIFY(std::ranges::any_of(none->notices, [](const auto& text) { return text.find("needs data") != std::string::npos; }));
+        QVERIFY(std::ranges::any_of(
+            none->notices, [](const auto& text) { return text.find("needs data") != std::string::npos; }));
         // The sensitivity of the weights needs no data.
         config.rules[0].metric = SkipMetric::WeightQs;
         QVERIFY(session.evaluate(config, Depth::States)->counts.skipped > 0);
@@ -226,8 +238,11 @@ class SessionTest : public QObject {
             for (const LayerRanges& layer : rangeOverview(*m_session, config)) {
                 if (!layer.weight) continue;
                 const std::string& name = m_session->graph().node(layer.node).name;
-                QVERIFY2(layer.outputMax > 0 && std::abs(layer.output.high - layer.outputMax) <= layer.output.step, name.c_str());
-                QVERIFY2(std::abs(layer.output.low - std::min(layer.outputMin, 0.0)) <= layer.output.step, name.c_str());
+                QVERIFY2(
+                    layer.outputMax > 0 && std::abs(layer.output.high - layer.outputMax) <= layer.output.step,
+                    name.c_str());
+                QVERIFY2(std::abs(layer.output.low - std::min(layer.outputMin, 0.0)) <= layer.output.step,
+                         name.c_str());
                 ++compared;
             }
             QCOMPARE(compared, std::size_t(53));
@@ -254,8 +269,9 @@ class SessionTest : public QObject {
     }
 
     void unsupportedOperatorsStopTheEvaluationOnly() {
-        Session session(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
-                                        "{ Y = Det (X) }"));
+        Session session(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> g (float[N,4] X) => (float[N,4] Y) "
+                            "{ Y = Det (X) }"));
         setRows(session);
         QCOMPARE(session.evaluate({}, Depth::States)->layers.size(), 1u);
         try {
@@ -276,14 +292,17 @@ class SessionTest : public QObject {
         config.skipTail = false;
         const EvaluationPtr result = session.evaluate(config);
         QVERIFY(result->complete);
-        const auto layer = [&](const char* name) { return result->layers[session.graph().findNode(name)->index()]; };
+        const auto layer = [&](const char* name) {
+            return result->layers[session.graph().findNode(name)->index()];
+        };
         QCOMPARE(layer("MatMul_0").state, LayerState::Quantized);
         QVERIFY(layer("MatMul_0").local.has_value());
         QCOMPARE(layer("NonZero_2").state, LayerState::Float);
         QVERIFY(QString::fromStdString(layer("NonZero_2").reason).startsWith("not evaluated: "));
         QVERIFY(result->quantized && result->quantized->sqnrDb && !result->quantized->agreement);
-        QVERIFY(std::any_of(result->notices.begin(), result->notices.end(),
-                            [](const std::string& notice) { return notice.find("NonZero_2") != std::string::npos; }));
+        QVERIFY(std::any_of(result->notices.begin(), result->notices.end(), [](const std::string& notice) {
+            return notice.find("NonZero_2") != std::string::npos;
+        }));
         // The outputs of the float network are evaluated to the end, sample by sample.
         const auto outputs = session.outputs(std::nullopt);
         QCOMPARE(outputs[0]->type(), DataType::Int64);
@@ -296,10 +315,11 @@ class SessionTest : public QObject {
         QTemporaryDir folder;
         const std::filesystem::path file = folder.path().toStdString() + "/x.npy";
         const float values[8] = {1, -2, 3, 0.5f, -1, 2, 0.25f, 4};
-        std::ofstream(file, std::ios::binary) << std::string("\x93NUMPY\x01\x00\x76\x00", 10)
-                                              << std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }")
-                                              << std::string(117 - 59, ' ') << "\n"
-                                              << std::string(reinterpret_cast<const char*>(values), sizeof values);
+        std::ofstream(file, std::ios::binary)
+            << std::string("\x93NUMPY\x01\x00\x76\x00", 10)
+            << std::string("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }")
+            << std::string(117 - 59, ' ') << "\n"
+            << std::string(reinterpret_cast<const char*>(values), sizeof values);
         const auto data = openDataset(file, inputSpecsOf(session.graph()), {});
         session.setData(data, data);
     }

@@ -10,11 +10,22 @@
 
 namespace {
 
-QString demo(const char* name) { return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name); }
+QString demo(const char* name) {
+    return QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/") + QLatin1String(name);
+}
 
 QStringList arguments(const char* command, const QStringList& more) {
-    return QStringList{QLatin1String(command), demo("mobilenetv2_cifar10.onnx"), "--data", demo("val"), "--calibration-data",
-                       demo("calibration"),    "--samples", "80", "--threads", "2"} + more;
+    return QStringList{QLatin1String(command),
+                       demo("mobilenetv2_cifar10.onnx"),
+                       "--data",
+                       demo("val"),
+                       "--calibration-data",
+                       demo("calibration"),
+                       "--samples",
+                       "80",
+                       "--threads",
+                       "2"} +
+           more;
 }
 
 struct Outcome {
@@ -38,8 +49,8 @@ class TuneProcessTest : public QObject {
   private Q_SLOTS:
     void whatItSavesReplays() {
         const QString saved = m_folder.filePath("found.json");
-        const Outcome found =
-            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "5", "--json", "--save-config", saved}));
+        const Outcome found = runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop",
+                                                        "5", "--json", "--save-config", saved}));
         QVERIFY2(found.code == 0, found.err);
         const QJsonObject tuned = found.document();
         QCOMPARE(tuned["metric"].toString(), QStringLiteral("top1"));
@@ -67,18 +78,20 @@ class TuneProcessTest : public QObject {
     void aTargetThatIsMissedExitsWithThree() {
         const QString saved = m_folder.filePath("best.json");
         const Outcome found =
-            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5", "--max-seconds", "0.001", "--save-config",
-                                      saved}));
+            runCli(arguments("tune", {"--config", demo("demo.config.json"), "--max-drop", "0.5",
+                                      "--max-seconds", "0.001", "--save-config", saved}));
         QVERIFY2(found.code == 3, found.err);
         QVERIFY2(found.out.contains("not reached within the time limit"), found.out);
         QVERIFY2(found.out.contains("transitions") && found.out.contains("\n> "), found.out);
         QVERIFY(QFile::exists(saved));  // the best result found
-        const Outcome broken = runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
+        const Outcome broken =
+            runCli(arguments("tune", {"--config", demo("no such file"), "--max-drop", "1"}));
         QCOMPARE(broken.code, 1);
     }
 
     void nothingIsSavedWhereItCannotBeWritten() {
-        const Outcome found = runCli(arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));
+        const Outcome found = runCli(
+            arguments("tune", {"--max-drop", "5", "--save-config", m_folder.filePath("nowhere/found.json")}));
         QCOMPARE(found.code, 1);
         QVERIFY2(found.err.contains("nowhere"), found.err);
         QVERIFY(found.out.isEmpty());
@@ -86,7 +99,8 @@ class TuneProcessTest : public QObject {
 
     void inTheSessionItIsOneStep() {
         QProcess process;
-        process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"), arguments("session", {"--config", demo("demo.config.json")}));
+        process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
+                      arguments("session", {"--config", demo("demo.config.json")}));
         const auto ask = [&](const QByteArray& request) {
             process.write(request + "\n");
             while (!process.canReadLine())
@@ -104,7 +118,8 @@ class TuneProcessTest : public QObject {
         QVERIFY2(reply["ok"].toBool(), qPrintable(reply["error"].toString()));
         const QJsonObject tuned = reply["tune"].toObject();
         QVERIFY(tuned["reached"].toBool());
-        QCOMPARE(reply["quantized"].toObject(), tuned["curve"].toArray()[tuned["chosen"].toInt()].toObject()["quantized"].toObject());
+        QCOMPARE(reply["quantized"].toObject(),
+                 tuned["curve"].toArray()[tuned["chosen"].toInt()].toObject()["quantized"].toObject());
         QVERIFY(ask(R"({"do":"config"})")["value"] != before);
         QVERIFY(ask(R"({"do":"undo"})")["ok"].toBool());
         QVERIFY(ask(R"({"do":"config"})")["value"] == before);

@@ -11,20 +11,23 @@
 #include "config/presets.h"
 #include "data/random_dataset.h"
 #include "search/tune_numbers.h"
-#include "session/leave_one_out.h"
 #include "session/session_impl.h"
-#include "session/skip_groups.h"
+#include "session/studies/leave_one_out.h"
+#include "session/studies/skip_groups.h"
 #include "support/text_model.h"
 
 using namespace quantloupe;
 
 namespace {
 
-std::string weights(std::mt19937& random, const std::string& name, const std::string& dims, int count, double spread) {
+std::string weights(std::mt19937& random, const std::string& name, const std::string& dims, int count,
+                    double spread) {
     std::normal_distribution<float> normal;
-    // One large weight determines the scale, so the smaller ones lose precision, in some layers more than in others.
+    // One large weight determines the scale, so the smaller ones lose precision, in some layers more than in
+    // others.
     std::string text = "float[" + dims + "] " + name + " = {";
-    for (int i = 0; i < count; ++i) text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random) * (i == 0 ? spread : 1));
+    for (int i = 0; i < count; ++i)
+        text += fmt::format("{}{:.5f}", i == 0 ? "" : ", ", normal(random) * (i == 0 ? spread : 1));
     return text + "}";
 }
 
@@ -37,9 +40,10 @@ LoadedModel network(unsigned seed, bool classes) {
     std::string constants, body;
     const auto conv = [&](const char* out, const char* in, const char* name, int to, int from, int kernel) {
         constants += (constants.empty() ? "" : ", ") +
-                     weights(random, name, fmt::format("{},{},{},{}", to, from, kernel, kernel), to * from * kernel * kernel, spread(random));
-        body += fmt::format("{} = Conv<kernel_shape = [{}, {}], pads = [{}, {}, {}, {}]>({}, {}) ", out, kernel, kernel, kernel / 2,
-                            kernel / 2, kernel / 2, kernel / 2, in, name);
+                     weights(random, name, fmt::format("{},{},{},{}", to, from, kernel, kernel),
+                             to * from * kernel * kernel, spread(random));
+        body += fmt::format("{} = Conv<kernel_shape = [{}, {}], pads = [{}, {}, {}, {}]>({}, {}) ", out,
+                            kernel, kernel, kernel / 2, kernel / 2, kernel / 2, kernel / 2, in, name);
     };
     conv("c0", "X", "W0", a, 2, 3);
     body += "r0 = Relu(c0) ";
@@ -56,21 +60,24 @@ LoadedModel network(unsigned seed, bool classes) {
         constants += ", " + weights(random, "F", std::to_string(d * 36) + ",5", d * 36 * 5, spread(random));
         output = "float[N,5] Y";
     }
-    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (" + output + ") <" + constants + "> { " +
-                           body + "}");
+    return test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (" + output +
+                           ") <" + constants + "> { " + body + "}");
 }
 
 /// The samples of another dataset with labels.
 class Labelled final : public Dataset {
   public:
-    Labelled(DatasetPtr data, std::vector<int> labels) : m_data(std::move(data)), m_labels(std::move(labels)) {}
+    Labelled(DatasetPtr data, std::vector<int> labels)
+        : m_data(std::move(data)), m_labels(std::move(labels)) {}
     std::size_t size() const override { return m_data->size(); }
     std::vector<SampleTensor> sample(std::size_t index) const override { return m_data->sample(index); }
     std::string sampleName(std::size_t index) const override { return m_data->sampleName(index); }
     std::optional<int> label(std::size_t index) const override { return m_labels[index]; }
     const std::vector<std::string>& classNames() const override { return m_data->classNames(); }
     std::string description() const override { return m_data->description(); }
-    Version version() const override { return VersionBuilder().add(m_data->version()).add(std::string_view("labelled")).finish(); }
+    Version version() const override {
+        return VersionBuilder().add(m_data->version()).add(std::string_view("labelled")).finish();
+    }
 
   private:
     DatasetPtr m_data;
@@ -121,7 +128,8 @@ std::vector<Subset> allSubsets(Session& session, const QuantizationConfig& confi
             for (const NodeId node : groups[g].nodes)
                 subset.cost += {1, base->layers[node.index()].macs, base->layers[node.index()].parameters};
         }
-        const EvaluationPtr measured = session.experiment(withLayersSkipped(config, subset.layers), Depth::Accuracy);
+        const EvaluationPtr measured =
+            session.experiment(withLayersSkipped(config, subset.layers), Depth::Accuracy);
         subset.drop = dropOf(*measured->floating, *measured->quantized);
         subsets.push_back(std::move(subset));
     }
@@ -131,7 +139,8 @@ std::vector<Subset> allSubsets(Session& session, const QuantizationConfig& confi
 std::string curveText(const TuneResult& result) {
     std::string text;
     for (const TunePoint& point : result.curve)
-        text += fmt::format("{} | {:.6f} | {}\n", fmt::join(point.layers, " "), point.drop, point.transitions);
+        text +=
+            fmt::format("{} | {:.6f} | {}\n", fmt::join(point.layers, " "), point.drop, point.transitions);
     return text;
 }
 
@@ -143,9 +152,11 @@ class TuneTest : public QObject {
   private Q_SLOTS:
     void asCheapAsTheBestOfAllSubsets_data() {
         QTest::addColumn<QString>("metric");
-        for (const char* metric : {"top1", "agreement", "sqnr_db"}) QTest::newRow(metric) << QString::fromLatin1(metric);
+        for (const char* metric : {"top1", "agreement", "sqnr_db"})
+            QTest::newRow(metric) << QString::fromLatin1(metric);
     }
-    /// Six networks per metric, with three targets and three costs each: four of five results are optimal, and none costs over 25 % more.
+    /// Six networks per metric, with three targets and three costs each: four of five results are optimal,
+    /// and none costs over 25 % more.
     void asCheapAsTheBestOfAllSubsets() {
         QFETCH(QString, metric);
         const bool classes = metric != QLatin1String("sqnr_db");
@@ -161,19 +172,22 @@ class TuneTest : public QObject {
                     options.cost = cost;
                     std::optional<std::uint64_t> least;
                     for (const Subset& subset : subsets)
-                        if (withinDrop(subset.drop, options.maxDrop) && (!least || amountOf(subset.cost, cost) < *least))
+                        if (withinDrop(subset.drop, options.maxDrop) &&
+                            (!least || amountOf(subset.cost, cost) < *least))
                             least = amountOf(subset.cost, cost);
                     const TuneResult found = tune(*session, coarse(), options);
                     QCOMPARE(QString::fromStdString(found.metric), metric);
                     QCOMPARE(found.reached, least.has_value());
                     if (!least || *least == 0) continue;
-                    const double ratio = double(amountOf(found.curve[found.chosen].cost, cost)) / double(*least);
+                    const double ratio =
+                        double(amountOf(found.curve[found.chosen].cost, cost)) / double(*least);
                     ++searches;
                     best += ratio <= 1;
                     worst = std::max(worst, ratio);
                 }
         }
-        qInfo("%d searches, %d found the best of all subsets, the worst costs %.2f times as much", searches, best, worst);
+        qInfo("%d searches, %d found the best of all subsets, the worst costs %.2f times as much", searches,
+              best, worst);
         QVERIFY(searches >= 30);
         QVERIFY2(worst <= 1.25, qPrintable(QString::number(worst)));
         QVERIFY2(best >= 0.8 * searches, qPrintable(QString::number(best)));
@@ -193,7 +207,8 @@ class TuneTest : public QObject {
             QCOMPARE(measured->quantized->sqnrDb, point.accuracy.sqnrDb);
             QVERIFY(point.config == withLayersSkipped(coarse(), point.layers));
             QCOMPARE(point.cost.layers, point.layers.size());
-            QVERIFY(point.dropInterval && point.dropInterval->low <= point.drop && point.drop <= point.dropInterval->high);
+            QVERIFY(point.dropInterval && point.dropInterval->low <= point.drop &&
+                    point.drop <= point.dropInterval->high);
             std::size_t skipped = 0;
             for (const LayerResult& layer : measured->layers) skipped += layer.state == LayerState::Skipped;
             QCOMPARE(skipped, point.layers.size());
@@ -236,7 +251,9 @@ class TuneTest : public QObject {
             if (std::ranges::count(subset.layers, "Conv_0") == 0) least = std::min(least, subset.drop);
         QCOMPARE(found.curve.back().drop, least);
         const std::string text = describe(found);
-        QVERIFY2(text.starts_with("not reached") && text.find("Conv_0 is set to always be quantized") != std::string::npos, text.c_str());
+        QVERIFY2(text.starts_with("not reached") &&
+                     text.find("Conv_0 is set to always be quantized") != std::string::npos,
+                 text.c_str());
     }
 
     void whatIsGoodEnoughStaysAsItIs() {
@@ -293,7 +310,8 @@ class TuneTest : public QObject {
         options.maxDrop = 0.03;
         QStringList curves;
         for (int i = 0; i < 2; ++i)
-            curves << QString::fromStdString(curveText(tune(*sessionOf(network(5, true)), coarse(), options)));
+            curves << QString::fromStdString(
+                curveText(tune(*sessionOf(network(5, true)), coarse(), options)));
         QVERIFY(curves[0].count(QLatin1Char('\n')) > 2);
         QCOMPARE(curves[0], curves[1]);
     }
@@ -328,14 +346,17 @@ class TuneTest : public QObject {
         QVERIFY(found.notices.back().find("threshold rules") == 0);
         const TunePoint& point = found.curve[found.chosen];
         for (const SkipRule& one : point.config.rules) QVERIFY(one.kind == SkipKind::Node);
-        QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->agreement, point.accuracy.agreement);
+        QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->agreement,
+                 point.accuracy.agreement);
     }
 
     /// Channels with very different ranges, which equalization balances: no layer needs to stay in float.
     void transformsMayBeEnough() {
-        const auto session = sessionOf(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "
-            "0.011, 0.008}, float[2,3,1,1] W = {0.01, 0.9, 80, -0.009, 1.1, -95}> { A = Conv(X, V) B = Relu(A) Y = Conv(B, W) }"));
+        const auto session =
+            sessionOf(test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => "
+                                      "(float[N,2,6,6] Y) <float[3,2,1,1] V = {100, 90, 1, -0.9, "
+                                      "0.011, 0.008}, float[2,3,1,1] W = {0.01, 0.9, 80, -0.009, 1.1, -95}> "
+                                      "{ A = Conv(X, V) B = Relu(A) Y = Conv(B, W) }"));
         TuneOptions options;
         options.maxDrop = 0.05;
         const TuneResult plain = tune(*session, coarse(8), options);
@@ -344,22 +365,27 @@ class TuneTest : public QObject {
         const TuneResult found = tune(*session, coarse(8), options);
         const TunePoint& point = found.curve[found.chosen];
         QVERIFY(found.reached);
-        QVERIFY2(point.layers.empty() && point.transforms.starts_with("AIMET equalization"), point.transforms.c_str());
+        QVERIFY2(point.layers.empty() && point.transforms.starts_with("AIMET equalization"),
+                 point.transforms.c_str());
         QVERIFY(point.config.transforms.equalization.profile == EqualizationProfile::Aimet);
         QCOMPARE(session->evaluate(point.config, Depth::Accuracy)->quantized->sqnrDb, point.accuracy.sqnrDb);
     }
 
     void changesBetweenFloatAndIntegersAreCounted() {
-        const auto session = sessionOf(test::textModel(
-            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => (float[N,2,6,6] Y) <float[2,2,1,1] U = {1, 2, 3, 4}, "
-            "float[2,2,1,1] V = {1, 3, 2, 4}, float[2,2,1,1] W = {4, 3, 2, 1}> { A = Conv(X, U) B = Relu(A) C = Conv(B, V) D = Conv(C, W) E = Relu(D) Y = Add(E, B) }"));
+        const auto session = sessionOf(
+            test::textModel("<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2,6,6] X) => "
+                            "(float[N,2,6,6] Y) <float[2,2,1,1] U = {1, 2, 3, 4}, "
+                            "float[2,2,1,1] V = {1, 3, 2, 4}, float[2,2,1,1] W = {4, 3, 2, 1}> { A = Conv(X, "
+                            "U) B = Relu(A) C = Conv(B, V) D = Conv(C, W) E = Relu(D) Y = Add(E, B) }"));
         const auto count = [&](const std::vector<std::string>& skipped) {
-            return transitionsOf(session->graph(), session->evaluate(withLayersSkipped(coarse(), skipped), Depth::States)->layers);
+            return transitionsOf(
+                session->graph(),
+                session->evaluate(withLayersSkipped(coarse(), skipped), Depth::States)->layers);
         };
-        QCOMPARE(count({}), std::size_t(2));                      // in and out
-        QCOMPARE(count({"Conv_0"}), std::size_t(2));              // in later
-        QCOMPARE(count({"Conv_2"}), std::size_t(4));              // B and C
-        QCOMPARE(count({"Conv_3", "Add_5"}), std::size_t(3));     // X, B once for two readers, C
+        QCOMPARE(count({}), std::size_t(2));                   // in and out
+        QCOMPARE(count({"Conv_0"}), std::size_t(2));           // in later
+        QCOMPARE(count({"Conv_2"}), std::size_t(4));           // B and C
+        QCOMPARE(count({"Conv_3", "Add_5"}), std::size_t(3));  // X, B once for two readers, C
         QCOMPARE(count({"Conv_0", "Conv_2", "Conv_3", "Add_5"}), std::size_t(0));
     }
 

@@ -12,11 +12,15 @@
 
 namespace quantloupe::test {
 
-inline std::filesystem::path demoFolder() { return std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources" / "demo"; }
+inline std::filesystem::path demoFolder() {
+    return std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources" / "demo";
+}
 
 /// Opens a session on a model with its preprocessing and data; `samples` 0: all.
-inline std::unique_ptr<Session> openSession(const std::filesystem::path& model, const std::filesystem::path& data,
-                                            const std::filesystem::path& calibration, SessionOptions options = {}) {
+inline std::unique_ptr<Session> openSession(const std::filesystem::path& model,
+                                            const std::filesystem::path& data,
+                                            const std::filesystem::path& calibration,
+                                            SessionOptions options = {}) {
     auto session = std::make_unique<Session>(loadModel(model), options);
     Preprocess preprocess;
     if (const auto file = preprocessBeside(model)) preprocess = loadPreprocess(*file);
@@ -30,11 +34,14 @@ inline std::unique_ptr<Session> openDemo(SessionOptions options = {}) {
     return openSession(folder / "mobilenetv2_cifar10.onnx", folder / "val", folder / "calibration", options);
 }
 
-/// Copies the first images of each class by name and returns `to`. A small data set keeps tests that run two programs fast.
-inline std::filesystem::path fewImages(const std::filesystem::path& from, const std::filesystem::path& to, std::size_t perClass) {
+/// Copies the first images of each class by name and returns `to`. A small data set keeps tests that run two
+/// programs fast.
+inline std::filesystem::path fewImages(const std::filesystem::path& from, const std::filesystem::path& to,
+                                       std::size_t perClass) {
     for (const auto& folder : std::filesystem::directory_iterator(from)) {
         std::vector<std::filesystem::path> images;
-        for (const auto& image : std::filesystem::directory_iterator(folder.path())) images.push_back(image.path());
+        for (const auto& image : std::filesystem::directory_iterator(folder.path()))
+            images.push_back(image.path());
         std::ranges::sort(images);
         const std::filesystem::path place = to / folder.path().filename();
         std::filesystem::create_directories(place);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network and samples whose numbers are small fractions of powers of two, so that sums are the same in any order and on any
-// machine.
+// A network and samples whose numbers are small fractions of powers of two, so that sums are the same in any
+// order and on any machine.
 
 #include <cstring>
 
@@ -26,7 +26,8 @@ inline GraphPtr exactModel() {
             g = Flatten(f)
             Y = Gemm<transB = 1>(g, W, c)
         })",
-                      {"/stem/Conv", "/stem/Clip", "/dw/Conv", "/dw/Relu", "/out/Conv", "/out/Add", "/pool", "/flatten", "/head/Gemm"});
+                      {"/stem/Conv", "/stem/Clip", "/dw/Conv", "/dw/Relu", "/out/Conv", "/out/Add", "/pool",
+                       "/flatten", "/head/Gemm"});
 }
 
 /// Sixteen samples of multiples of 1/4 from -2 to 2.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Support for tests of export formats: the input of an export without a session, golden files, a Python syntax check.
+// Support for tests of export formats: the input of an export without a session, golden files, a Python
+// syntax check.
 
 #include <QProcess>
 #include <QString>
@@ -24,8 +25,8 @@ inline GraphPtr namedModel(const std::string& text, const std::vector<std::strin
     return builder.build();
 }
 
-/// Conv with a batch norm, ReLU6, a depthwise Conv with a batch norm, ReLU6, Conv, Add, pool, Gemm: two stages without residuals to
-/// which equalization and every kind of rule apply.
+/// Conv with a batch norm, ReLU6, a depthwise Conv with a batch norm, ReLU6, Conv, Add, pool, Gemm: two
+/// stages without residuals to which equalization and every kind of rule apply.
 inline GraphPtr stageModel() {
     return namedModel(R"(
         <ir_version: 8, opset_import: ["" : 13]>
@@ -44,12 +45,13 @@ inline GraphPtr stageModel() {
             g = Flatten(f)
             Y = Gemm<transB = 1>(g, W, c)
         })",
-                      {"/stem/Conv", "/stem/Norm", "/stem/Clip", "/dw/Conv", "/dw/Norm", "/dw/Clip", "/out/Conv", "/out/Add", "/pool",
-                       "/flatten", "/head/Gemm"});
+                      {"/stem/Conv", "/stem/Norm", "/stem/Clip", "/dw/Conv", "/dw/Norm", "/dw/Clip",
+                       "/out/Conv", "/out/Add", "/pool", "/flatten", "/head/Gemm"});
 }
 
 /// Returns the source that a session without data would create.
-inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig& config, const std::string& output) {
+inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig& config,
+                                 const std::string& output) {
     ExportSource source;
     source.prepared = std::make_shared<const Prepared>(prepare(graph, config.transforms));
     source.config = config;
@@ -60,7 +62,8 @@ inline ExportSource exportSource(const GraphPtr& graph, const QuantizationConfig
     return source;
 }
 
-/// Returns whether the text equals tests/data/NAME. With QUANTLOUPE_UPDATE_GOLDEN set, writes the file instead, for manual review.
+/// Returns whether the text equals tests/data/NAME. With QUANTLOUPE_UPDATE_GOLDEN set, writes the file
+/// instead, for manual review.
 inline bool matchesGolden(const std::string& text, const char* name) {
     const std::filesystem::path path = std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "tests" / "data" / name;
     if (qEnvironmentVariableIsSet("QUANTLOUPE_UPDATE_GOLDEN")) writeFileAtomically(path, text);
@@ -69,7 +72,8 @@ inline bool matchesGolden(const std::string& text, const char* name) {
     std::size_t at = 0;
     while (at < golden.size() && at < text.size() && golden[at] == text[at]) ++at;
     const std::size_t line = golden.rfind('\n', at == 0 ? 0 : at - 1) + 1;
-    qWarning("%s differs at byte %zu:\n  golden: %s\n  now:    %s", name, at, golden.substr(line, 160).c_str(), text.substr(std::min(line, text.size()), 160).c_str());
+    qWarning("%s differs at byte %zu:\n  golden: %s\n  now:    %s", name, at,
+             golden.substr(line, 160).c_str(), text.substr(std::min(line, text.size()), 160).c_str());
     return false;
 }
 
@@ -91,7 +95,8 @@ inline bool compilesInPython(const std::string& text) {
     const std::string path = folder.path().toStdString() + "/script.py";
     writeFileAtomically(path, text);
     QString said;
-    const int code = runPython({QStringLiteral("-m"), QStringLiteral("py_compile"), QString::fromStdString(path)}, &said);
+    const int code =
+        runPython({QStringLiteral("-m"), QStringLiteral("py_compile"), QString::fromStdString(path)}, &said);
     if (code != 0) qWarning("python -m py_compile: %d\n%s", code, qPrintable(said));
     return code == 0;
 }

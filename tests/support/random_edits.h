@@ -12,8 +12,8 @@
 
 namespace quantloupe::test {
 
-/// Makes one change to a configuration each time: a layer, the calibration, the scheme, or the transforms, which change
-/// the network.
+/// Makes one change to a configuration each time: a layer, the calibration, the scheme, or the transforms,
+/// which change the network.
 class RandomEdits {
   public:
     RandomEdits(const Graph& graph, unsigned seed) : m_random(seed), m_config(presetConfig("w4a8")) {

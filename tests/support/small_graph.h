@@ -7,14 +7,16 @@
 #include <cmath>
 #include <span>
 
-#include "runtime/program.h"
+#include "runtime/program/program.h"
 #include "support/text_model.h"
 
 namespace quantloupe::test {
 
 /// "(float[N,1,4,4] x) => (float[N,1,4,4] y) <float[2] w = {1, 2}> { ... }".
 inline GraphPtr graph(const QString& body, int opset = 13) {
-    return textModel("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]> net " + body.toStdString()).graph;
+    return textModel("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) + "]> net " +
+                     body.toStdString())
+        .graph;
 }
 
 inline std::vector<float> constantOf(const Graph& g, NodeId node, std::size_t input) {
@@ -46,7 +48,8 @@ inline QString ops(const Graph& g) {
 /// Returns the first output for the values of the only input.
 inline std::vector<float> run(const GraphPtr& graph, const Dims& dims, const std::vector<float>& input,
                               std::unordered_map<TensorId, FakeQuant> quantizers = {}) {
-    ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, dims, Layout::Plain}}}, {graph->outputs()[0]});
+    ProgramSpec spec = floatProgram(graph, {{graph->inputs()[0], {DataType::Float32, dims, Layout::Plain}}},
+                                    {graph->outputs()[0]});
     spec.quantizers = std::move(quantizers);
     const auto program = Program::compile(std::move(spec));
     Workspace workspace(program);
@@ -71,7 +74,8 @@ inline double deviation(std::span<const float> found, std::span<const float> exp
     double largest = 1e-30, difference = 0;
     for (std::size_t i = 0; i < expected.size(); ++i) {
         largest = std::max(largest, std::fabs(static_cast<double>(expected[i])));
-        difference = std::max(difference, std::fabs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
+        difference =
+            std::max(difference, std::fabs(static_cast<double>(found[i]) - static_cast<double>(expected[i])));
     }
     return difference / largest;
 }

@@ -25,7 +25,8 @@ inline TensorStatistics statisticsOf(const std::vector<std::vector<float>>& samp
         statistics.count += values.size();
         first = false;
     }
-    DistributionGatherer gatherer(statistics.min, statistics.max, statistics.firstMin, statistics.firstMax, statistics.count);
+    DistributionGatherer gatherer(statistics.min, statistics.max, statistics.firstMin, statistics.firstMax,
+                                  statistics.count);
     for (const auto& values : samples) gatherer.add(values);
     statistics.distribution = std::make_shared<const ValueDistribution>(gatherer.finish());
     return statistics;

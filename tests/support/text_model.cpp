@@ -16,8 +16,8 @@ std::string textModelBytes(const std::string& text) {
 
 std::string externalModelBytes(const std::string& location) {
     onnx::ModelProto model;
-    model.ParseFromString(
-        textModelBytes("<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, X) }"));
+    model.ParseFromString(textModelBytes(
+        "<ir_version: 8, opset_import: [\"\" : 13]> g (float[2] X) => (float[2] Y) { Y = Add (X, X) }"));
     model.mutable_graph()->mutable_node(0)->set_input(1, std::string("W"));
     onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
     tensor.set_name("W");

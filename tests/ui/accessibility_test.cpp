@@ -22,11 +22,15 @@ bool isControl(const QWidget* widget) {
     if (qobject_cast<const QScrollBar*>(widget)) return false;
     // Parts of a compound control are announced as part of it.
     const QWidget* parent = widget->parentWidget();
-    if (qobject_cast<const QAbstractSpinBox*>(parent) || qobject_cast<const QComboBox*>(parent) || qobject_cast<const QAbstractItemView*>(parent))
+    if (qobject_cast<const QAbstractSpinBox*>(parent) || qobject_cast<const QComboBox*>(parent) ||
+        qobject_cast<const QAbstractItemView*>(parent))
         return false;
-    if (widget->objectName().startsWith(QLatin1String("qt_")) || (parent && parent->inherits("QComboBoxPrivateContainer"))) return false;
-    return qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget) || qobject_cast<const QAbstractSpinBox*>(widget) ||
-           qobject_cast<const QLineEdit*>(widget) || qobject_cast<const QAbstractSlider*>(widget) || qobject_cast<const QAbstractItemView*>(widget) ||
+    if (widget->objectName().startsWith(QLatin1String("qt_")) ||
+        (parent && parent->inherits("QComboBoxPrivateContainer")))
+        return false;
+    return qobject_cast<const QAbstractButton*>(widget) || qobject_cast<const QComboBox*>(widget) ||
+           qobject_cast<const QAbstractSpinBox*>(widget) || qobject_cast<const QLineEdit*>(widget) ||
+           qobject_cast<const QAbstractSlider*>(widget) || qobject_cast<const QAbstractItemView*>(widget) ||
            qobject_cast<const QPlainTextEdit*>(widget) || (widget->focusPolicy() & Qt::TabFocus);
 }
 
@@ -58,11 +62,13 @@ class AccessibilityTest : public QObject {
         QTest::qWait(50);
         QStringList nameless;
         for (QWidget* widget : window->findChildren<QWidget*>()) {
-            if (!widget->isVisible() || !isControl(widget)) continue;  // invisible controls may have no text yet
+            // invisible controls may have no text yet
+            if (!widget->isVisible() || !isControl(widget)) continue;
             const QAccessibleInterface* told = QAccessible::queryAccessibleInterface(widget);
             if (!told || told->text(QAccessible::Name).trimmed().isEmpty()) nameless.append(pathOf(widget));
         }
-        QVERIFY2(nameless.isEmpty(), qPrintable(QStringLiteral("without a name:\n") + nameless.join(QLatin1Char('\n'))));
+        QVERIFY2(nameless.isEmpty(),
+                 qPrintable(QStringLiteral("without a name:\n") + nameless.join(QLatin1Char('\n'))));
     }
 
   private:

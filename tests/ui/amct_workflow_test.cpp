@@ -15,7 +15,9 @@ using namespace quantloupe::ui;
 
 namespace {
 
-AmctMeasurement points(const QuantizationConfig& config, double lost) { return {config, AmctNumber{lost, false}}; }
+AmctMeasurement points(const QuantizationConfig& config, double lost) {
+    return {config, AmctNumber{lost, false}};
+}
 
 QuantizationConfig tuned(QuantizationConfig config) {
     config.calibration.parameters.maxPercentile = 0.9999;
@@ -30,14 +32,15 @@ class AmctWorkflowTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                    QStringLiteral("b_blue"));
     }
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }
 
     void theStepFollowsFromTheEvaluations() {
-        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"}),
-                                 both = tuned(skipped);
+        const QuantizationConfig initial = presetConfig(kAmctPreset),
+                                 skipped = withLayersSkipped(initial, {"a"}), both = tuned(skipped);
         AmctFacts facts;
         facts.candidates = 3;
         facts.quantizedLayers = 5;
@@ -53,23 +56,29 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(at(initial, {points(initial, 1.1)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
         const std::vector<AmctMeasurement> first{points(initial, 1.1)};
         QCOMPARE(at(skipped, first), std::pair(AmctStep::JudgeSkipped, AmctVerdict::NotMeasured));
-        QCOMPARE(at(skipped, {first[0], points(skipped, 1)}), std::pair(AmctStep::JudgeSkipped, AmctVerdict::Good));
+        QCOMPARE(at(skipped, {first[0], points(skipped, 1)}),
+                 std::pair(AmctStep::JudgeSkipped, AmctVerdict::Good));
         const std::vector<AmctMeasurement> second{first[0], points(skipped, 1.05)};
         QCOMPARE(at(skipped, second), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
         QCOMPARE(at(both, second), std::pair(AmctStep::Verdict, AmctVerdict::NotMeasured));
-        QCOMPARE(at(both, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Verdict, AmctVerdict::Good));
+        QCOMPARE(at(both, {second[0], second[1], points(both, 0)}),
+                 std::pair(AmctStep::Verdict, AmctVerdict::Good));
         // Undone, it is where it was, though more is known.
-        QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}), std::pair(AmctStep::Skip, AmctVerdict::GoOn));
+        QCOMPARE(at(initial, {second[0], second[1], points(both, 0)}),
+                 std::pair(AmctStep::Skip, AmctVerdict::GoOn));
         QCOMPARE(at(skipped, {second[0], second[1], points(both, 0)}),
                  std::pair(AmctStep::Parameters, AmctVerdict::GoOn));  // that one would do
-        QCOMPARE(at(both, {second[0], second[1], points(both, 3)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        QCOMPARE(at(both, {second[0], second[1], points(both, 3)}),
+                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         // All that could be tried is no better, or cannot be measured at all.
-        QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}), std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 1.04)}),
+                 std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         QCOMPARE(at(skipped, {second[0], second[1], AmctMeasurement(both, {})}),
                  std::pair(AmctStep::Verdict, AmctVerdict::Unsuitable));
         // Better, if not enough: it is worth going on from there.
         facts.target.points = 0.5;
-        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}), std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
+        QCOMPARE(at(skipped, {second[0], second[1], points(both, 0.8)}),
+                 std::pair(AmctStep::Parameters, AmctVerdict::GoOn));
         facts.quantizedLayers = 0;
         QCOMPARE(at(skipped, second), std::pair(AmctStep::Verdict, AmctVerdict::Removed));
     }
@@ -89,10 +98,12 @@ class AmctWorkflowTest : public QObject {
     }
 
     void stepsThatAreDoneHaveATickAndANumber() {
-        const QuantizationConfig initial = presetConfig(kAmctPreset), skipped = withLayersSkipped(initial, {"a"});
+        const QuantizationConfig initial = presetConfig(kAmctPreset),
+                                 skipped = withLayersSkipped(initial, {"a"});
         AmctFacts facts;
         facts.config = tuned(skipped);
-        facts.measured = {points(initial, 4), points(skipped, 3), points(skipped, 2.5), points(facts.config, 2)};
+        facts.measured = {points(initial, 4), points(skipped, 3), points(skipped, 2.5),
+                          points(facts.config, 2)};
         const AmctState state = amctState(facts);
         QCOMPARE(state.done, (std::array<bool, kAmctSteps>{true, true, true, true, true}));
         QCOMPARE(state.numbers[0]->value, 4.0);
@@ -161,11 +172,13 @@ class AmctWorkflowTest : public QObject {
 
     void candidatesAreTheLayersAtBothEndsTheSmallAndTheUnlike() {
         Document document;
-        // X - Conv_0 - Relu_1 - Conv_2 - Relu_3 - Conv_4 - Relu_5 - Y: the ends are the first and the last with weights.
+        // X - Conv_0 - Relu_1 - Conv_2 - Relu_3 - Conv_4 - Relu_5 - Y: the ends are the first and the last
+        // with weights.
         QVERIFY(test::openAndWait(document, test::writeModel(m_folder)));
         std::vector<LayerResult> layers = document.layers();
         for (LayerResult& layer : layers)
-            if (layer.quantizable) layer.state = LayerState::Quantized, layer.local = TensorDifference{0.01, 0.999, 40};
+            if (layer.quantizable)
+                layer.state = LayerState::Quantized, layer.local = TensorDifference{0.01, 0.999, 40};
         layers[0].parameters = 50;
         layers[2].parameters = 1000;
         layers[4].parameters = 1000;
@@ -229,7 +242,8 @@ class AmctWorkflowTest : public QObject {
         const auto names = [&](std::size_t reason) {
             QStringList list;
             for (const NodeId node : found[reason].quantized)
-                list << QString::fromStdString(document.graph()->node(node).op + std::to_string(node.index()));
+                list << QString::fromStdString(document.graph()->node(node).op +
+                                               std::to_string(node.index()));
             return list.join(QLatin1Char(' '));
         };
         QCOMPARE(names(0), QStringLiteral("Conv1 Conv2"));  // a Relu before the first is none
@@ -242,7 +256,8 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(variants.size() >= 7);
         for (const AmctVariant& variant : variants) {
             QVERIFY(!sameMeasurement(variant.edit.next, amct));
-            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));  // only the settings of step 4
+            // only the settings of step 4
+            QVERIFY(sameMeasurement(amctSkippedOnly(variant.edit.next), amct));
             const auto& parameters = variant.edit.next.calibration.parameters;
             const bool ifmr = parameters.maxPercentile || parameters.searchRange || parameters.searchStep;
             QVERIFY2(!(ifmr && parameters.numOfBins), qPrintable(variant.title));  // AMCT refuses both
@@ -251,7 +266,8 @@ class AmctWorkflowTest : public QObject {
         QuantizationConfig hfmg = amct;
         hfmg.calibration.method = CalibrationMethod::Hfmg;
         int bins = 0;
-        for (const AmctVariant& variant : amctVariants(hfmg)) bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
+        for (const AmctVariant& variant : amctVariants(hfmg))
+            bins += variant.edit.next.calibration.parameters.numOfBins.has_value();
         QCOMPARE(bins, 3);  // the fourth is the current one
         for (const AmctVariant& variant : amctVariants(presetConfig("default")))
             QVERIFY(variant.edit.next.calibration.parameters == CalibrationParameters{});
@@ -268,7 +284,8 @@ class AmctWorkflowTest : public QObject {
         QCOMPARE(panel->head(AmctStep::Initial)->remark(), QStringLiteral("\u221250.0"));
         QVERIFY(panel->head(AmctStep::Initial)->done() && !panel->head(AmctStep::Skip)->done());
         QVERIFY(panel->isOpen(AmctStep::Skip) && !panel->isOpen(AmctStep::Initial));
-        QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) && panel->verdict().contains(QStringLiteral("step 2")),
+        QVERIFY2(panel->verdict().contains(QStringLiteral("loses 50.0 points")) &&
+                     panel->verdict().contains(QStringLiteral("step 2")),
                  qPrintable(panel->verdict()));
         // Keeping the last layer in float fixes it.
         click("Skip: Output layers");
@@ -286,10 +303,12 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(panel->guide()->trying());
         QVERIFY(settled(AmctStep::Verdict));
         QVERIFY(!panel->guide()->trying());
-        QVERIFY2(panel->verdict().contains(QStringLiteral("not suitable for quantization")), qPrintable(panel->verdict()));
+        QVERIFY2(panel->verdict().contains(QStringLiteral("not suitable for quantization")),
+                 qPrintable(panel->verdict()));
         QVERIFY(panel->isOpen(AmctStep::Verdict));
         const QuantizationConfig before = document().config();
-        QCOMPARE(document().history().entries().size(), std::size_t(4));  // trials do not appear in the history
+        // trials do not appear in the history
+        QCOMPARE(document().history().entries().size(), std::size_t(4));
         click("Keep Every Layer in Float");
         QVERIFY(waitFor([&] { return panel->guide()->state().verdict == AmctVerdict::Removed; }));
         QVERIFY(waitFor([&] { return !document().evaluating(); }));
@@ -316,7 +335,8 @@ class AmctWorkflowTest : public QObject {
         QVERIFY(!panel->guide()->differences().isEmpty());
         QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);
         QVERIFY(panel->isOpen(AmctStep::Initial) && !panel->isOpen(AmctStep::Skip));
-        QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);  // shut again: the one that is next
+        // shut again: the one that is next
+        QTest::mouseClick(panel->head(AmctStep::Initial), Qt::LeftButton);
         QVERIFY(panel->isOpen(AmctStep::Skip));
         panel->head(AmctStep::Initial)->setFocus();
         QTest::keyClick(panel->head(AmctStep::Initial), Qt::Key_Return);
@@ -333,7 +353,9 @@ class AmctWorkflowTest : public QObject {
     void besideTheHistoryItIsATab() {
         openWindow();
         QWidget *history = m_window->historyPanel(), *panel = m_window->amctPanel();
-        const auto inSight = [](QWidget* widget) { return widget->isVisible() && !widget->visibleRegion().isEmpty(); };
+        const auto inSight = [](QWidget* widget) {
+            return widget->isVisible() && !widget->visibleRegion().isEmpty();
+        };
         QTest::keyClick(m_window.get(), Qt::Key_H, Qt::ControlModifier);
         QVERIFY(waitFor([&] { return inSight(history); }));
         const int width = m_window->graphView()->width();
@@ -382,7 +404,8 @@ class AmctWorkflowTest : public QObject {
         QTest::mouseClick(m_window->amctPanel()->head(AmctStep::Parameters), Qt::LeftButton);
         click(("Use: " + variant.title.toStdString()).c_str());
         QVERIFY(document().config() == variant.edit.next);
-        QVERIFY(waitFor([&] { return guide->numberOf(document().config()).has_value() && !document().evaluating(); }));
+        QVERIFY(waitFor(
+            [&] { return guide->numberOf(document().config()).has_value() && !document().evaluating(); }));
         QCOMPARE(guide->state().numbers[4]->value, 50.0);
         // Trials are valid only for the data that they were evaluated on.
         document().undoStack()->undo();
@@ -414,15 +437,17 @@ class AmctWorkflowTest : public QObject {
     Document& document() { return *m_window->document(); }
     bool settled(AmctStep step) {
         AmctPanel* panel = m_window->amctPanel();
-        const bool there = waitFor(
-            [&] { return panel->guide()->state().present == step && !document().evaluating() && panel->head(step)->present(); });
+        const bool there = waitFor([&] {
+            return panel->guide()->state().present == step && !document().evaluating() &&
+                   panel->head(step)->present();
+        });
         QTest::qWait(20);  // the panel combines simultaneous changes
         return there;
     }
     QAbstractButton* visibleButton(const char* name) {
         for (auto* button : m_window->findChildren<QAbstractButton*>())
-            if (button->isVisible() &&
-                (button->accessibleName() == QString::fromUtf8(name) || button->text() == QString::fromUtf8(name)))
+            if (button->isVisible() && (button->accessibleName() == QString::fromUtf8(name) ||
+                                        button->text() == QString::fromUtf8(name)))
                 return button;
         return nullptr;
     }

@@ -10,15 +10,17 @@
 
 namespace quantloupe::test {
 
-/// /stem/Conv, then for each block k /blocks/k/conv/Conv, /blocks/k/act/Relu and /blocks/k/Add (of the block's input and
-/// the Relu), then /head/Conv. The ranges of the weight's two channels are 1 to 2^(k+1) in block k, 1 to 1 elsewhere.
+/// /stem/Conv, then for each block k /blocks/k/conv/Conv, /blocks/k/act/Relu and /blocks/k/Add (of the
+/// block's input and the Relu), then /head/Conv. The ranges of the weight's two channels are 1 to 2^(k+1) in
+/// block k, 1 to 1 elsewhere.
 inline GraphPtr blockModel(std::size_t blocks) {
     GraphBuilder builder;
     builder.facts().opsets[""] = 13;
     builder.facts().graphName = "blocks";
     const Shape shape{{1, {}}, {2, {}}, {4, {}}, {4, {}}};
     builder.addInput(builder.tensor("x"), DataType::Float32, shape);
-    const auto add = [&builder](const std::string& name, const std::string& op, std::vector<std::string> inputs) {
+    const auto add = [&builder](const std::string& name, const std::string& op,
+                                std::vector<std::string> inputs) {
         Node node;
         node.name = name;
         node.op = op;
@@ -27,8 +29,10 @@ inline GraphPtr blockModel(std::size_t blocks) {
         builder.addNode(std::move(node));
         return name + "_out";
     };
-    const auto conv = [&](const std::string& name, const std::string& input, float range, float inner = 0.29f) {
-        builder.addConstant(name + ".weight", Constant::fromFloats({2, 2, 1, 1}, {1.0f, -0.37f, range, inner * range}));
+    const auto conv = [&](const std::string& name, const std::string& input, float range,
+                          float inner = 0.29f) {
+        builder.addConstant(name + ".weight",
+                            Constant::fromFloats({2, 2, 1, 1}, {1.0f, -0.37f, range, inner * range}));
         return add(name, "Conv", {input, name + ".weight"});
     };
     std::string at = conv("/stem/Conv", "x", 1);
@@ -39,7 +43,8 @@ inline GraphPtr blockModel(std::size_t blocks) {
         at = add(scope + "/Add", "Add", {at, inside});
     }
     at = conv("/head/Conv", at, 1, 0.43f);  // no two weights are alike
-    builder.node(NodeId(builder.nodeCount() - 1)).attributes.set("strides", std::vector<std::int64_t>{4, 4});  // a tail of few MACs
+    // a tail of few MACs
+    builder.node(NodeId(builder.nodeCount() - 1)).attributes.set("strides", std::vector<std::int64_t>{4, 4});
     builder.addOutput(builder.tensor(at));
     return builder.build();
 }

@@ -37,7 +37,8 @@ class BookmarksTest : public QObject {
         look("/stem/Conv", 0.7, Metric::None);
         QVERIFY(std::abs(canvas()->visibleScene().center().y() - there.y()) > 100);
         QTest::keyClick(m_window.get(), Qt::Key_1, Qt::ControlModifier);
-        QVERIFY(std::hypot(canvas()->visibleScene().center().x() - there.x(), canvas()->visibleScene().center().y() - there.y()) < 1);
+        QVERIFY(std::hypot(canvas()->visibleScene().center().x() - there.x(),
+                           canvas()->visibleScene().center().y() - there.y()) < 1);
         QCOMPARE(canvas()->transform().zoom, 1.4);
         QCOMPARE(canvas()->metric(), Metric::RangeRatio);
         QCOMPARE(document()->current(), node("/blocks/6/conv/Conv"));
@@ -85,7 +86,9 @@ class BookmarksTest : public QObject {
         QCOMPARE(marks()->all()[0].metric, Metric::Bits);
         QAction* remove = nullptr;
         for (QAction* action : m_window->allActions())
-            if (action->property("menuPath").toString().contains(QStringLiteral("Remove")) && action->text() == QStringLiteral("a")) remove = action;
+            if (action->property("menuPath").toString().contains(QStringLiteral("Remove")) &&
+                action->text() == QStringLiteral("a"))
+                remove = action;
         QVERIFY(remove);
         remove->trigger();
         QCOMPARE(marks()->all().size(), std::size_t{1});
@@ -109,7 +112,8 @@ class BookmarksTest : public QObject {
         QJsonObject gone = json[0].toObject();
         gone[QStringLiteral("at")] = QStringLiteral("/nowhere");
         gone[QStringLiteral("name")] = QStringLiteral("gone");
-        marks()->fromJson(QJsonArray{json[0], 7, QJsonObject{}, QJsonObject{{QStringLiteral("name"), QStringLiteral("no zoom")}}, gone});
+        marks()->fromJson(QJsonArray{json[0], 7, QJsonObject{},
+                                     QJsonObject{{QStringLiteral("name"), QStringLiteral("no zoom")}}, gone});
         QCOMPARE(marks()->all().size(), std::size_t{2});
         const ViewTransform view = canvas()->transform();
         marks()->go(1);
@@ -122,7 +126,8 @@ class BookmarksTest : public QObject {
     Bookmarks* marks() const { return m_window->bookmarks(); }
     NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
     bool laidOut(std::size_t boxes) const {
-        return QTest::qWaitFor([&] { return canvas()->picture() && canvas()->picture()->nodes.size() == boxes; }, 10000);
+        return QTest::qWaitFor(
+            [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == boxes; }, 10000);
     }
     void look(const char* layer, double zoom, Metric metric) {
         canvas()->setMetric(metric);

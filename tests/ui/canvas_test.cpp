@@ -48,7 +48,11 @@ QString differenceOf(const QImage& a, const QImage& b) {
         for (int x = 0; x < a.width(); ++x)
             if (a.pixel(x, y) != b.pixel(x, y) && count++ == 0) first = {x, y};
     if (count == 0) return {};
-    return QStringLiteral("%1 pixels, the first at %2, %3: %4 and %5").arg(count).arg(first.x()).arg(first.y()).arg(a.pixelColor(first).name(), b.pixelColor(first).name());
+    return QStringLiteral("%1 pixels, the first at %2, %3: %4 and %5")
+        .arg(count)
+        .arg(first.x())
+        .arg(first.y())
+        .arg(a.pixelColor(first).name(), b.pixelColor(first).name());
 }
 
 }  // namespace
@@ -96,10 +100,12 @@ class CanvasTest : public QObject {
         const PicturePtr pictures[] = {m_document->picture(), columnOf(*m_document->graph())};
         for (const PicturePtr& picture : pictures) {
             const PictureIndex index(*picture);
-            std::vector<NodeLook> looks = looksOf(*picture, m_document->layers(), *m_document->graph(), m_canvas->overlay(), theme(false));
+            std::vector<NodeLook> looks = looksOf(*picture, m_document->layers(), *m_document->graph(),
+                                                  m_canvas->overlay(), theme(false));
             PaintCache cache;
             PaintScene scene;
-            scene.picture = picture.get(), scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
+            scene.picture = picture.get(), scene.index = &index, scene.looks = &looks,
+            scene.theme = &theme(false);
             scene.font = m_canvas->font();
             scene.cache = &cache;
             scene.selected.assign(picture->nodes.size(), true);
@@ -114,12 +120,21 @@ class CanvasTest : public QObject {
                     transform.center(index.bounds().center(), QRectF({}, size));
                     PaintedView moved;
                     moved.frame(scene, transform, size, ratio, scene.theme->canvas);
-                    for (const QPointF step : {QPointF(3, 17), QPointF(-31, 0), QPointF(0, -40), QPointF(20, -55), QPointF(0.4, 0.3), QPointF(400, 0)}) {
+                    for (const QPointF step : {QPointF(3, 17), QPointF(-31, 0), QPointF(0, -40),
+                                               QPointF(20, -55), QPointF(0.4, 0.3), QPointF(400, 0)}) {
                         transform.offset += step;
-                        const QImage panned = moved.frame(scene, transform, size, ratio, scene.theme->canvas).copy();
+                        const QImage panned =
+                            moved.frame(scene, transform, size, ratio, scene.theme->canvas).copy();
                         PaintedView fresh;
-                        const QString difference = differenceOf(panned, fresh.frame(scene, transform, size, ratio, scene.theme->canvas));
-                        QVERIFY2(difference.isEmpty(), qPrintable(QStringLiteral("zoom %1, scale %2, step %3 %4: %5").arg(zoom).arg(ratio).arg(step.x()).arg(step.y()).arg(difference)));
+                        const QString difference = differenceOf(
+                            panned, fresh.frame(scene, transform, size, ratio, scene.theme->canvas));
+                        QVERIFY2(difference.isEmpty(),
+                                 qPrintable(QStringLiteral("zoom %1, scale %2, step %3 %4: %5")
+                                                .arg(zoom)
+                                                .arg(ratio)
+                                                .arg(step.x())
+                                                .arg(step.y())
+                                                .arg(difference)));
                     }
                 }
         }
@@ -186,7 +201,8 @@ class CanvasTest : public QObject {
     void whatIsUnderTheMouseIsWhatIsLookedAt() {
         QTest::mouseMove(m_canvas.get(), middleOf(1).toPoint());
         const QImage at1 = m_canvas->grab().toImage();
-        m_canvas->centerScene(m_canvas->transform().toScene(QRectF(m_canvas->rect()).center() + middleOf(2) - middleOf(1)));
+        m_canvas->centerScene(
+            m_canvas->transform().toScene(QRectF(m_canvas->rect()).center() + middleOf(2) - middleOf(1)));
         QImage moved = m_canvas->grab().toImage();
         QTest::mouseMove(m_canvas.get(), middleOf(2).toPoint() + QPoint(1, 0));
         QCOMPARE(m_canvas->grab().toImage(), moved);  // the second box was lit up already

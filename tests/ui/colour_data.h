@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A network, with images, that distinguishes green from blue images by a small weight next to a large one. 4-bit quantization rounds the
-// small weight to zero, so that all images are classified as green. The results can be computed by hand.
+// A network, with images, that distinguishes green from blue images by a small weight next to a large one.
+// 4-bit quantization rounds the small weight to zero, so that all images are classified as green. The results
+// can be computed by hand.
 
 #include <QImage>
 
@@ -21,8 +22,10 @@ colours (float[N,3,4,4] X) => (float[N,2] Y)
   Y = Gemm<transB = 1>(F, W)
 })";
 
-/// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of `name`.
-inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name, const QString& green, const QString& blue) {
+/// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of
+/// `name`.
+inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name,
+                                          const QString& green, const QString& blue) {
     const QDir root(folder.filePath(name));
     for (const bool isGreen : {true, false}) {
         const QString inside = root.filePath(isGreen ? green : blue);
@@ -45,11 +48,15 @@ inline QuantizationConfig coarse(QuantizationConfig config) {
 }
 
 /// Opens network and data and evaluates `config`; returns false after twenty seconds or on an error.
-inline bool openColours(ui::Document& document, const QTemporaryDir& folder, const std::filesystem::path& data) {
+inline bool openColours(ui::Document& document, const QTemporaryDir& folder,
+                        const std::filesystem::path& data) {
     const auto model = writeModel(folder, QString::fromLatin1(kColours), QStringLiteral("colours.onnx"));
     QSignalSpy failed(&document, &ui::Document::failed);
     document.open({model, data, {}, {}});
-    const auto ready = [&] { return document.evaluation() && document.evaluation()->complete && document.evaluation()->quantized && !document.job()->busy(); };
+    const auto ready = [&] {
+        return document.evaluation() && document.evaluation()->complete && document.evaluation()->quantized &&
+               !document.job()->busy();
+    };
     if (!QTest::qWaitFor([&] { return ready() || !failed.empty(); }, 20000) || !failed.empty()) return false;
     document.edit({coarse(document.config()), QStringLiteral("Coarse"), {}});
     return QTest::qWaitFor([&] { return !document.job()->busy() && !document.evaluating(); }, 20000);

@@ -7,10 +7,10 @@
 #include <QMenu>
 #include <QSettings>
 
-#include "main_window.h"
 #include "ui_test_support.h"
 #include "widgets/command_palette.h"
 #include "widgets/shortcut_sheet.h"
+#include "window/main_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -18,9 +18,7 @@ using namespace quantloupe::ui;
 class CommandsTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-    }
+    void initTestCase() { test::keepSettingsIn(m_folder); }
     void init() {
         QSettings().clear();
         m_window = std::make_unique<MainWindow>();
@@ -52,7 +50,8 @@ class CommandsTest : public QObject {
         QVERIFY(fuzzyScore(QStringLiteral("xyz"), QStringLiteral("Skip all downstream")) < 0);
         QVERIFY(fuzzyScore({}, QStringLiteral("anything")) == 0);
         // Matching ignores case, and spaces only separate words.
-        QCOMPARE(fuzzyScore(QStringLiteral("SKIP A"), QStringLiteral("skip all")), fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
+        QCOMPARE(fuzzyScore(QStringLiteral("SKIP A"), QStringLiteral("skip all")),
+                 fuzzyScore(QStringLiteral("skipa"), QStringLiteral("skip all")));
     }
 
     void heldEditsAreMeasuredTogether() {
@@ -118,7 +117,7 @@ class CommandsTest : public QObject {
         QCOMPARE(names(QStringLiteral("weights>=4 weights<=4")), QStringLiteral("Conv_0 Conv_2 Conv_4"));
         QVERIFY(line->toolTip().isEmpty());
         names(QStringLiteral("/_[24/"));
-        QVERIFY(!line->toolTip().isEmpty());                                   // the error message
+        QVERIFY(!line->toolTip().isEmpty());                        // the error message
         QCOMPARE(m_window->layerTable()->filter()->rowCount(), 6);  // half typed, it hides nothing
     }
 
@@ -126,15 +125,18 @@ class CommandsTest : public QObject {
         QTableView* view = m_window->layerTable()->view();
         QVERIFY(view->isColumnHidden(LayerTableModel::WeightQs));
         for (auto* button : m_window->layerTable()->head()->findChildren<QPushButton*>())
-            if (button->text().startsWith(QStringLiteral("Columns"))) QTest::mouseClick(button, Qt::LeftButton);
+            if (button->text().startsWith(QStringLiteral("Columns")))
+                QTest::mouseClick(button, Qt::LeftButton);
         QMenu* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
         QVERIFY(menu);
         for (QAction* action : menu->actions())
-            if (action->text() == QStringLiteral("QS weight") || action->text() == QStringLiteral("cosine")) action->trigger();
+            if (action->text() == QStringLiteral("QS weight") || action->text() == QStringLiteral("cosine"))
+                action->trigger();
         menu->close();
         QVERIFY(!view->isColumnHidden(LayerTableModel::WeightQs));
         QVERIFY(view->isColumnHidden(LayerTableModel::Cosine));
-        view->horizontalHeader()->moveSection(view->horizontalHeader()->visualIndex(LayerTableModel::State), 1);
+        view->horizontalHeader()->moveSection(view->horizontalHeader()->visualIndex(LayerTableModel::State),
+                                              1);
         const QString csv = m_window->layerTable()->asCsv().section(QLatin1Char('\n'), 0, 0);
         QVERIFY(csv.contains(QStringLiteral("QS weight")) && !csv.contains(QStringLiteral("cosine")));
         MainWindow again;

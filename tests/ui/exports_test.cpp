@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user story through the window's document: open the demo, skip, undo, equalize, save, export everything.
-#include "export_dialog.h"
-
 #include <QClipboard>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -10,8 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
-#include "demo.h"
-#include "document.h"
+#include "dialogs/export_dialog.h"
+#include "document/demo.h"
+#include "document/document.h"
 #include "interchange/dialect.h"
 #include "support/demo.h"
 #include "support/text_model.h"
@@ -101,12 +100,14 @@ class ExportsTest : public QObject {
 
     void everyDialectIsInTheList() {
         for (const Dialect& dialect : dialects())
-            if (dialect.write != nullptr && dialect.name != "qdq") QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
+            if (dialect.write != nullptr && dialect.name != "qdq")
+                QCOMPARE(exportInfo(ExportKind::Dialect, dialect.name).suffix, dialect.ending);
     }
 
     void nothingThatIsSavedOverwritesWhatWasOpened() {
         const std::string bytes = test::textModelBytes(
-            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { y = Relu(x) }");
+            "<ir_version: 8, opset_import: [\"\" : 13]> net (float[N,2] x) => (float[N,2] y) { y = Relu(x) "
+            "}");
         writeFileAtomically(file("small.onnx"), bytes);
         std::filesystem::create_symlink(file("small.onnx"), file("link.onnx"));
         Document document;
@@ -118,7 +119,8 @@ class ExportsTest : public QObject {
             QVERIFY(!document.saveConfig(file(name)));
             QVERIFY(!document.saveProject(file(name)));
             QCOMPARE(said.size(), 2);
-            for (const auto& message : said) QVERIFY(message.at(1).toString().contains("would be overwritten"));
+            for (const auto& message : said)
+                QVERIFY(message.at(1).toString().contains("would be overwritten"));
             said.clear();
             for (const ExportKind kind : {ExportKind::Dot, ExportKind::EqualizedModel, ExportKind::Pdf}) {
                 QSignalSpy failed(&document, &Document::failed);

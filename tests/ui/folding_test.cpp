@@ -34,7 +34,8 @@ class FoldingTest : public QObject {
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Group);
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Layer);
         const QPointF moved = topOf("/blocks/2/conv/Conv") - before;
-        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01, qPrintable(QStringLiteral("the block has jumped by %1, %2").arg(moved.x()).arg(moved.y())));
+        QVERIFY2(std::hypot(moved.x(), moved.y()) < 0.01,
+                 qPrintable(QStringLiteral("the block has jumped by %1, %2").arg(moved.x()).arg(moved.y())));
         QCOMPARE(selected(), QStringList{"/blocks/2/act/Relu"});
         press(Qt::Key_G);
         QVERIFY(boxOf("/blocks/2/Add").kind == PictureNode::Kind::Layer);
@@ -75,7 +76,8 @@ class FoldingTest : public QObject {
         canvas()->actualSize();
         canvas()->centerOn(node("/blocks/1/conv/Conv"));
         QCOMPARE(canvas()->picture()->frames.size(), 1u);
-        const QPointF name = canvas()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
+        const QPointF name =
+            canvas()->transform().toView(frameNameRect(canvas()->picture()->frames[0]).center());
         QVERIFY(canvas()->frameNameAt(name).has_value());
         doubleClick(name);
         QVERIFY(boxOf("/blocks/1/Add").kind == PictureNode::Kind::Group);
@@ -117,7 +119,8 @@ class FoldingTest : public QObject {
         QVERIFY(m_window);
         QTest::keyClick(canvas(), Qt::Key_F);
         const QString told = m_window->messageBar()->isVisible() ? m_window->messageBar()->text() : QString();
-        QVERIFY2(told.contains(QStringLiteral("columns")), qPrintable(QStringLiteral("%1 at %2").arg(told).arg(canvas()->transform().zoom)));
+        QVERIFY2(told.contains(QStringLiteral("columns")),
+                 qPrintable(QStringLiteral("%1 at %2").arg(told).arg(canvas()->transform().zoom)));
         press(Qt::Key_W);
         QTest::keyClick(canvas(), Qt::Key_F);
         QVERIFY(canvas()->transform().zoom > 0.1);
@@ -126,8 +129,9 @@ class FoldingTest : public QObject {
     void altArrowsTraceTheData() {
         click("/blocks/2/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_Up, Qt::AltModifier);
-        QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/blocks/1/Add", "/blocks/1/act/Relu",
-                                          "/blocks/1/conv/Conv", "/blocks/2/act/Relu", "/blocks/2/conv/Conv", "/stem/Conv"}));
+        QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv",
+                                          "/blocks/1/Add", "/blocks/1/act/Relu", "/blocks/1/conv/Conv",
+                                          "/blocks/2/act/Relu", "/blocks/2/conv/Conv", "/stem/Conv"}));
         QCOMPARE(document()->current(), node("/blocks/2/act/Relu"));
         click("/blocks/5/act/Relu");
         QTest::keyClick(m_window.get(), Qt::Key_Down, Qt::AltModifier);
@@ -192,9 +196,12 @@ class FoldingTest : public QObject {
         QVERIFY2(drawn > 1000, qPrintable(QString::number(drawn)));
         // The fill of a quantized box is where that box is.
         const Rect& box = boxOf("/blocks/1/Add").box;
-        const QColor inside = image.pixelColor(qRound((box.right() - 30 + left) * 2), qRound((box.bottom() - 9 + 24) * 2));
+        const QColor inside =
+            image.pixelColor(qRound((box.right() - 30 + left) * 2), qRound((box.bottom() - 9 + 24) * 2));
         const QColor fill = theme(false).quantizedFill;
-        QVERIFY2(std::abs(inside.red() - fill.red()) + std::abs(inside.green() - fill.green()) + std::abs(inside.blue() - fill.blue()) < 12,
+        QVERIFY2(std::abs(inside.red() - fill.red()) + std::abs(inside.green() - fill.green()) +
+                         std::abs(inside.blue() - fill.blue()) <
+                     12,
                  qPrintable(inside.name()));
         const std::string pdf = pdfOf(graph);
         QVERIFY(pdf.starts_with("%PDF-"));
@@ -204,11 +211,15 @@ class FoldingTest : public QObject {
   private:
     Document* document() const { return m_window->document(); }
     GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    NodeId node(const QString& name) const { return document()->graph()->findNode(name.toStdString()).value_or(NodeId()); }
+    NodeId node(const QString& name) const {
+        return document()->graph()->findNode(name.toStdString()).value_or(NodeId());
+    }
     std::size_t indexOf(const QString& name) const { return *canvas()->index().boxOf(node(name)); }
     const PictureNode& boxOf(const QString& name) const { return canvas()->picture()->nodes[indexOf(name)]; }
     const NodeLook& lookOf(const QString& name) const { return canvas()->looks()[indexOf(name)]; }
-    QPointF middleOf(const QString& name) const { return canvas()->transform().toView(toRectF(boxOf(name).box).center()); }
+    QPointF middleOf(const QString& name) const {
+        return canvas()->transform().toView(toRectF(boxOf(name).box).center());
+    }
     QPointF topOf(const QString& name) const {
         const QRectF box = toRectF(boxOf(name).box);
         return canvas()->transform().toView(QPointF(box.center().x(), box.top()));
@@ -229,7 +240,8 @@ class FoldingTest : public QObject {
     }
     QStringList selected() const {
         QStringList list;
-        for (const NodeId id : document()->selection()) list.append(QString::fromStdString(document()->graph()->node(id).name));
+        for (const NodeId id : document()->selection())
+            list.append(QString::fromStdString(document()->graph()->node(id).name));
         list.sort();
         return list;
     }

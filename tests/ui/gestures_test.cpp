@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "block_model.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 #include "window_test_support.h"
 
 using namespace quantloupe;
@@ -34,10 +34,11 @@ class GesturesTest : public QObject {
         QVERIFY(canvas()->choosingUntil());
         hover("/blocks/2/Add");
         // Block 1 from its Conv on, and block 2: by hand from the network's shape.
-        const QStringList expected{"/blocks/1/Add",      "/blocks/1/act/Relu",  "/blocks/1/conv/Conv",
-                                   "/blocks/2/Add",      "/blocks/2/act/Relu",  "/blocks/2/conv/Conv"};
+        const QStringList expected{"/blocks/1/Add", "/blocks/1/act/Relu", "/blocks/1/conv/Conv",
+                                   "/blocks/2/Add", "/blocks/2/act/Relu", "/blocks/2/conv/Conv"};
         QCOMPARE(previewed(), expected);
-        QVERIFY2(m_window->graphView()->bannerText().contains("6 nodes"), qPrintable(m_window->graphView()->bannerText()));
+        QVERIFY2(m_window->graphView()->bannerText().contains("6 nodes"),
+                 qPrintable(m_window->graphView()->bannerText()));
         QVERIFY(m_window->document()->config().rules.empty());
         hover("/blocks/1/act/Relu");
         QCOMPARE(previewed(), (QStringList{"/blocks/1/act/Relu", "/blocks/1/conv/Conv"}));
@@ -55,7 +56,8 @@ class GesturesTest : public QObject {
                 for (int x = 0; x < image.width(); ++x) {
                     const QColor c = image.pixelColor(x, y);
                     found += std::abs(c.red() - yellow.red()) + std::abs(c.green() - yellow.green()) +
-                                 std::abs(c.blue() - yellow.blue()) < 24;
+                                 std::abs(c.blue() - yellow.blue()) <
+                             24;
                 }
             return found;
         };
@@ -63,7 +65,8 @@ class GesturesTest : public QObject {
         QTest::keyClick(canvas(), Qt::Key_U);
         hover("/blocks/1/Add");
         const int during = count();
-        QVERIFY2(during > before + 200, qPrintable(QString("%1 yellow pixels, %2 before").arg(during).arg(before)));
+        QVERIFY2(during > before + 200,
+                 qPrintable(QString("%1 yellow pixels, %2 before").arg(during).arg(before)));
         QTest::keyClick(canvas(), Qt::Key_Escape);
         QCOMPARE(count(), before);
     }
@@ -135,7 +138,8 @@ class GesturesTest : public QObject {
         click("/stem/Conv");
         click("/blocks/0/Add", Qt::ShiftModifier);
         // The shortcut has no layer; the branch has two.
-        QCOMPARE(selected(), (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
+        QCOMPARE(selected(),
+                 (QStringList{"/blocks/0/Add", "/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
         QCOMPARE(m_window->document()->current(), node("/stem/Conv"));
         click("/blocks/0/act/Relu", Qt::ShiftModifier);  // from the same end, shorter
         QCOMPARE(selected(), (QStringList{"/blocks/0/act/Relu", "/blocks/0/conv/Conv", "/stem/Conv"}));
@@ -171,11 +175,15 @@ class GesturesTest : public QObject {
 
     void withoutScopesTheShapeMakesBlocks() {
         const auto path = test::writeModel(
-            m_folder, QStringLiteral("<ir_version: 8, opset_import: [\"\" : 13]> g (float[1,2] x) => (float[1,2] y) "
-                                     "{ a = Relu(x) b = Sigmoid(a) c = Mul(a, b) d = Add(a, c) e = Sigmoid(d) f = Mul(d, e) "
-                                     "g = Add(d, f) y = Relu(g) }"), QStringLiteral("shape.onnx"));
+            m_folder,
+            QStringLiteral(
+                "<ir_version: 8, opset_import: [\"\" : 13]> g (float[1,2] x) => (float[1,2] y) "
+                "{ a = Relu(x) b = Sigmoid(a) c = Mul(a, b) d = Add(a, c) e = Sigmoid(d) f = Mul(d, e) "
+                "g = Add(d, f) y = Relu(g) }"),
+            QStringLiteral("shape.onnx"));
         QVERIFY(test::openAndWait(*m_window->document(), path));
-        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return canvas()->picture() && canvas()->picture()->nodes.size() == 10; }, 20000));
         click("Mul_2");
         QMenu* menu = m_window->gestures()->blockMenu();
         m_window->gestures()->popUpBlocks();
@@ -202,14 +210,15 @@ class GesturesTest : public QObject {
         ThresholdBar* bar = m_window->graphView()->thresholdBar();
         QTest::keyClick(m_window.get(), Qt::Key_H);
         QVERIFY(bar->isVisible());
-        chooseMetric(bar, "QS weight");  // needs no data
+        chooseMetric(bar, "QS weight");         // needs no data
         QCOMPARE(bar->slider()->maximum(), 6);  // layers with a weight
         for (int wanted = 0; wanted <= 6; ++wanted) {
             bar->slider()->setValue(wanted);
             const std::vector<std::string> beyond = layersBeyond(bar->rule(), document->layers());
             QCOMPARE(static_cast<int>(beyond.size()), wanted);  // no two weights are equally bad
             QCOMPARE(previewed().size(), wanted);
-            QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)), qPrintable(bar->countText()));
+            QVERIFY2(bar->countText().startsWith(QString("%1 of 6 layers").arg(wanted)),
+                     qPrintable(bar->countText()));
         }
         // Typed by hand.
         std::vector<double> values;
@@ -226,8 +235,10 @@ class GesturesTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
         for (const LayerResult& layer : document->layers())
             if (layer.weight && layer.quantizable)
-                QCOMPARE(layer.state == LayerState::Skipped,
-                         layer.weight->qs > document->config().rules[0].threshold || layer.name == "/head/Conv");  // the tail
+                QCOMPARE(
+                    layer.state == LayerState::Skipped,
+                    // the tail
+                    layer.weight->qs > document->config().rules[0].threshold || layer.name == "/head/Conv");
     }
 
     void escapeClosesTheThreshold() {
@@ -269,7 +280,8 @@ class GesturesTest : public QObject {
     }
     QStringList names(const std::vector<NodeId>& nodes) const {
         QStringList list;
-        for (const NodeId id : nodes) list.append(QString::fromStdString(m_window->document()->graph()->node(id).name));
+        for (const NodeId id : nodes)
+            list.append(QString::fromStdString(m_window->document()->graph()->node(id).name));
         list.sort();
         return list;
     }

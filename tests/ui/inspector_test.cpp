@@ -21,9 +21,7 @@ using namespace quantloupe::ui;
 class InspectorTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-    }
+    void initTestCase() { test::keepSettingsIn(m_folder); }
     void init() {
         m_document = std::make_unique<Document>();
         QVERIFY(test::openAndWait(*m_document, test::writeModel(m_folder)));
@@ -54,7 +52,8 @@ class InspectorTest : public QObject {
         QCOMPARE(box("Weights")->currentIndex(), -1);
         m_document->select(node("Conv_2"));
         QCOMPARE(box("Weights")->currentIndex(), 0);
-        QVERIFY2(box("Weights")->currentText().contains(QStringLiteral("8 bits")), qPrintable(box("Weights")->currentText()));
+        QVERIFY2(box("Weights")->currentText().contains(QStringLiteral("8 bits")),
+                 qPrintable(box("Weights")->currentText()));
         choose(box("Weights"), QStringLiteral("4 bits"));
         choose(box("Weights"), box("Weights")->itemText(0));
         QVERIFY(!m_document->config().layers.contains("Conv_2"));  // as the network: no setting remains
@@ -63,7 +62,10 @@ class InspectorTest : public QObject {
     void theNameInClikaIsAFact() {
         m_document->select(node("Conv_2"));
         const auto labels = m_inspector->findChildren<QLabel*>();
-        const auto shows = [&](const char* text) { return std::ranges::any_of(labels, [&](const QLabel* label) { return label->text() == QLatin1String(text); }); };
+        const auto shows = [&](const char* text) {
+            return std::ranges::any_of(
+                labels, [&](const QLabel* label) { return label->text() == QLatin1String(text); });
+        };
         QVERIFY(shows("in CLIKA"));
         QVERIFY(shows("conv_1"));
     }
@@ -172,9 +174,9 @@ class InspectorTest : public QObject {
     }
 
     void equalizedPartnersCanBeSwitchedOff() {
-        m_document->edit(changeConfig(m_document->config(), QStringLiteral("equalize"), [](QuantizationConfig& c) {
-            c.transforms.equalization.profile = EqualizationProfile::Aimet;
-        }));
+        m_document->edit(changeConfig(
+            m_document->config(), QStringLiteral("equalize"),
+            [](QuantizationConfig& c) { c.transforms.equalization.profile = EqualizationProfile::Aimet; }));
         QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, 20000));
         m_document->select(node("Conv_0"));
         QVERIFY(waitForInsight());
@@ -183,7 +185,8 @@ class InspectorTest : public QObject {
         QCOMPARE(insight->partners[0].layers, (std::vector<std::string>{"Conv_0", "Conv_2"}));
         // s = sqrt(r1 * r2) / r2, with r1 = {1, 1} (rows of V) and r2 = {1, 3} (columns of W).
         QCOMPARE(insight->factors.size(), std::size_t(2));
-        QVERIFY(std::abs(insight->factors[0] - 1) < 1e-6 && std::abs(insight->factors[1] - 1 / std::sqrt(3.0f)) < 1e-6);
+        QVERIFY(std::abs(insight->factors[0] - 1) < 1e-6 &&
+                std::abs(insight->factors[1] - 1 / std::sqrt(3.0f)) < 1e-6);
         QAbstractButton* control = nullptr;
         for (auto* button : m_inspector->distributions()->findChildren<ToggleSwitch*>())
             if (button->accessibleName().startsWith(QStringLiteral("Equalize"))) control = button;
@@ -195,7 +198,8 @@ class InspectorTest : public QObject {
         QVERIFY(QTest::qWaitFor(
             [&] {
                 const auto* now = m_inspector->distributions()->model()->insight();
-                return now && !m_inspector->distributions()->model()->stale() && now->partners.size() == 1 && !now->partners[0].enabled;
+                return now && !m_inspector->distributions()->model()->stale() && now->partners.size() == 1 &&
+                       !now->partners[0].enabled;
             },
             20000));
     }
@@ -250,7 +254,8 @@ class InspectorTest : public QObject {
         QFAIL(text);
     }
     bool waitForInsight() {
-        return QTest::qWaitFor([&] { return m_inspector->distributions()->model()->insight() != nullptr; }, 20000);
+        return QTest::qWaitFor([&] { return m_inspector->distributions()->model()->insight() != nullptr; },
+                               20000);
     }
 
     QTemporaryDir m_folder;

@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
-#include "batch_export_dialog.h"
-#include "demo.h"
-#include "import_dialog.h"
-#include "model_export_dialog.h"
-#include "interchange/run_onnxruntime.h"
-#include "paper_drawing.h"
-#include "pdf_report.h"
+#include "dialogs/batch_export_dialog.h"
+#include "dialogs/import_dialog.h"
+#include "dialogs/model_export_dialog.h"
+#include "dialogs/verify_dialog.h"
+#include "document/demo.h"
+#include "interchange/onnxruntime/run_onnxruntime.h"
+#include "reports/paper_drawing.h"
+#include "reports/pdf_report.h"
 #include "support/demo.h"
-#include "verify_dialog.h"
 #include "window_test_support.h"
 
 using namespace quantloupe;
@@ -38,7 +38,8 @@ QStringList linesUnder(const QTreeWidget* tree, const QString& group) {
     QStringList lines;
     for (int i = 0; i < tree->topLevelItemCount(); ++i) {
         if (!tree->topLevelItem(i)->text(0).startsWith(group)) continue;
-        for (int k = 0; k < tree->topLevelItem(i)->childCount(); ++k) lines << tree->topLevelItem(i)->child(k)->text(0);
+        for (int k = 0; k < tree->topLevelItem(i)->childCount(); ++k)
+            lines << tree->topLevelItem(i)->child(k)->text(0);
     }
     return lines;
 }
@@ -51,7 +52,9 @@ class InterchangeDialogsTest : public QObject {
   private:
     QTemporaryDir m_folder;
     std::unique_ptr<MainWindow> m_window;
-    std::filesystem::path file(const char* name) const { return m_folder.filePath(QString::fromLatin1(name)).toStdString(); }
+    std::filesystem::path file(const char* name) const {
+        return m_folder.filePath(QString::fromLatin1(name)).toStdString();
+    }
     Document& document() { return *m_window->document(); }
 
     std::filesystem::path written(const char* name, const std::string& text) {
@@ -62,7 +65,12 @@ class InterchangeDialogsTest : public QObject {
         return QTest::qWaitFor([&] { return !dialog.reading(); }, 60000);
     }
     bool waitForEvaluation() {
-        return QTest::qWaitFor([&] { return !document().evaluating() && document().evaluation() && document().evaluation()->complete; }, 1800000);
+        return QTest::qWaitFor(
+            [&] {
+                return !document().evaluating() && document().evaluation() &&
+                       document().evaluation()->complete;
+            },
+            1800000);
     }
 
   private Q_SLOTS:
@@ -71,7 +79,8 @@ class InterchangeDialogsTest : public QObject {
         QSettings().setValue(QStringLiteral("measureWhileIdle"), false);
         m_window = std::make_unique<MainWindow>(std::filesystem::path(QUANTLOUPE_SOURCE_DIR) / "resources");
         m_window->setAskBeforeClosing(false);
-        if (qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS_THEME") == QLatin1String("dark")) QApplication::setPalette(paletteOf(theme(true)));
+        if (qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS_THEME") == QLatin1String("dark"))
+            QApplication::setPalette(paletteOf(theme(true)));
         m_window->resize(1280, 860);
         m_window->show();
         QVERIFY(m_window->openDemo());
@@ -80,8 +89,11 @@ class InterchangeDialogsTest : public QObject {
 
     void anImportIsReviewedAndOneStep() {
         const auto path = written("other.encodings.json", "");
-        writeFileAtomically(path, R"({"version": 1, "batch_num": 2, "activation_offset": true, "joint_quant": false, "do_fusion": true,
-            "skip_fusion_layers": [], ")" + std::string(kFirst) + R"(": {"quant_enable": false},
+        writeFileAtomically(
+            path,
+            R"({"version": 1, "batch_num": 2, "activation_offset": true, "joint_quant": false, "do_fusion": true,
+            "skip_fusion_layers": [], ")" +
+                std::string(kFirst) + R"(": {"quant_enable": false},
             "/features/features.1/conv/conv.0/conv.0.0/Conv": {"quant_enable": true},
             "/features/features.1/conv/conv.0/conv.0.0/Cov": {"quant_enable": true}})");
         const QuantizationConfig before = document().config();
@@ -93,7 +105,9 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(dialog.review()->topLevelItem(0)->text(0).startsWith(
             QStringLiteral("Not in the model")));  // comes first
         const QString left = linesUnder(dialog.review(), QStringLiteral("Not in the model")).join('\n');
-        QVERIFY2(left.contains(QStringLiteral("conv.0.0/Cov")) && left.contains(QStringLiteral("did you mean")), qPrintable(left));
+        QVERIFY2(
+            left.contains(QStringLiteral("conv.0.0/Cov")) && left.contains(QStringLiteral("did you mean")),
+            qPrintable(left));
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Recognized")).isEmpty());
         QVERIFY(!linesUnder(dialog.review(), QStringLiteral("Changes to the configuration")).isEmpty());
         QCOMPARE(dialog.importButton()->text(), QStringLiteral("Import Recognized Settings"));
@@ -112,8 +126,11 @@ class InterchangeDialogsTest : public QObject {
 
     void aNearNameIsTakenByAClick() {
         const std::string wrong = "/features/features.0/features.0.0/Cov";
-        const auto path = written("near.json", R"({"version": 1, "batch_num": 2, "activation_offset": true, "joint_quant": false, "do_fusion": true,
-            "skip_fusion_layers": [], ")" + wrong + R"(": {"quant_enable": false},
+        const auto path = written(
+            "near.json",
+            R"({"version": 1, "batch_num": 2, "activation_offset": true, "joint_quant": false, "do_fusion": true,
+            "skip_fusion_layers": [], ")" +
+                wrong + R"(": {"quant_enable": false},
             "/features/features.1/conv/conv.0/conv.0.0/Conv": {"quant_enable": true}})");
         const QuantizationConfig before = document().config();
         ImportDialog dialog(document(), path, m_window.get());
@@ -127,7 +144,8 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(link(is));
         const auto clickOn = [&](QTreeWidgetItem* item) {
             dialog.review()->scrollToItem(item);
-            QTest::mouseClick(dialog.review()->viewport(), Qt::LeftButton, {}, dialog.review()->visualItemRect(item).center());
+            QTest::mouseClick(dialog.review()->viewport(), Qt::LeftButton, {},
+                              dialog.review()->visualItemRect(item).center());
         };
         shoot(&dialog, "import_near");
         clickOn(link(is));
@@ -156,28 +174,39 @@ class InterchangeDialogsTest : public QObject {
     }
 
     void aNameThatIsThereAlreadyIsNotGivenTwice() {
-        QString text = QStringLiteral("{'version': 1, 'batch_num': 2, 'activation_offset': true, 'joint_quant': false, 'do_fusion': true, "
-                                      "'skip_fusion_layers': [], '%1': {'quant_enable': true}, '%1v': {'quant_enable': true}}");
-        const auto path = written("twice.json", text.arg(QLatin1String(kFirst)).replace(QLatin1Char('\''), QLatin1Char('"')).toStdString());
+        QString text = QStringLiteral(
+            "{'version': 1, 'batch_num': 2, 'activation_offset': true, 'joint_quant': false, 'do_fusion': "
+            "true, "
+            "'skip_fusion_layers': [], '%1': {'quant_enable': true}, '%1v': {'quant_enable': true}}");
+        const auto path = written(
+            "twice.json",
+            text.arg(QLatin1String(kFirst)).replace(QLatin1Char('\''), QLatin1Char('"')).toStdString());
         ImportDialog dialog(document(), path, m_window.get());
         dialog.show();
         QVERIFY(waitForReview(dialog));
-        const auto links = dialog.review()->findItems(QStringLiteral("Use ") + QLatin1String(kFirst), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto links = dialog.review()->findItems(QStringLiteral("Use ") + QLatin1String(kFirst),
+                                                      Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(links.size(), 1);
         Q_EMIT dialog.review()->itemClicked(links.front(), 0);
         QVERIFY(waitForReview(dialog));
         QVERIFY(!dialog.importButton()->isEnabled());
         QVERIFY2(dialog.status().contains(QLatin1String(kFirst)), qPrintable(dialog.status()));
-        const auto back = dialog.review()->findItems(QStringLiteral("Undo This"), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto back =
+            dialog.review()->findItems(QStringLiteral("Undo This"), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(back.size(), 1);
         Q_EMIT dialog.review()->itemClicked(back.front(), 0);
         QVERIFY(waitForReview(dialog));
-        QVERIFY2(!dialog.review()->findItems(QStringLiteral("Use "), Qt::MatchStartsWith | Qt::MatchRecursive).isEmpty(), qPrintable(dialog.status()));
+        QVERIFY2(!dialog.review()
+                      ->findItems(QStringLiteral("Use "), Qt::MatchStartsWith | Qt::MatchRecursive)
+                      .isEmpty(),
+                 qPrintable(dialog.status()));
     }
 
     void namesAreReplacedWhole() {
         const std::map<std::string, std::string> names = {{"a", "b"}, {"b", "a"}, {"/x/Cov", "/x/Conv"}};
-        const auto check = [&](const char* text, const char* expected) { QCOMPARE(withNames(text, names), std::string(expected)); };
+        const auto check = [&](const char* text, const char* expected) {
+            QCOMPARE(withNames(text, names), std::string(expected));
+        };
         check("{'a': 1, 'b': ['a', 'ab'], 'c a': '/x/Cov'}", "{'b': 1, 'a': ['b', 'ab'], 'c a': '/x/Conv'}");
         check("f('a', \"b\") - /x/Cov/y /x/Cov.bias", "f('b', \"a\") - /x/Cov/y /x/Cov.bias");
         check("a: 1\n- b\nab: [a,b]", "b: 1\n- a\nab: [b,a]");
@@ -188,14 +217,20 @@ class InterchangeDialogsTest : public QObject {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("title");
-        const auto row = [](const char* name, const char* text, const char* title) { QTest::newRow(name) << QString(name) << QString(text) << QString(title); };
+        const auto row = [](const char* name, const char* text, const char* title) {
+            QTest::newRow(name) << QString(name) << QString(text) << QString(title);
+        };
         row("a.cfg", "batch_num: 1", "AMCT simplified configuration");
-        row("a.py", "from onnxruntime.quantization import quantize_static\nquantize_static('a', 'b', None)", "ONNX Runtime script");
-        row("b.py", "from onnxruntime.quantization import QuantType\nfrom quark.onnx import ModelQuantizer", "Quark script");
-        row("c.py", "settings.set_quantization_settings_for_layer('conv', skip_quantization=True)", "CLIKA settings");
+        row("a.py", "from onnxruntime.quantization import quantize_static\nquantize_static('a', 'b', None)",
+            "ONNX Runtime script");
+        row("b.py", "from onnxruntime.quantization import QuantType\nfrom quark.onnx import ModelQuantizer",
+            "Quark script");
+        row("c.py", "settings.set_quantization_settings_for_layer('conv', skip_quantization=True)",
+            "CLIKA settings");
         row("a.yaml", "a: 1", "CLIKA settings");
         row("b.json", R"({"global_config": {}, "exclude": []})", "Quark script");
-        row("c.json", R"({"version": "0.6.1", "activation_encodings": {}, "param_encodings": {}})", "AIMET encodings");
+        row("c.json", R"({"version": "0.6.1", "activation_encodings": {}, "param_encodings": {}})",
+            "AIMET encodings");
         row("d.json", R"({"something": 1})", "");
     }
     void theDialectIsGuessed() {
@@ -214,7 +249,9 @@ class InterchangeDialogsTest : public QObject {
         dialog.show();
         shoot(&dialog, "import_refused");
         QVERIFY(!dialog.importButton()->isEnabled());
-        QVERIFY2(dialog.status().contains(QStringLiteral("broken.json")) && dialog.status().contains(QStringLiteral("line 1")), qPrintable(dialog.status()));
+        QVERIFY2(dialog.status().contains(QStringLiteral("broken.json")) &&
+                     dialog.status().contains(QStringLiteral("line 1")),
+                 qPrintable(dialog.status()));
         const int aimet = dialog.dialectBox()->findText(QStringLiteral("AIMET encodings"));
         dialog.dialectBox()->setCurrentIndex(aimet);
         Q_EMIT dialog.dialectBox()->activated(aimet);
@@ -228,7 +265,8 @@ class InterchangeDialogsTest : public QObject {
     }
 
     void droppingAForeignFileOpensTheReview() {
-        m_window->openDropped(QString::fromStdString(written("dropped.cfg", "skip_layers: \"/classifier/classifier.1/Gemm\"\n").string()));
+        m_window->openDropped(QString::fromStdString(
+            written("dropped.cfg", "skip_layers: \"/classifier/classifier.1/Gemm\"\n").string()));
         const auto dialog = m_window->findChild<ImportDialog*>();
         QVERIFY(dialog != nullptr);
         QVERIFY(waitForReview(*dialog));
@@ -279,20 +317,24 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return !dialog.running(); }, 600000));
         shoot(&dialog, "batch_export");
         QVERIFY2(dialog.status().startsWith(QStringLiteral("Wrote 4 of 4.")), qPrintable(dialog.status()));
-        for (const char* name : {"mobilenetv2_cifar10.amct.json", "mobilenetv2_cifar10.quark.py", "mobilenetv2_cifar10.quark.float.onnx",
-                                 "mobilenetv2_cifar10.onnxruntime.py", "mobilenetv2_cifar10.layers.csv"})
+        for (const char* name : {"mobilenetv2_cifar10.amct.json", "mobilenetv2_cifar10.quark.py",
+                                 "mobilenetv2_cifar10.quark.float.onnx", "mobilenetv2_cifar10.onnxruntime.py",
+                                 "mobilenetv2_cifar10.layers.csv"})
             QVERIFY2(QFileInfo::exists(folder + QLatin1Char('/') + QLatin1String(name)), name);
         int noticed = 0;
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i) noticed += dialog.list()->topLevelItem(i)->childCount();
+        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
+            noticed += dialog.list()->topLevelItem(i)->childCount();
         QVERIFY(noticed >= 2);  // 4-bit weights are not Quark's
     }
 
     void oneThatFailsDoesNotKeepBackTheOthers() {
         const QString folder = m_folder.filePath(QStringLiteral("partly"));
-        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));  // a folder has the name of the file
+        // a folder has the name of the file
+        QDir().mkpath(folder + QStringLiteral("/mobilenetv2_cifar10.amct.json"));
         BatchExportDialog dialog(document(), m_window.get());
         dialog.folderLine()->setText(folder);
-        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i) dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
+        for (int i = 0; i < dialog.list()->topLevelItemCount(); ++i)
+            dialog.list()->topLevelItem(i)->setCheckState(0, Qt::Unchecked);
         dialog.setChecked("amct", true);
         dialog.setChecked("clika", true);
         QTimer::singleShot(200, [] {  // it asks before it overwrites
@@ -311,7 +353,8 @@ class InterchangeDialogsTest : public QObject {
         VerifyDialog dialog(document(), m_window.get());
         dialog.show();
         const QString none = m_folder.filePath(QStringLiteral("no_runtime"));
-        writeFileAtomically(none.toStdString(), "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
+        writeFileAtomically(none.toStdString(),
+                            "#!/bin/sh\necho \"No module named 'onnxruntime'\" >&2\nexit 3\n");
         std::filesystem::permissions(none.toStdString(), std::filesystem::perms::owner_all);
         dialog.pythonLine()->setText(none);
         QCOMPARE(QSettings().value(QStringLiteral("python")).toString(), none);
@@ -320,17 +363,21 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify_without");
         QCOMPARE(dialog.verdict(), QStringLiteral("The model could not be run."));
-        QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")), qPrintable(dialog.details()));
+        QVERIFY2(dialog.details().contains(QStringLiteral("pip install onnxruntime")),
+                 qPrintable(dialog.details()));
 
         dialog.pythonLine()->clear();
         QProcess python;
         python.start(QString::fromStdString(findPython().string()), {"-c", "import onnxruntime, numpy"});
-        if (!python.waitForFinished(60000) || python.exitCode() != 0) QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
+        if (!python.waitForFinished(60000) || python.exitCode() != 0)
+            QSKIP("Python with onnxruntime is not available (QUANTLOUPE_PYTHON)");
         dialog.start();
         QVERIFY(QTest::qWaitFor([&] { return !dialog.job()->running(); }, 600000));
         shoot(&dialog, "verify");
-        QVERIFY2(dialog.verdict() == QStringLiteral("Verified."), qPrintable(dialog.verdict() + dialog.details()));
-        const double here = dialog.here().split(' ').at(0).toDouble(), there = dialog.there().split(' ').at(0).toDouble();
+        QVERIFY2(dialog.verdict() == QStringLiteral("Verified."),
+                 qPrintable(dialog.verdict() + dialog.details()));
+        const double here = dialog.here().split(' ').at(0).toDouble(),
+                     there = dialog.there().split(' ').at(0).toDouble();
         QVERIFY(std::abs(here - 100 * *document().evaluation()->quantized->top1) < 0.005);
         QVERIFY(std::abs(here - there) <= 0.5);
     }
@@ -350,12 +397,16 @@ class InterchangeDialogsTest : public QObject {
     }  // and its end does not wait ten minutes
 
     void aDrawingOnPaperIsCutBetweenBoxes() {
-        QString svg = QStringLiteral("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"360\" height=\"5000\" viewBox=\"0 10 360 5000\">"
-                                     "<rect x=\"0\" y=\"10\" width=\"360\" height=\"5000\" fill=\"none\"/>");  // a frame round all of it
+        QString svg = QStringLiteral(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"360\" height=\"5000\" viewBox=\"0 10 360 "
+            "5000\">"
+            // a frame round all of it
+            "<rect x=\"0\" y=\"10\" width=\"360\" height=\"5000\" fill=\"none\"/>");
         std::vector<std::pair<double, double>> boxes;
         for (double y = 20; y < 4900; y += 73) {
             boxes.emplace_back(y, y + 60);
-            svg += QStringLiteral("<rect x=\"20\" y=\"%1\" width=\"300\" height=\"60\" fill=\"#ff0000\"/>").arg(y);
+            svg += QStringLiteral("<rect x=\"20\" y=\"%1\" width=\"300\" height=\"60\" fill=\"#ff0000\"/>")
+                       .arg(y);
         }
         PaperDrawing drawing(QByteArray(svg.toUtf8() + "</svg>"));
         QVERIFY(drawing.scale() > 0.5 && drawing.scale() < 1);
@@ -364,7 +415,8 @@ class InterchangeDialogsTest : public QObject {
         for (const double cut : drawing.cuts())
             for (const auto& [top, bottom] : boxes) {
                 const double at = cut / drawing.scale() + 10;
-                QVERIFY2(at <= top || at >= bottom, qPrintable(QStringLiteral("%1 cuts %2 to %3").arg(at).arg(top).arg(bottom)));
+                QVERIFY2(at <= top || at >= bottom,
+                         qPrintable(QStringLiteral("%1 cuts %2 to %3").arg(at).arg(top).arg(bottom)));
             }
         // Everything is painted: as many red pixels on all pages as in the drawing.
         double red = 0;
@@ -379,8 +431,10 @@ class InterchangeDialogsTest : public QObject {
             for (int y = 0; y < image.height(); ++y)
                 for (int x = 0; x < image.width(); ++x) red += 1 - qGreen(image.pixel(x, y)) / 255.0;
         }
-        const double expected = static_cast<double>(boxes.size()) * 300 * 60 * drawing.scale() * drawing.scale();
-        QVERIFY2(std::abs(red / expected - 1) < 0.01, qPrintable(QStringLiteral("%1 of %2").arg(red).arg(expected)));
+        const double expected =
+            static_cast<double>(boxes.size()) * 300 * 60 * drawing.scale() * drawing.scale();
+        QVERIFY2(std::abs(red / expected - 1) < 0.01,
+                 qPrintable(QStringLiteral("%1 of %2").arg(red).arg(expected)));
         QCOMPARE(PaperDrawing(QByteArray("<svg>")).pages(), std::size_t{0});
     }
 
@@ -393,9 +447,12 @@ class InterchangeDialogsTest : public QObject {
         QVERIFY(pdf.find("/Image") != std::string::npos);  // plots and the drawing
         QVERIFY2(pdf.size() < 10'000'000, qPrintable(QString::number(pdf.size())));
         const auto pages = QByteArray::fromStdString(pdf).count("/Type /Page\n");
-        QVERIFY2(pages >= 3 && pages <= 40, qPrintable(QString::number(pages)));  // a hundred layers, drawn and listed
+        // a hundred layers, drawn and listed
+        QVERIFY2(pages >= 3 && pages <= 40, qPrintable(QString::number(pages)));
         const QString folder = qEnvironmentVariable("QUANTLOUPE_SCREENSHOTS");
-        if (!folder.isEmpty()) QFile::copy(QString::fromStdString(file("net.report.pdf").string()), folder + QStringLiteral("/report.pdf"));
+        if (!folder.isEmpty())
+            QFile::copy(QString::fromStdString(file("net.report.pdf").string()),
+                        folder + QStringLiteral("/report.pdf"));
     }
 };
 

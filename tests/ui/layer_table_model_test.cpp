@@ -25,7 +25,8 @@ class LayerTableModelTest : public QObject {
                  QStringList({"Conv_0", "Relu_1", "Conv_2", "Relu_3", "Conv_4", "Relu_5"}));
         QCOMPARE(column(model, LayerTableModel::Op).join(QLatin1Char(' ')),
                  QStringLiteral("Conv Relu Conv Relu Conv Relu"));
-        // Without data, random inputs are used; an activation inside a unit has no value of its own, which is not the same as zero.
+        // Without data, random inputs are used; an activation inside a unit has no value of its own, which is
+        // not the same as zero.
         QVERIFY(document.evaluation()->randomInputs);
         QVERIFY(model.index(0, LayerTableModel::LocalQs).data(LayerTableModel::SortRole).toDouble() > 0);
         QCOMPARE(model.index(1, LayerTableModel::LocalQs).data().toString(), QStringLiteral("\u2013"));
@@ -39,8 +40,9 @@ class LayerTableModelTest : public QObject {
         const auto first = [&](int column) {
             return model.headerData(column, Qt::Horizontal, Qt::InitialSortOrderRole).value<Qt::SortOrder>();
         };
-        for (const int column : {LayerTableModel::LocalQs, LayerTableModel::CumulativeQs, LayerTableModel::LeaveOneOut,
-                                 LayerTableModel::Macs, LayerTableModel::Parameters})
+        for (const int column :
+             {LayerTableModel::LocalQs, LayerTableModel::CumulativeQs, LayerTableModel::LeaveOneOut,
+              LayerTableModel::Macs, LayerTableModel::Parameters})
             QCOMPARE(first(column), Qt::DescendingOrder);
         for (const int column : {LayerTableModel::Name, LayerTableModel::Sqnr, LayerTableModel::Cosine})
             QCOMPARE(first(column), Qt::AscendingOrder);
@@ -101,15 +103,22 @@ class LayerTableModelTest : public QObject {
     /// Whole parts of a name are left out from its beginning.
     void longNamesKeepTheirEnds() {
         const QFontMetrics metrics{QFont()};
-        const QString name = QStringLiteral("/features/features.0/features.0.1/BatchNormalization"), none = QStringLiteral("\u2026");
-        const auto shortened = [&](const QString& room) { return shortenedName(name, metrics, metrics.horizontalAdvance(room)); };
+        const QString name = QStringLiteral("/features/features.0/features.0.1/BatchNormalization"),
+                      none = QStringLiteral("\u2026");
+        const auto shortened = [&](const QString& room) {
+            return shortenedName(name, metrics, metrics.horizontalAdvance(room));
+        };
         QCOMPARE(shortened(name), name);
-        QCOMPARE(shortened(name.chopped(1)), none + QStringLiteral("/features.0/features.0.1/BatchNormalization"));
-        QCOMPARE(shortened(none + QStringLiteral("/s.0.1/BatchNormalization")), none + QStringLiteral("/BatchNormalization"));
+        QCOMPARE(shortened(name.chopped(1)),
+                 none + QStringLiteral("/features.0/features.0.1/BatchNormalization"));
+        QCOMPARE(shortened(none + QStringLiteral("/s.0.1/BatchNormalization")),
+                 none + QStringLiteral("/BatchNormalization"));
         // The last part alone is too long: its end.
         const int room = metrics.horizontalAdvance(none + QStringLiteral("ormalization"));
         const QString end = shortenedName(name, metrics, room);
-        QVERIFY2(end.startsWith(none) && end.size() > 5 && name.endsWith(end.mid(1)) && metrics.horizontalAdvance(end) <= room, qPrintable(end));
+        QVERIFY2(end.startsWith(none) && end.size() > 5 && name.endsWith(end.mid(1)) &&
+                     metrics.horizontalAdvance(end) <= room,
+                 qPrintable(end));
     }
 
   private:

@@ -36,7 +36,8 @@ class LayerViewsTest : public QObject {
         QCOMPARE(table()->filterLine()->text(), QStringLiteral("state:skipped"));
         openMenu();
         choose(QStringLiteral("Most weights first"));
-        QCOMPARE(rows(), (QStringList{QStringLiteral("Conv_0"), QStringLiteral("Conv_2"), QStringLiteral("Conv_4")}));
+        QCOMPARE(rows(),
+                 (QStringList{QStringLiteral("Conv_0"), QStringLiteral("Conv_2"), QStringLiteral("Conv_4")}));
         QCOMPARE(header()->sortIndicatorSection(), static_cast<int>(LayerTableModel::Parameters));
         QCOMPARE(header()->sortIndicatorOrder(), Qt::DescendingOrder);
         QVERIFY(entry(QStringLiteral("Most weights first"))->isChecked());
@@ -56,7 +57,8 @@ class LayerViewsTest : public QObject {
             QVERIFY(!table()->view()->isColumnHidden(view.column));
             // A term that is no term would be searched for as a word, and find nothing here.
             for (const QString& term : view.filter.split(QLatin1Char(' '), Qt::SkipEmptyParts))
-                QVERIFY2(term.contains(QLatin1Char(':')) || term.contains(QLatin1Char('<')) || term.contains(QLatin1Char('>')),
+                QVERIFY2(term.contains(QLatin1Char(':')) || term.contains(QLatin1Char('<')) ||
+                             term.contains(QLatin1Char('>')),
                          qPrintable(term));
         }
     }
@@ -76,7 +78,9 @@ class LayerViewsTest : public QObject {
 
         // Another window, another model; by a few letters.
         m_window = test::openWindow(
-            test::writeModel(m_folder, QString::fromLatin1(test::kChain).replace(QStringLiteral("chain ("), QStringLiteral("other (")),
+            test::writeModel(m_folder,
+                             QString::fromLatin1(test::kChain)
+                                 .replace(QStringLiteral("chain ("), QStringLiteral("other (")),
                              QStringLiteral("other.onnx")),
             {1400, 900});
         QVERIFY(m_window);
@@ -87,7 +91,8 @@ class LayerViewsTest : public QObject {
         QTest::keyClicks(palette->line(), QStringLiteral("my convo"));
         QTest::keyClick(palette->line(), Qt::Key_Return);
         QVERIFY(QTest::qWaitFor([&] { return rows().size() == 3; }, 5000));
-        QCOMPARE(rows(), (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"), QStringLiteral("Conv_0")}));
+        QCOMPARE(rows(),
+                 (QStringList{QStringLiteral("Conv_4"), QStringLiteral("Conv_2"), QStringLiteral("Conv_0")}));
         QVERIFY(table()->view()->isColumnHidden(LayerTableModel::Sqnr));
         QCOMPARE(m_window->workTabs()->currentTab(), static_cast<int>(WorkTabs::Layers));  // where it is seen
     }
@@ -106,7 +111,8 @@ class LayerViewsTest : public QObject {
         menu()->save();
         save(QStringLiteral("Skipped"));
         QCOMPARE(savedViews().size(), 1);
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("Skipped")), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("Skipped")),
+                 qPrintable(m_window->messageBar()->text()));
         menu()->save();
         save(QStringLiteral("  "));
         QCOMPARE(savedViews().size(), 1);
@@ -131,15 +137,20 @@ class LayerViewsTest : public QObject {
 
     void brokenEntriesArePassedOver() {
         const QString key = QStringLiteral("layerTable/views");
-        const QStringList broken{QStringLiteral("{"), QStringLiteral("7"), json("{'name': 'no filter', 'sort': '#'}"),
+        const QStringList broken{QStringLiteral("{"), QStringLiteral("7"),
+                                 json("{'name': 'no filter', 'sort': '#'}"),
                                  json("{'name': '', 'filter': '', 'sort': '#'}"),
                                  json("{'name': 'strange', 'filter': '', 'sort': 'a column of later'}")};
-        const QString good = json("{'name': 'good', 'filter': 'op:Relu', 'sort': 'layer', 'hidden': ['SQNR', 'later', 'layer', 3]}");
-        QSettings().setValue(key, broken + QStringList{good, QString(good).replace(QStringLiteral("Relu"), QStringLiteral("Conv"))});
+        const QString good = json(
+            "{'name': 'good', 'filter': 'op:Relu', 'sort': 'layer', 'hidden': ['SQNR', 'later', 'layer', "
+            "3]}");
+        QSettings().setValue(key, broken + QStringList{good, QString(good).replace(QStringLiteral("Relu"),
+                                                                                   QStringLiteral("Conv"))});
         const QList<LayerView> views = savedViews();
         QCOMPARE(views.size(), 1);  // duplicate names are ignored
         QCOMPARE(views.front().filter, QStringLiteral("op:Relu"));
-        QCOMPARE(*views.front().hidden, QList<int>{LayerTableModel::Sqnr});  // the name column is always visible
+        // the name column is always visible
+        QCOMPARE(*views.front().hidden, QList<int>{LayerTableModel::Sqnr});
         removeView(QStringLiteral("good"));
         QCOMPARE(QSettings().value(key).toStringList(), broken);  // unreadable settings are not deleted
         QSettings().setValue(key, QVariantMap{{QStringLiteral("x"), 1}});
@@ -150,7 +161,9 @@ class LayerViewsTest : public QObject {
     }
 
   private:
-    static QString json(const char* text) { return QString::fromLatin1(text).replace(QLatin1Char('\''), QLatin1Char('"')); }
+    static QString json(const char* text) {
+        return QString::fromLatin1(text).replace(QLatin1Char('\''), QLatin1Char('"'));
+    }
     LayerTable* table() { return m_window->layerTable(); }
     LayerViewMenu* menu() { return table()->views(); }
     QHeaderView* header() { return table()->view()->horizontalHeader(); }
@@ -181,7 +194,8 @@ class LayerViewsTest : public QObject {
     /// Types the name and presses Enter.
     void save(const QString& name) {
         QInputDialog* dialog = nullptr;
-        QVERIFY(QTest::qWaitFor([&] { return (dialog = m_window->findChild<QInputDialog*>()) && dialog->isVisible(); }, 5000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return (dialog = m_window->findChild<QInputDialog*>()) && dialog->isVisible(); }, 5000));
         auto* line = dialog->findChild<QLineEdit*>();
         line->selectAll();
         QTest::keyClicks(line, name);

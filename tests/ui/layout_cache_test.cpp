@@ -47,12 +47,14 @@ class LayoutCacheTest : public QObject {
 
     void aFolderThatCannotBeMadeIsNoError() {
         writeFileAtomically(m_folder->path().toStdString() + "/file", "in the way");
-        const Picture picture = layoutWithCache(*test::blockModel(3), {}, {}, m_folder->path().toStdString() + "/file/layouts", 0);
+        const Picture picture = layoutWithCache(*test::blockModel(3), {}, {},
+                                                m_folder->path().toStdString() + "/file/layouts", 0);
         QVERIFY(!picture.edges[0].points.empty());
     }
 
     void theOldestGo() {
-        for (std::size_t blocks = 1; blocks <= kMostLayouts + 5; ++blocks) layoutWithCache(*test::blockModel(blocks), {}, {}, m_path, 0);
+        for (std::size_t blocks = 1; blocks <= kMostLayouts + 5; ++blocks)
+            layoutWithCache(*test::blockModel(blocks), {}, {}, m_path, 0);
         QCOMPARE(files().size(), kMostLayouts);
     }
 
@@ -67,7 +69,8 @@ class LayoutCacheTest : public QObject {
     std::vector<std::filesystem::path> files() const {
         std::vector<std::filesystem::path> found;
         if (std::filesystem::exists(m_path))
-            for (const auto& entry : std::filesystem::directory_iterator(m_path)) found.push_back(entry.path());
+            for (const auto& entry : std::filesystem::directory_iterator(m_path))
+                found.push_back(entry.path());
         return found;
     }
     std::unique_ptr<QTemporaryDir> m_folder;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole window: opening valid, invalid and partly valid files; panels, table and graph stay in sync.
-#include "main_window.h"
+#include "window/main_window.h"
 
 #include <QSettings>
 #include <QTabBar>
 #include <QTest>
 #include <QToolButton>
 
-#include "recent_files.h"
+#include "document/recent_files.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -16,9 +16,7 @@ using namespace quantloupe::ui;
 class MainWindowTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-    }
+    void initTestCase() { test::keepSettingsIn(m_folder); }
     void init() {
         m_window = std::make_unique<MainWindow>();
         m_window->setAskBeforeClosing(false);
@@ -100,11 +98,14 @@ class MainWindowTest : public QObject {
         QCoreApplication::processEvents();
         const auto* tabs = m_window->workTabs()->findChild<QTabBar*>();
         QVERIFY(tabs);
-        QVERIFY2(tabs->tabRect(tabs->count() - 1).right() <= tabs->width(),
-                 qPrintable(QStringLiteral("%1 of %2").arg(tabs->tabRect(tabs->count() - 1).right()).arg(tabs->width())));
+        QVERIFY2(
+            tabs->tabRect(tabs->count() - 1).right() <= tabs->width(),
+            qPrintable(
+                QStringLiteral("%1 of %2").arg(tabs->tabRect(tabs->count() - 1).right()).arg(tabs->width())));
         for (const QToolButton* arrow : tabs->findChildren<QToolButton*>()) QVERIFY(!arrow->isVisible());
         const QLineEdit* filter = m_window->layerTable()->filterLine();
-        QVERIFY(filter->mapTo(m_window.get(), QPoint()).x() >= tabs->mapTo(m_window.get(), QPoint(tabs->width(), 0)).x());
+        QVERIFY(filter->mapTo(m_window.get(), QPoint()).x() >=
+                tabs->mapTo(m_window.get(), QPoint(tabs->width(), 0)).x());
         // With the history open there is even less room: nothing overlaps.
         m_window->historyPanel()->parentWidget()->show();
         QTest::qWait(50);
@@ -112,7 +113,8 @@ class MainWindowTest : public QObject {
         const auto parts = head->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
         for (const QWidget* one : parts)
             for (const QWidget* other : parts)
-                QVERIFY2(one == other || one->isHidden() || other->isHidden() || !one->geometry().intersects(other->geometry()),
+                QVERIFY2(one == other || one->isHidden() || other->isHidden() ||
+                             !one->geometry().intersects(other->geometry()),
                          qPrintable(one->accessibleName() + one->metaObject()->className()));
     }
 

@@ -14,7 +14,9 @@ using namespace quantloupe::ui;
 
 namespace {
 
-std::vector<std::optional<double>> values(std::initializer_list<double> list) { return {list.begin(), list.end()}; }
+std::vector<std::optional<double>> values(std::initializer_list<double> list) {
+    return {list.begin(), list.end()};
+}
 
 }  // namespace
 
@@ -92,7 +94,9 @@ class OverlayTest : public QObject {
         QCOMPARE(canvas()->overlay().valueOf(node("/head/Conv")), std::optional(1.0));
         QCOMPARE(canvas()->overlay().valueOf(node("/blocks/0/Add")), std::nullopt);
         QVERIFY(canvas()->scale().logarithmic);
-        const auto heat = [&](const char* name) { return canvas()->looks()[*canvas()->index().boxOf(node(name))].heat; };
+        const auto heat = [&](const char* name) {
+            return canvas()->looks()[*canvas()->index().boxOf(node(name))].heat;
+        };
         QVERIFY(std::abs(heat("/blocks/0/conv/Conv") - 0.25) < 1e-9);
         QCOMPARE(heat("/blocks/3/conv/Conv"), 1.0);
     }
@@ -104,7 +108,9 @@ class OverlayTest : public QObject {
         config.layers["/blocks/1/conv/Conv"].weightBits = 6;
         QVERIFY(m_window->document()->edit({config, QStringLiteral("bits"), {}}));
         QVERIFY(QTest::qWaitFor([&] { return !m_window->document()->job()->busy(); }, 20000));
-        const auto text = [&](const char* name) { return canvas()->looks()[*canvas()->index().boxOf(node(name))].number; };
+        const auto text = [&](const char* name) {
+            return canvas()->looks()[*canvas()->index().boxOf(node(name))].number;
+        };
         QCOMPARE(text("/blocks/0/conv/Conv"), QStringLiteral("4/8"));
         QCOMPARE(text("/blocks/1/conv/Conv"), QStringLiteral("6/8"));
         QCOMPARE(text("/blocks/1/Add"), QStringLiteral("8"));
@@ -115,20 +121,22 @@ class OverlayTest : public QObject {
         const auto box = canvas()->index().boxOf(node("/blocks/0/Add"));
         QVERIFY(canvas()->looks()[*box].noValue);
         QCOMPARE(canvas()->looks()[*box].heat, -1.0);
-        const QString why =
-            whyNoValue(*m_window->document(), m_window->document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
+        const QString why = whyNoValue(
+            *m_window->document(), m_window->document()->layer(node("/blocks/0/Add")), Metric::RangeRatio);
         QVERIFY2(why.contains("no constant weight"), qPrintable(why));
         // Every metric gives a reason exactly where it gives no value.
         for (const Metric metric : kMetrics) {
             if (metric == Metric::None) continue;
-            const Overlay overlay = overlayOf(m_window->document()->layers(), canvas()->reference().layers(), metric, {});
+            const Overlay overlay =
+                overlayOf(m_window->document()->layers(), canvas()->reference().layers(), metric, {});
             for (const LayerResult& layer : m_window->document()->layers())
                 QCOMPARE(whyNoValue(*m_window->document(), &layer, metric).isEmpty(),
                          overlay.valueOf(layer.node).has_value());
         }
     }
 
-    /// Where one row is too narrow the states take two or three or stand below the scale, down to the narrowest window.
+    /// Where one row is too narrow the states take two or three or stand below the scale, down to the
+    /// narrowest window.
     void aNarrowLegendLosesNoState() {
         const QFont font = m_window->graphView()->legend()->font();
         const Theme& colours = theme(false);
@@ -138,7 +146,9 @@ class OverlayTest : public QObject {
         for (const double share : {1.0, 0.9, 0.8, 0.75, 0.62, 0.5, 0.4}) {
             const double room = whole.width() * share;
             const QSizeF size = legendSize(font, true, room);
-            QVERIFY2(size.width() <= room, qPrintable(QStringLiteral("%1 in %2").arg(size.width()).arg(room)));  // no word is cut off
+            // no word is cut off
+            QVERIFY2(size.width() <= room,
+                     qPrintable(QStringLiteral("%1 in %2").arg(size.width()).arg(room)));
             QImage image(size.toSize(), QImage::Format_RGB32);
             image.fill(Qt::white);
             QPainter painter(&image);
@@ -149,18 +159,21 @@ class OverlayTest : public QObject {
             for (int y = 0; y < image.height(); ++y)
                 for (int x = 0; x < image.width(); ++x) seen.insert(image.pixel(x, y));
             for (const QColor& state : {colours.io, colours.quantized, colours.inFloat, colours.folded})
-                QVERIFY2(seen.contains(state.rgb()), qPrintable(QStringLiteral("%1 at %2").arg(state.name()).arg(share)));
+                QVERIFY2(seen.contains(state.rgb()),
+                         qPrintable(QStringLiteral("%1 at %2").arg(state.name()).arg(share)));
         }
     }
 
     /// The layers covered by a rule preview are described next to the boxes, not on them.
     void theBannerCoversNoBoxOfAWholeGraph() {
         canvas()->fitAll();
-        canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true), QStringLiteral("all of it"));
+        canvas()->setPreview(NodeSet(m_window->document()->graph()->nodeCount(), true),
+                             QStringLiteral("all of it"));
         const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
         QVERIFY(banner && banner->isVisible());
         for (const PictureNode& box : canvas()->picture()->nodes)
-            QVERIFY2(!canvas()->transform().toView(toRectF(box.box)).intersects(banner->geometry()), box.title.c_str());
+            QVERIFY2(!canvas()->transform().toView(toRectF(box.box)).intersects(banner->geometry()),
+                     box.title.c_str());
         canvas()->clearPreview();
     }
 
@@ -173,7 +186,8 @@ class OverlayTest : public QObject {
         QTest::mousePress(legend, Qt::LeftButton, {}, worst);
         QTest::mouseMove(legend, half);
         QTest::mouseRelease(legend, Qt::LeftButton, {}, half);
-        QVERIFY2(std::abs(canvas()->scale().worst - 4) < 0.2, qPrintable(QString::number(canvas()->scale().worst)));
+        QVERIFY2(std::abs(canvas()->scale().worst - 4) < 0.2,
+                 qPrintable(QString::number(canvas()->scale().worst)));
         QVERIFY(canvas()->scale().clipped);
         QCOMPARE(canvas()->looks()[*canvas()->index().boxOf(node("/blocks/2/conv/Conv"))].heat, 1.0);
         QTest::mouseDClick(legend, Qt::LeftButton, {}, half);
@@ -190,7 +204,8 @@ class OverlayTest : public QObject {
         QVERIFY(whyNoValue(*document, document->layer(NodeId(0)), Metric::Difference).contains("only one"));
         QCOMPARE(m_window->graphView()->legend()->nothing(), QStringLiteral("one configuration so far"));
         std::vector<double> before;
-        for (const LayerResult& layer : document->layers()) before.push_back(layer.cumulative ? layer.cumulative->qs : -1);
+        for (const LayerResult& layer : document->layers())
+            before.push_back(layer.cumulative ? layer.cumulative->qs : -1);
         document->select(node("/stem/Conv"));
         document->toggleSelection();
         QVERIFY(QTest::qWaitFor([&] { return !document->job()->busy(); }, 20000));
@@ -210,7 +225,9 @@ class OverlayTest : public QObject {
 
   private:
     GraphCanvas* canvas() const { return m_window->graphView()->canvas(); }
-    NodeId node(const char* name) const { return m_window->document()->graph()->findNode(name).value_or(NodeId()); }
+    NodeId node(const char* name) const {
+        return m_window->document()->graph()->findNode(name).value_or(NodeId());
+    }
 
     QTemporaryDir m_folder;
     std::filesystem::path m_path;

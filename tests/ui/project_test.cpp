@@ -7,9 +7,9 @@
 
 #include "base/atomic_file.h"
 #include "data/numpy_file.h"
-#include "main_window.h"
-#include "recent_files.h"
+#include "document/recent_files.h"
 #include "ui_test_support.h"
+#include "window/main_window.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -18,14 +18,13 @@ namespace fs = std::filesystem;
 class ProjectTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_settings);
-    }
+    void initTestCase() { test::keepSettingsIn(m_settings); }
     void init() {
         m_folder = std::make_unique<QTemporaryDir>();
         m_window = makeWindow();
         std::vector<float> values(16 * 128);
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1;
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<float>((i * 37) % 101) / 50.0f - 1;
         saveNpz({{"X", Constant::fromFloats({16, 2, 8, 8}, values)}}, file("data.npz"));
         m_window->open({test::writeModel(*m_folder), file("data.npz"), {}, {}});
         QVERIFY(waitUntilMeasured());
@@ -54,7 +53,8 @@ class ProjectTest : public QObject {
         QVERIFY(waitUntilMeasured());
         QVERIFY(document().config() == config);
         QVERIFY(document().layer(node("Conv_0"))->state == LayerState::Skipped);
-        QCOMPARE(document().history().entries().size(), std::size_t(2));  // evaluated again, with a known result
+        // evaluated again, with a known result
+        QCOMPARE(document().history().entries().size(), std::size_t(2));
         QCOMPARE(document().history().baseline(), document().history().entries()[0].version);
         QCOMPARE(document().selection(), std::vector{node("Relu_3")});
         QCOMPARE(m_window->layerTable()->filterLine()->text(), QStringLiteral("op:relu"));
@@ -115,10 +115,13 @@ class ProjectTest : public QObject {
     void theHistoryShowsTheDifferenceToTheBaseline() {
         toggle("Conv_0");
         const QAbstractItemModel* model = m_window->historyPanel()->view()->model();
-        QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(), QStringLiteral("vs. float"));
+        QCOMPARE(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString(),
+                 QStringLiteral("vs. float"));
         document().pinBaseline(0);
-        QVERIFY(model->headerData(HistoryModel::Difference, Qt::Horizontal).toString().contains(QChar(0x2691)));
-        QCOMPARE(model->index(1, HistoryModel::Difference).data().toString(), QStringLiteral("+") + formatDecibel(0));
+        QVERIFY(
+            model->headerData(HistoryModel::Difference, Qt::Horizontal).toString().contains(QChar(0x2691)));
+        QCOMPARE(model->index(1, HistoryModel::Difference).data().toString(),
+                 QStringLiteral("+") + formatDecibel(0));
         QVERIFY(model->index(1, HistoryModel::Change).data().toString().startsWith(QChar(0x2691)));
         document().pinBaseline(0);
         QVERIFY(document().history().baseline().empty());
@@ -136,7 +139,9 @@ class ProjectTest : public QObject {
         m_window->open({file("a.quantloupe"), {}, {}, {}});
         QVERIFY(QTest::qWaitFor([this] { return document().hasModel(); }, 20000));
         const QString text = m_window->messageBar()->text();
-        QVERIFY2(text.contains(QStringLiteral("The model changed")) && text.contains(QStringLiteral("Sigmoid_2")), qPrintable(text));
+        QVERIFY2(
+            text.contains(QStringLiteral("The model changed")) && text.contains(QStringLiteral("Sigmoid_2")),
+            qPrintable(text));
         QVERIFY(waitUntilMeasured());
         QVERIFY(document().layer(node("Conv_3"))->state == LayerState::Skipped);
         QVERIFY(document().history().entries().front().otherModel);
@@ -155,7 +160,8 @@ class ProjectTest : public QObject {
         QVERIFY(document().saveProject(file("a.quantloupe")));
         fs::remove(file("chain.onnx"));
         m_window->openDropped(qpath("a.quantloupe"));
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("does not exist")), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("does not exist")),
+                 qPrintable(m_window->messageBar()->text()));
     }
 
     void dataThatIsGoneStaysInTheProject() {
@@ -192,7 +198,8 @@ class ProjectTest : public QObject {
         const QuantizationConfig config = crash();
         m_window = makeWindow();
         m_window->enableRecovery(recovery());
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("a.quantloupe")), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("a.quantloupe")),
+                 qPrintable(m_window->messageBar()->text()));
         // A model that is opened meanwhile does not make the offer go away.
         QVERIFY(test::openAndWait(document(), file("chain.onnx")));
         QVERIFY(m_window->messageBar()->acceptButton()->isVisible());
@@ -303,7 +310,8 @@ class ProjectTest : public QObject {
     }
     int copies() const {
         int count = 0;
-        for (const auto& entry : fs::directory_iterator(recovery())) count += entry.path().extension() == ".quantloupe";
+        for (const auto& entry : fs::directory_iterator(recovery()))
+            count += entry.path().extension() == ".quantloupe";
         return count;
     }
     /// Makes a change, waits for the recovery copy, and keeps it as if the program were killed.
@@ -314,7 +322,11 @@ class ProjectTest : public QObject {
         toggle("Conv_0");
         toggle("Conv_2");
         const QuantizationConfig config = document().config();
-        if (!QTest::qWaitFor([&] { return !written.empty() && loadProject(m_window->autosave()->file()).config == config; }, 5000))
+        if (!QTest::qWaitFor(
+                [&] {
+                    return !written.empty() && loadProject(m_window->autosave()->file()).config == config;
+                },
+                5000))
             return {};
         fs::copy(m_window->autosave()->file(), recovery() / "left.quantloupe");
         m_window.reset();

@@ -18,7 +18,8 @@ class QueueTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                    QStringLiteral("b_blue"));
     }
     void init() {
         QSettings().clear();
@@ -89,10 +90,12 @@ class QueueTest : public QObject {
         int before = 1000, changes = 0;
         for (double now = 0; now < 40; now += 0.1) {
             const double noise = 1 + 0.2 * ((static_cast<int>(now * 10) * 37 % 11) / 5.0 - 1);
-            left.progress(QStringLiteral("calibrating"), static_cast<std::size_t>(std::min(999.0, now * 25 * noise)), 1000, now);
+            left.progress(QStringLiteral("calibrating"),
+                          static_cast<std::size_t>(std::min(999.0, now * 25 * noise)), 1000, now);
             const auto shown = left.shown(now);
             if (!shown) continue;
-            QVERIFY2(*shown <= before, qPrintable(QStringLiteral("%1 after %2 at %3").arg(*shown).arg(before).arg(now)));
+            QVERIFY2(*shown <= before,
+                     qPrintable(QStringLiteral("%1 after %2 at %3").arg(*shown).arg(before).arg(now)));
             changes += *shown != before;
             before = *shown;
         }
@@ -134,7 +137,8 @@ class QueueTest : public QObject {
         QVERIFY(finished.wait(20000));
         QCOMPARE(document().evaluation()->quantized->top1.value_or(-1), 1.0);
         // Paused time does not count.
-        QVERIFY2(finished.front().front().toDouble() < 0.3 + 0.2, qPrintable(finished.front().front().toString()));
+        QVERIFY2(finished.front().front().toDouble() < 0.3 + 0.2,
+                 qPrintable(finished.front().front().toString()));
     }
 
     void theButtonOfTheLineDoesTheSame() {
@@ -156,11 +160,15 @@ class QueueTest : public QObject {
         document().edit(skipType(document().config(), "Gemm"));
         QSignalSpy exported(job(), &EvaluationJob::exported);
         for (int i = 0; i < 2; ++i)
-            job()->runExport(QStringLiteral("a file"), [](Session&, const CancelToken&) { return QStringLiteral("written"); });
+            job()->runExport(QStringLiteral("a file"),
+                             [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         int answered = 0;
-        job()->ask(QStringLiteral("anything"), [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
-        QVERIFY2(QTest::qWaitFor([&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
-                 qPrintable(m_status->text()));
+        job()->ask(QStringLiteral("anything"),
+                   [&](Session&, const CancelToken&) { return [&] { ++answered; }; });
+        QVERIFY2(
+            QTest::qWaitFor(
+                [&] { return m_status->text().endsWith(QStringLiteral("then 2 exports, a query")); }, 5000),
+            qPrintable(m_status->text()));
         QCOMPARE(exported.size(), 0);
         job()->setPaused(false);
         QVERIFY(QTest::qWaitFor([&] { return exported.size() == 2 && answered == 1; }, 20000));
@@ -172,7 +180,8 @@ class QueueTest : public QObject {
         const EvaluationPtr before = document().evaluation();
         document().edit(skipType(document().config(), "Gemm"));
         QSignalSpy cancelled(job(), &EvaluationJob::evaluationCancelled);
-        job()->runExport(QStringLiteral("a file"), [](Session&, const CancelToken&) { return QStringLiteral("written"); });
+        job()->runExport(QStringLiteral("a file"),
+                         [](Session&, const CancelToken&) { return QStringLiteral("written"); });
         QSignalSpy exported(job(), &EvaluationJob::exported);
         QTest::qWait(100);
         QTest::keyClick(m_window.get(), Qt::Key_Escape);
@@ -204,7 +213,8 @@ class QueueTest : public QObject {
     void closingTheWindowWhileHeldHangsNobody() {
         job()->setPaused(true);
         document().edit(skipType(document().config(), "Gemm"));
-        job()->ask(QStringLiteral("anything"), [](Session&, const CancelToken&) { return std::function<void()>(); });
+        job()->ask(QStringLiteral("anything"),
+                   [](Session&, const CancelToken&) { return std::function<void()>(); });
         QTest::qWait(100);
         QElapsedTimer clock;
         clock.start();
@@ -226,7 +236,9 @@ class QueueTest : public QObject {
         document().evaluate();
         QVERIFY(finished.wait(20000));
         QTest::keyClick(m_window.get(), Qt::Key_P);
-        QVERIFY(QTest::qWaitFor([&] { return m_status->rightText().startsWith(QStringLiteral("Paused \u00b7 while idle")); }, 5000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return m_status->rightText().startsWith(QStringLiteral("Paused \u00b7 while idle")); },
+            5000));
         QTest::qWait(300);
         QVERIFY(!document().layer(NodeId(0))->leaveOneOut);
         QPushButton* resume = button("Resume");

@@ -10,6 +10,7 @@
 #include "colour_data.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
+#include "dialogs/preprocess_dialog.h"
 #include "models/config_difference.h"
 #include "models/headline.h"
 #include "models/layer_table_model.h"
@@ -21,7 +22,6 @@
 #include "panels/range_view.h"
 #include "panels/suggestion_section.h"
 #include "panels/summary_bar.h"
-#include "preprocess_dialog.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -41,7 +41,8 @@ class ResultsTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                    QStringLiteral("b_blue"));
     }
     void init() {
         m_document = std::make_unique<Document>();
@@ -61,7 +62,8 @@ class ResultsTest : public QObject {
         QCOMPARE(steps.front().value, 1.0);
         QCOMPARE(steps.back().value, 0.5);
         // Only the step that quantizes the weights loses half the accuracy.
-        const auto weights = std::ranges::find_if(steps, [](const WaterfallStep& s) { return s.name.contains(QStringLiteral("eights")); });
+        const auto weights = std::ranges::find_if(
+            steps, [](const WaterfallStep& s) { return s.name.contains(QStringLiteral("eights")); });
         QVERIFY(weights != steps.end());
         QCOMPARE(weights->changeText, QStringLiteral("\u221250.0"));
         QVERIFY(!panel.stale());
@@ -96,37 +98,47 @@ class ResultsTest : public QObject {
         const auto blue = m_document->evaluation()->quantized->samples / 2;
         QCOMPARE(model->rowCount(), static_cast<int>(blue));
         for (int i = 0; i < model->rowCount(); ++i) {
-            QVERIFY(model->index(i, 0).data(FlippedModel::SampleRole).toString().startsWith(QStringLiteral("b_blue/")));
+            QVERIFY(model->index(i, 0)
+                        .data(FlippedModel::SampleRole)
+                        .toString()
+                        .startsWith(QStringLiteral("b_blue/")));
             QCOMPARE(model->index(i, 0).data().toString(), QStringLiteral("b_blue \u2192 a_green"));
         }
         // The thumbnail loads later, and it is blue.
-        QVERIFY(waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
-        const QColor pixel = model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(1, 1);
+        QVERIFY(
+            waitFor([&] { return !model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().isNull(); }));
+        const QColor pixel =
+            model->index(0, 0).data(Qt::DecorationRole).value<QPixmap>().toImage().pixelColor(1, 1);
         QVERIFY(pixel.blue() > 100 && pixel.green() == 0);
-        QTest::mouseClick(panel.view()->viewport(), Qt::LeftButton, {}, panel.view()->visualRect(model->index(0, 0)).center());
+        QTest::mouseClick(panel.view()->viewport(), Qt::LeftButton, {},
+                          panel.view()->visualRect(model->index(0, 0)).center());
         QVERIFY(waitFor([&] { return panel.divergence().has_value(); }));
-        QCOMPARE(panel.divergence()->sample.name, model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
+        QCOMPARE(panel.divergence()->sample.name,
+                 model->index(0, 0).data(FlippedModel::SampleRole).toString().toStdString());
     }
 
     void theComparisonOfTwoConfigurationsIsDescribed() {
         QuantizationConfig finer = m_document->config();
         finer.quantization.weight.bits = 8;
         m_document->edit({finer, QStringLiteral("Finer"), {}});
-        QVERIFY(waitFor([&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        QVERIFY(waitFor(
+            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
         HistoryPanel panel(m_document.get());
         panel.resize(420, 900);
         panel.show();
         const QuantizationConfig before = m_document->config();
         QTableView* view = panel.view();
         const auto click = [&](int row, Qt::KeyboardModifiers keys) {
-            QTest::mouseClick(view->viewport(), Qt::LeftButton, keys, view->visualRect(view->model()->index(row, 0)).center());
+            QTest::mouseClick(view->viewport(), Qt::LeftButton, keys,
+                              view->visualRect(view->model()->index(row, 0)).center());
         };
         click(1, Qt::ControlModifier);
         click(0, Qt::ControlModifier);
         QVERIFY(m_document->config() == before);  // gathering goes nowhere
         const auto half = m_document->evaluation()->quantized->samples / 2;
         QVERIFY(waitFor([&] { return panel.comparison().contains(QStringLiteral("fixed")); }));
-        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)), qPrintable(panel.comparison()));
+        QVERIFY2(panel.comparison().contains(QStringLiteral("+50.0 points, %1 images fixed").arg(half)),
+                 qPrintable(panel.comparison()));
         bool told = false;
         for (const QLabel* label : panel.findChildren<QLabel*>())
             told = told || label->text() == QStringLiteral("weight bits: 4 \u2192 8");
@@ -144,7 +156,8 @@ class ResultsTest : public QObject {
         b.layers["Gemm_4"].comment = "no matter";
         b = skipLayers(b, {"Conv_0"}).next;
         const QStringList lines = configDifference(a, b);
-        QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")), qPrintable(lines.join(QLatin1Char('|'))));
+        QVERIFY2(lines.contains(QStringLiteral("weight per channel: off \u2192 on")),
+                 qPrintable(lines.join(QLatin1Char('|'))));
         QVERIFY(lines.contains(QStringLiteral("rounding: nearest \u2192 adaround")));
         QVERIFY(lines.contains(QStringLiteral("Gemm_4: network settings \u2192 8-bit weights")));
         QVERIFY(lines.filter(QStringLiteral("now in float")).size() == 1);
@@ -173,7 +186,8 @@ class ResultsTest : public QObject {
         m_document->edit(skipType(m_document->config(), "Gemm"));
         QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
         bool told = false;
-        for (const QLabel* label : bar.findChildren<QLabel*>()) told = told || label->text() == QStringLiteral("+50.0 vs. \u2691");
+        for (const QLabel* label : bar.findChildren<QLabel*>())
+            told = told || label->text() == QStringLiteral("+50.0 vs. \u2691");
         QVERIFY(told);
         QVERIFY(m_document->reference().baselineLayer(NodeId(0)) != nullptr);
     }
@@ -186,14 +200,18 @@ class ResultsTest : public QObject {
         evaluation.quantized->sqnrDb = INFINITY;
         Headline line = headlineOf(&evaluation, true);
         QVERIFY(line.neutral);
-        QVERIFY2(line.note.startsWith(QStringLiteral("Nothing is quantized")) && line.note.contains(QStringLiteral("2 samples")), qPrintable(line.note));
+        QVERIFY2(line.note.startsWith(QStringLiteral("Nothing is quantized")) &&
+                     line.note.contains(QStringLiteral("2 samples")),
+                 qPrintable(line.note));
         QVERIFY(!line.value.contains(QStringLiteral("100")));
 
         evaluation.counts.quantized = 1;
         evaluation.quantized->sqnrDb = 31.5;
         line = headlineOf(&evaluation, true);
         QVERIFY(line.neutral);
-        QVERIFY2(line.value.contains(QStringLiteral("31.5")) && line.note == QStringLiteral("SQNR \u00b7 2 samples"), qPrintable(line.note));
+        QVERIFY2(line.value.contains(QStringLiteral("31.5")) &&
+                     line.note == QStringLiteral("SQNR \u00b7 2 samples"),
+                 qPrintable(line.note));
 
         evaluation.quantized->samples = 100;
         line = headlineOf(&evaluation, true);
@@ -209,7 +227,13 @@ class ResultsTest : public QObject {
 
     void theFrontIsOfThoseThatNoneBeats() {
         std::vector<TradeOffPoint> points;
-        for (const auto& [cost, value] : {std::pair{0.0, 50.0}, {1.0, 60.0}, {1.0, 55.0}, {2.0, 58.0}, {3.0, 90.0}, {3.0, 90.0}, {4.0, 80.0}})
+        for (const auto& [cost, value] : {std::pair{0.0, 50.0},
+                                          {1.0, 60.0},
+                                          {1.0, 55.0},
+                                          {2.0, 58.0},
+                                          {3.0, 90.0},
+                                          {3.0, 90.0},
+                                          {4.0, 80.0}})
             points.push_back({cost, value, {}, false, false, points.size()});
         QCOMPARE(paretoFront(points), (std::vector<std::size_t>{0, 1, 4}));
         QVERIFY(paretoFront({}).empty());
@@ -218,7 +242,8 @@ class ResultsTest : public QObject {
     void aPointOfThePlotGoesThere() {
         const QuantizationConfig coarse = m_document->config();
         m_document->edit(skipType(coarse, "Gemm"));
-        QVERIFY(waitFor([&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
+        QVERIFY(waitFor(
+            [&] { return m_document->history().entries().size() == 3 && !m_document->job()->busy(); }));
         HistoryPanel panel(m_document.get());
         panel.resize(420, 900);
         panel.show();
@@ -241,7 +266,8 @@ class ResultsTest : public QObject {
         QVERIFY(waitFor([&] { return panel.log()->rowCount() == 1; }));
         QCOMPARE(panel.log()->index(0, EvaluationLog::What).data().toString(), QStringLiteral("It's odd"));
         panel.view()->selectRow(0);
-        for (auto* button : panel.head()->findChildren<QPushButton*>()) QTest::mouseClick(button, Qt::LeftButton);
+        for (auto* button : panel.head()->findChildren<QPushButton*>())
+            QTest::mouseClick(button, Qt::LeftButton);
         const QString command = QApplication::clipboard()->text();
         QVERIFY2(command.startsWith(QStringLiteral("quantloupe-cli analyze ")), qPrintable(command));
         // The options match the evaluated configuration: they are parsed by the engine's own reader.
@@ -270,7 +296,8 @@ class ResultsTest : public QObject {
         // Equalization does not help here, because W's rows share their large weight. It is not suggested.
         for (const Suggestion& suggestion : section.suggestions()) QVERIFY(suggestion.gain > 0);
         for (auto* button : section.findChildren<QPushButton*>())
-            if (button->accessibleName() == QStringLiteral("Try: ") + best.title) QTest::mouseClick(button, Qt::LeftButton);
+            if (button->accessibleName() == QStringLiteral("Try: ") + best.title)
+                QTest::mouseClick(button, Qt::LeftButton);
         QVERIFY(m_document->config() == best.edit.next);
         QVERIFY(waitFor([&] { return !m_document->evaluating(); }));
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 1.0);
@@ -281,20 +308,24 @@ class ResultsTest : public QObject {
         Document swapped;
         // The labels the wrong way round: always wrong.
         QVERIFY(test::openColours(swapped, m_folder,
-                                  test::writeColours(m_folder, QStringLiteral("swapped"), QStringLiteral("z"), QStringLiteral("a"))));
+                                  test::writeColours(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
+                                                     QStringLiteral("a"))));
         DataSection section(&swapped);
         section.resize(400, 400);
         section.show();
         const QString warning = chanceWarning(*swapped.evaluation());
         QVERIFY2(warning.contains(QStringLiteral("preprocessing")), qPrintable(warning));
         bool seen = false;
-        for (const QLabel* label : section.findChildren<QLabel*>()) seen = seen || (label->isVisible() && label->text() == warning);
+        for (const QLabel* label : section.findChildren<QLabel*>())
+            seen = seen || (label->isVisible() && label->text() == warning);
         QVERIFY(seen);
         QCOMPARE(swapped.data()->networkViews.size(), 4);
-        QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")), qPrintable(swapped.data()->networkSpan));
+        QVERIFY2(swapped.data()->networkSpan.startsWith(QStringLiteral("0.00 to 0.")),
+                 qPrintable(swapped.data()->networkSpan));
     }
 
-    /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last one arrives twice.
+    /// With 10,000 layers this is the window's longest operation: it happens once per snapshot, and the last
+    /// one arrives twice.
     void everySnapshotIsTakenOnce() {
         int snapshots = 0, changes = 0;
         connect(m_document->job(), &EvaluationJob::evaluated, this, [&] { ++snapshots; });
@@ -342,7 +373,9 @@ class ResultsTest : public QObject {
     }
 
     void thePreprocessingIsChangedInTheWindow() {
-        const auto ready = [&] { return waitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); }); };
+        const auto ready = [&] {
+            return waitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); });
+        };
         PreprocessDialog dialog(*m_document);
         dialog.QWidget::show();
         QCOMPARE(dialog.values()->currentText(), QStringLiteral("0 to 1"));
@@ -353,9 +386,11 @@ class ResultsTest : public QObject {
         dialog.applyButton()->click();
         QVERIFY(ready());
         QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
-        QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")), qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
+        QVERIFY2(m_document->data()->networkSpan.endsWith(QStringLiteral(" 180.00")),
+                 qPrintable(m_document->data()->networkSpan));  // 120 + 5 * 12: the 13th of 24
         QCOMPARE(m_document->project().preprocess->scale, 1.0f);
-        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")), qPrintable(dialog.status()));  // a factor changes no class
+        QVERIFY2(dialog.status().contains(QStringLiteral("100.0")),
+                 qPrintable(dialog.status()));  // a factor changes no class
 
         // It is undone like any edit.
         QCOMPARE(m_document->undoStack()->undoText(), QStringLiteral("Preprocessing"));
@@ -367,7 +402,8 @@ class ResultsTest : public QObject {
         QVERIFY(ready());
         QCOMPARE(m_document->data()->preprocess.scale, 1.0f);
 
-        // Blue and red exchanged: a blue image without red looks like one class as much as the other, and counts as green.
+        // Blue and red exchanged: a blue image without red looks like one class as much as the other, and
+        // counts as green.
         QTest::mouseClick(dialog.color()->button(1), Qt::LeftButton);
         dialog.applyButton()->click();
         QVERIFY(ready());
@@ -377,7 +413,8 @@ class ResultsTest : public QObject {
         // Errors appear here, and the data is kept.
         dialog.meanLine()->setText(QStringLiteral("1, x, 3"));
         dialog.applyButton()->click();
-        QVERIFY(!dialog.status().isEmpty() && m_document->data()->preprocess.mean == std::vector<float>(3, 0));
+        QVERIFY(!dialog.status().isEmpty() &&
+                m_document->data()->preprocess.mean == std::vector<float>(3, 0));
         dialog.meanLine()->setText(QStringLiteral("0 0 0"));
         QTest::mouseClick(dialog.layoutChoice()->button(1), Qt::LeftButton);
         dialog.applyButton()->click();
@@ -413,7 +450,8 @@ class ResultsTest : public QObject {
         QCOMPARE(gemm->weights[static_cast<std::size_t>(-2 - kLeastPower)], std::uint64_t(2));
         QCOMPARE(gemm->weights[static_cast<std::size_t>(3 - kLeastPower)], std::uint64_t(2));
         QVERIFY(gemm->outputMax > 0 && gemm->outputMax <= gemm->output.high + gemm->output.step);
-        QTest::mouseClick(view.findChild<QScrollArea*>()->widget(), Qt::LeftButton, {}, QPoint(30, view.fontMetrics().height() * 2));
+        QTest::mouseClick(view.findChild<QScrollArea*>()->widget(), Qt::LeftButton, {},
+                          QPoint(30, view.fontMetrics().height() * 2));
         QCOMPARE(m_document->selection(), std::vector{NodeId(0)});
     }
 
@@ -422,7 +460,11 @@ class ResultsTest : public QObject {
     static bool waitFor(Condition condition) {
         return QTest::qWaitFor(condition, 30000);
     }
-    static QStringList words(const QString& command) { return QProcess::splitCommand(QString(command).replace(QLatin1Char('"'), QLatin1String("\"\"\"")).replace(QLatin1Char('\''), QLatin1Char('"'))); }
+    static QStringList words(const QString& command) {
+        return QProcess::splitCommand(QString(command)
+                                          .replace(QLatin1Char('"'), QLatin1String("\"\"\""))
+                                          .replace(QLatin1Char('\''), QLatin1Char('"')));
+    }
     static QStringList settingsOf(const QString& command) {
         QStringList settings;
         const QStringList all = words(command);
@@ -432,7 +474,8 @@ class ResultsTest : public QObject {
     }
     static QuantizationConfig presetConfigOf(const QString& command) {
         const QStringList all = words(command);
-        return configFromJson("{\"quantloupe\": 1, \"preset\": \"" + all[all.indexOf(QStringLiteral("--preset")) + 1].toStdString() + "\"}");
+        return configFromJson("{\"quantloupe\": 1, \"preset\": \"" +
+                              all[all.indexOf(QStringLiteral("--preset")) + 1].toStdString() + "\"}");
     }
 
     QTemporaryDir m_folder;

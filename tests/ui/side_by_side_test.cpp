@@ -44,9 +44,12 @@ class SideBySideTest : public QObject {
         QVERIFY(look(canvas(), "/blocks/1/conv/Conv").hatched);
         QVERIFY(!look(other(), "/blocks/1/conv/Conv").hatched);
         QCOMPARE(sides()->names().size(), 2);
-        QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("Previous configuration: ")), qPrintable(sides()->names()[0]));
+        QVERIFY2(sides()->names()[0].startsWith(QStringLiteral("Previous configuration: ")),
+                 qPrintable(sides()->names()[0]));
         QVERIFY2(sides()->names()[1].startsWith(QStringLiteral("Now: ")), qPrintable(sides()->names()[1]));
-        QVERIFY2(sides()->names()[0].mid(26) != sides()->names()[1].mid(5), qPrintable(sides()->names().join('|')));  // the results differ
+        // the results differ
+        QVERIFY2(sides()->names()[0].mid(26) != sides()->names()[1].mid(5),
+                 qPrintable(sides()->names().join('|')));
 
         toggle();
         QVERIFY(!other());
@@ -66,9 +69,12 @@ class SideBySideTest : public QObject {
         // Cumulative values differ downstream of the layer; each side shows its own.
         QTest::keyClick(canvas(), Qt::Key_3);
         std::size_t differ = 0;
-        for (std::size_t i = 0; i < canvas()->looks().size(); ++i) differ += canvas()->looks()[i].heat != other()->looks()[i].heat;
+        for (std::size_t i = 0; i < canvas()->looks().size(); ++i)
+            differ += canvas()->looks()[i].heat != other()->looks()[i].heat;
         QVERIFY2(differ > 5, qPrintable(QString::number(differ)));
-        QCOMPARE(look(other(), "/head/Conv").number, formatMetric(document()->reference().layer(node("/head/Conv"))->cumulative->qs, Metric::CumulativeQs));
+        QCOMPARE(look(other(), "/head/Conv").number,
+                 formatMetric(document()->reference().layer(node("/head/Conv"))->cumulative->qs,
+                              Metric::CumulativeQs));
         // The difference is between the two: the other side shows its reference.
         QTest::keyClick(canvas(), Qt::Key_9);
         QCOMPARE(canvas()->metric(), Metric::Difference);
@@ -81,23 +87,30 @@ class SideBySideTest : public QObject {
         for (GraphCanvas* moved : {other(), canvas()}) {
             const double before = canvas()->transform().zoom;
             const QPointF at(moved->width() / 3.0, moved->height() / 2.0);
-            QWheelEvent wheel(at, moved->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::ControlModifier, Qt::NoScrollPhase, false);
+            QWheelEvent wheel(at, moved->mapToGlobal(at), {}, {0, 120}, Qt::NoButton, Qt::ControlModifier,
+                              Qt::NoScrollPhase, false);
             QCoreApplication::sendEvent(moved, &wheel);
             QVERIFY(canvas()->transform().zoom > before);
             QVERIFY(sameView());
             const QPointF offset = canvas()->transform().offset;
-            QWheelEvent pan(at, moved->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+            QWheelEvent pan(at, moved->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier,
+                            Qt::NoScrollPhase, false);
             QCoreApplication::sendEvent(moved, &pan);
             QVERIFY(canvas()->transform().offset != offset);
             QVERIFY(sameView());
         }
         m_window->resize(1300, 800);
-        QVERIFY(QTest::qWaitFor([&] { return canvas()->size() == other()->size() && m_window->width() == 1300; }, 5000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return canvas()->size() == other()->size() && m_window->width() == 1300; }, 5000));
         QVERIFY(sameView());
         // Folding lays the graph out anew, for both.
         document()->select(node("/blocks/2/act/Relu"));
         QTest::keyClick(m_window.get(), Qt::Key_G);
-        QVERIFY(QTest::qWaitFor([&] { return canvas()->picture() == other()->picture() && canvas()->picture()->nodes.size() < 22; }, 5000));
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                return canvas()->picture() == other()->picture() && canvas()->picture()->nodes.size() < 22;
+            },
+            5000));
         QVERIFY(sameView());
         QTest::keyClick(m_window.get(), Qt::Key_G);
         QVERIFY(QTest::qWaitFor([&] { return canvas()->picture()->nodes.size() == 22; }, 5000));
@@ -144,7 +157,9 @@ class SideBySideTest : public QObject {
     SideBySide* sides() const { return m_window->graphView()->sideBySide(); }
     GraphCanvas* other() const { return sides()->other(); }
     NodeId node(const char* name) const { return document()->graph()->findNode(name).value(); }
-    bool evaluated() const { return QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000); }
+    bool evaluated() const {
+        return QTest::qWaitFor([&] { return !document()->job()->busy(); }, 20000);
+    }
     bool sameView() const { return other()->transform() == canvas()->transform(); }
     void toggle() { QTest::keyClick(m_window.get(), Qt::Key_Backslash, Qt::ControlModifier); }
     void skip(const char* name) {
@@ -152,11 +167,17 @@ class SideBySideTest : public QObject {
         document()->toggleSelection();
         QVERIFY(evaluated());
     }
-    const NodeLook& look(const GraphCanvas* on, const char* name) const { return on->looks()[*on->index().boxOf(node(name))]; }
-    QPoint place(const GraphCanvas* on, const char* name) const {
-        return on->transform().toView(toRectF(on->picture()->nodes[*on->index().boxOf(node(name))].box).center()).toPoint();
+    const NodeLook& look(const GraphCanvas* on, const char* name) const {
+        return on->looks()[*on->index().boxOf(node(name))];
     }
-    void click(GraphCanvas* on, const char* name) { QTest::mouseClick(on, Qt::LeftButton, {}, place(on, name)); }
+    QPoint place(const GraphCanvas* on, const char* name) const {
+        return on->transform()
+            .toView(toRectF(on->picture()->nodes[*on->index().boxOf(node(name))].box).center())
+            .toPoint();
+    }
+    void click(GraphCanvas* on, const char* name) {
+        QTest::mouseClick(on, Qt::LeftButton, {}, place(on, name));
+    }
 
     QTemporaryDir m_folder;
     std::filesystem::path m_path;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rapid random edits, cancellations, openings and closings, faster than the engine can process them. Results of older
-// requests must never be shown, a cancellation must return soon, and the final numbers must equal those of a fresh session.
+// Rapid random edits, cancellations, openings and closings, faster than the engine can process them. Results
+// of older requests must never be shown, a cancellation must return soon, and the final numbers must equal
+// those of a fresh session.
 //
-// QUANTLOUPE_STORM_EDITS: number of steps, default 100. QUANTLOUPE_STORM_SEED: seed of the steps; their timing relative to
-// the engine's threads still differs between runs.
+// QUANTLOUPE_STORM_EDITS: number of steps, default 100. QUANTLOUPE_STORM_SEED: seed of the steps; their
+// timing relative to the engine's threads still differs between runs.
 #include <fmt/format.h>
 
 #include <QElapsedTimer>
@@ -12,7 +13,7 @@
 #include <QtTest>
 #include <random>
 
-#include "document.h"
+#include "document/document.h"
 #include "storm_numbers.h"
 #include "support/demo.h"
 #include "support/random_seed.h"
@@ -56,11 +57,13 @@ class StormTest : public QObject {
     Q_OBJECT
 
   private:
-    // --- random actions ----------------------------------------------------------------------------------------------
+    // --- random actions
+    // ----------------------------------------------------------------------------------------------
     int below(int end) { return std::uniform_int_distribution(0, end - 1)(m_random); }
     bool chance(int percent) { return below(100) < percent; }
 
-    /// Mostly nothing or little, sometimes as long as a whole evaluation takes, unless a sanitizer makes that very long.
+    /// Mostly nothing or little, sometimes as long as a whole evaluation takes, unless a sanitizer makes that
+    /// very long.
     void pause() {
         if (chance(40)) return;  // the next step comes before any answer
         const double part = std::pow(std::uniform_real_distribution(0.0, 1.0)(m_random), 6.0);
@@ -71,17 +74,27 @@ class StormTest : public QObject {
         QuantizationConfig next = m_document->config();
         switch (below(8)) {
             case 0:
-            case 1: next.quantization.weight.bits = 4 + below(5); break;
+            case 1:
+                next.quantization.weight.bits = 4 + below(5);
+                break;
             case 2:
             case 3:
                 next.transforms.equalization.profile =
                     chance(50) ? EqualizationProfile::Aimet : EqualizationProfile::Off;
                 next.transforms.equalization.steps = 1 + below(2);
                 break;
-            case 4: next.transforms.highBiasFold = !next.transforms.highBiasFold; break;
-            case 5: next.quantization.weight.perChannel = !next.quantization.weight.perChannel; break;
-            case 6: next.calibration.samples = 2 + below(3); break;
-            default: next.skipTail = !next.skipTail; break;
+            case 4:
+                next.transforms.highBiasFold = !next.transforms.highBiasFold;
+                break;
+            case 5:
+                next.quantization.weight.perChannel = !next.quantization.weight.perChannel;
+                break;
+            case 6:
+                next.calibration.samples = 2 + below(3);
+                break;
+            default:
+                next.skipTail = !next.skipTail;
+                break;
         }
         return next;
     }
@@ -102,12 +115,14 @@ class StormTest : public QObject {
         if (kind < 20 && undo.canUndo()) return undo.undo();
         if (kind < 35 && undo.canRedo()) return undo.redo();
         if (kind < 60) {
-            m_document->edit({changedConfig(), QStringLiteral("Change"), {}, chance(50) ? kMergeWeightBits : -1});
+            m_document->edit(
+                {changedConfig(), QStringLiteral("Change"), {}, chance(50) ? kMergeWeightBits : -1});
             return;
         }
         std::vector<NodeId> nodes;
         for (int i = 0; i <= below(3); ++i)
-            nodes.emplace_back(static_cast<std::size_t>(below(static_cast<int>(m_document->graph()->nodeCount()))));
+            nodes.emplace_back(
+                static_cast<std::size_t>(below(static_cast<int>(m_document->graph()->nodeCount()))));
         m_document->select(nodes, nodes.front());
         m_document->toggleSelection();
     }
@@ -127,11 +142,13 @@ class StormTest : public QObject {
     void openModel() {
         m_engineAnswers = false;
         switch (below(4)) {
-            case 0: return m_document->open({m_chain, {}, {}, {}});
+            case 0:
+                return m_document->open({m_chain, {}, {}, {}});
             case 1:
                 m_expectedFailures++;
                 return m_document->open({m_broken, {}, {}, {}});
-            default: return m_document->open(m_demo);
+            default:
+                return m_document->open(m_demo);
         }
     }
 
@@ -157,20 +174,24 @@ class StormTest : public QObject {
         m_document->open(m_demo);
     }
 
-    // --- invariants ------------------------------------------------------------------------------------------------
+    // --- invariants
+    // ------------------------------------------------------------------------------------------------
     void complain(std::string text) {
         if (m_complaints.size() < 20) m_complaints.push_back(fmt::format("step {}: {}", m_step, text));
     }
 
     void watch() {
         const Document& document = *m_document;
-        connect(m_document->job(), &EvaluationJob::evaluated, this, [this, &document](const EvaluationPtr& shown) {
-            m_engineAnswers = true;
-            ++m_snapshots;
-            if (shown->config != document.config()) complain("the numbers of another configuration are shown");
-            if (shown->layers.size() != document.graph()->nodeCount()) complain("the numbers of another model are shown");
-            if (m_finished) complain("a snapshot comes after the last one");
-        });
+        connect(m_document->job(), &EvaluationJob::evaluated, this,
+                [this, &document](const EvaluationPtr& shown) {
+                    m_engineAnswers = true;
+                    ++m_snapshots;
+                    if (shown->config != document.config())
+                        complain("the numbers of another configuration are shown");
+                    if (shown->layers.size() != document.graph()->nodeCount())
+                        complain("the numbers of another model are shown");
+                    if (m_finished) complain("a snapshot comes after the last one");
+                });
         connect(m_document.get(), &Document::evaluationFinished, this, [this, &document] {
             m_finished = true;
             ++m_completed;
@@ -188,8 +209,10 @@ class StormTest : public QObject {
         connect(m_document.get(), &Document::pictureChanged, this, [this, &document] {
             ++m_pictures;
             const Picture wanted = describePicture(*document.graph(), boxes());
-            if (document.picture()->nodes.size() != wanted.nodes.size()) complain("the picture of another model is shown");
-            if (document.picture()->nodes[1].box.width != wanted.nodes[1].box.width) complain("an older picture is shown");
+            if (document.picture()->nodes.size() != wanted.nodes.size())
+                complain("the picture of another model is shown");
+            if (document.picture()->nodes[1].box.width != wanted.nodes[1].box.width)
+                complain("an older picture is shown");
         });
         connect(m_document.get(), &Document::failed, this, [this](const Failure& failure) {
             if (failure.during == Failure::During::Loading && failure.text.contains("broken.onnx") &&
@@ -199,8 +222,8 @@ class StormTest : public QObject {
         });
     }
 
-    /// Waits until all requested results are available, requests cancelled ones again, and compares with a new session that
-    /// computes the same without cached results.
+    /// Waits until all requested results are available, requests cancelled ones again, and compares with a
+    /// new session that computes the same without cached results.
     void settle() {
         waitForModel();
         QVERIFY(QTest::qWaitFor([&] { return !m_document->job()->busy(); }, kPatience));
@@ -214,17 +237,20 @@ class StormTest : public QObject {
         const EvaluationPtr shown = m_document->evaluation();
         QVERIFY(shown && shown->complete);
         QVERIFY(shown->config == m_document->config());
-        const auto fresh = m_document->data() ? test::openSession(m_demo.model, m_demo.data, m_demo.calibration)
-                                              : std::make_unique<Session>(*m_document->model());
+        const auto fresh = m_document->data()
+                               ? test::openSession(m_demo.model, m_demo.data, m_demo.calibration)
+                               : std::make_unique<Session>(*m_document->model());
         if (!m_document->data()) fresh->useRandomInputs();
         const EvaluationPtr wanted = fresh->evaluate(m_document->config(), Depth::Metrics);
-        const std::string difference = test::firstDifference(test::numbersOf(*shown), test::numbersOf(*wanted));
+        const std::string difference =
+            test::firstDifference(test::numbersOf(*shown), test::numbersOf(*wanted));
         QVERIFY2(difference.empty(), (difference + "\n" + configToJson(shown->config)).c_str());
         ++m_compared;
     }
 
     /// A few samples of the demo's data: whole networks in a fraction of a second.
-    void copySamples(const std::filesystem::path& from, const std::filesystem::path& to, std::size_t most) const {
+    void copySamples(const std::filesystem::path& from, const std::filesystem::path& to,
+                     std::size_t most) const {
         std::vector<std::filesystem::path> files;
         for (const auto& entry : std::filesystem::directory_iterator(from)) files.push_back(entry.path());
         std::ranges::sort(files);
@@ -291,8 +317,8 @@ class StormTest : public QObject {
         m_document.reset();
 
         qInfo("one evaluation from nothing: %.0f ms", 1e3 * m_evaluationSeconds);
-        qInfo("%d snapshots shown, %d evaluations completed, %d compared with a fresh session, %d pictures", m_snapshots,
-              m_completed, m_compared, m_pictures);
+        qInfo("%d snapshots shown, %d evaluations completed, %d compared with a fresh session, %d pictures",
+              m_snapshots, m_completed, m_compared, m_pictures);
         qInfo("cancelled: %s", m_cancels.text().c_str());
         qInfo("closed while evaluating: %s", m_closings.text().c_str());
         for (const std::string& complaint : m_complaints) qWarning("%s", complaint.c_str());

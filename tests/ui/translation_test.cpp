@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every text of the window can be translated: with a translator that puts brackets around every text, all
 // visible texts have brackets, except those from the network and the engine.
-#include "interchange/clika_names.h"
-
 #include <QAbstractButton>
 #include <QAction>
 #include <QComboBox>
@@ -16,6 +14,7 @@
 #include <QTranslator>
 
 #include "config/presets.h"
+#include "interchange/clika/clika_names.h"
 #include "interchange/dialect.h"
 #include "style/words.h"
 #include "window_test_support.h"
@@ -62,7 +61,8 @@ class TranslationTest : public QObject {
         for (const auto& node : window->document()->graph()->nodes())
             data << QString::fromStdString(node.name) << QString::fromStdString(node.op);
         const ClikaNames clika(*window->document()->graph());
-        for (std::size_t n = 0; n < window->document()->graph()->nodeCount(); ++n) data << QString::fromStdString(clika.of(NodeId(n)));
+        for (std::size_t n = 0; n < window->document()->graph()->nodeCount(); ++n)
+            data << QString::fromStdString(clika.of(NodeId(n)));
         for (const PresetInfo& preset : presets())
             data << QString::fromStdString(preset.name) << QString::fromStdString(preset.description);
         for (const Dialect& dialect : dialects())

@@ -17,7 +17,8 @@ class TuneFinderTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"), QStringLiteral("b_blue"));
+        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                    QStringLiteral("b_blue"));
     }
     void init() {
         m_document = std::make_unique<Document>();
@@ -180,7 +181,8 @@ class TuneFinderTest : public QObject {
         QVERIFY(finder()->found());
     }
     bool measured() {
-        return QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); }, 30000);
+        return QTest::qWaitFor([&] { return !m_document->evaluating() && !m_document->job()->busy(); },
+                               30000);
     }
 
     QTemporaryDir m_folder;

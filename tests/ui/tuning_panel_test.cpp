@@ -22,9 +22,7 @@ using namespace quantloupe::ui;
 class TuningPanelTest : public QObject {
     Q_OBJECT
   private Q_SLOTS:
-    void initTestCase() {
-        test::keepSettingsIn(m_folder);
-    }
+    void initTestCase() { test::keepSettingsIn(m_folder); }
     void init() {
         QSettings().clear();
         m_document = std::make_unique<Document>();
@@ -42,14 +40,18 @@ class TuningPanelTest : public QObject {
     void aQuantizedModelIsReported() {
         const auto banner = [&] {
             for (auto* label : m_panel->findChildren<QLabel*>())
-                if (label->isVisible() && label->text().contains(QStringLiteral("already quantized"))) return true;
+                if (label->isVisible() && label->text().contains(QStringLiteral("already quantized")))
+                    return true;
             return false;
         };
         auto* preset = named<QComboBox>("Preset");
         QVERIFY(preset && preset->isEnabled());
         QVERIFY(!banner());
-        const auto path = test::writeModel(m_folder, QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]> q (float[N,2] X) => (float[N,2] Y)
-            <float S = {0.5}, int8 Z = {0}> { Q = QuantizeLinear(X, S, Z) D = DequantizeLinear(Q, S, Z) Y = Relu(D) })"), QStringLiteral("quantized.onnx"));
+        const auto path = test::writeModel(
+            m_folder,
+            QStringLiteral(R"(<ir_version: 8, opset_import: ["" : 13]> q (float[N,2] X) => (float[N,2] Y)
+            <float S = {0.5}, int8 Z = {0}> { Q = QuantizeLinear(X, S, Z) D = DequantizeLinear(Q, S, Z) Y = Relu(D) })"),
+            QStringLiteral("quantized.onnx"));
         QVERIFY(test::openAndWait(*m_document, path));
         QVERIFY(banner());
         QVERIFY(!preset->isEnabled());
@@ -62,7 +64,8 @@ class TuningPanelTest : public QObject {
         const std::string layer = m_document->graph()->nodes()[0].name;
         const auto state = [&] { return m_document->layers()[0].state; };
         QVERIFY(m_document->edit({withLayersSkipped(config(), {layer}), QStringLiteral("skip"), {}}));
-        QVERIFY(QTest::qWaitFor([&] { return !m_document->evaluating() && state() == LayerState::Skipped; }, 20000));
+        QVERIFY(QTest::qWaitFor([&] { return !m_document->evaluating() && state() == LayerState::Skipped; },
+                                20000));
         const auto entries = m_document->history().entries().size();
         const QString name = QStringLiteral("Rule: layer ") + QString::fromStdString(layer);
         auto* on = named<QAbstractButton>(qPrintable(name));
@@ -75,7 +78,8 @@ class TuningPanelTest : public QObject {
         QVERIFY(state() == LayerState::Quantized);
         QCOMPARE(m_document->history().entries().size(), entries);  // as it was measured without the rule
         bool told = false;
-        for (auto* label : m_panel->findChildren<QLabel*>()) told = told || label->text().startsWith(QStringLiteral("off \u00b7 1 layer"));
+        for (auto* label : m_panel->findChildren<QLabel*>())
+            told = told || label->text().startsWith(QStringLiteral("off \u00b7 1 layer"));
         QVERIFY(told);
         on = named<QAbstractButton>(qPrintable(name));
         QVERIFY(on && !on->isChecked());
@@ -90,15 +94,17 @@ class TuningPanelTest : public QObject {
     void everyProfileOfEqualizationCanBeChosen() {
         auto* box = named<QComboBox>("Cross-layer equalization");
         QVERIFY(box);
-        const EqualizationProfile wanted[] = {EqualizationProfile::Aimet, EqualizationProfile::Quark, EqualizationProfile::Quantloupe,
-                                              EqualizationProfile::Off};
+        const EqualizationProfile wanted[] = {EqualizationProfile::Aimet, EqualizationProfile::Quark,
+                                              EqualizationProfile::Quantloupe, EqualizationProfile::Off};
         for (const EqualizationProfile profile : wanted) {
             // Uses the arrow keys: selecting list entries by first letter would be ambiguous.
             box->setFocus();
             const int target = static_cast<int>(profile);
-            while (box->currentIndex() != target) QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
+            while (box->currentIndex() != target)
+                QTest::keyClick(box, box->currentIndex() < target ? Qt::Key_Down : Qt::Key_Up);
             QVERIFY(config().transforms.equalization.profile == profile);
-            QCOMPARE(named<NumberField>("Weight threshold")->isVisible(), profile == EqualizationProfile::Quark);
+            QCOMPARE(named<NumberField>("Weight threshold")->isVisible(),
+                     profile == EqualizationProfile::Quark);
             QCOMPARE(named<QAbstractButton>("Include biases in the ranges", true)->isVisible(),
                      profile == EqualizationProfile::Quark || profile == EqualizationProfile::Quantloupe);
         }
@@ -140,8 +146,9 @@ class TuningPanelTest : public QObject {
     }
 
     void biasCorrectionAndRoundingAreClicked() {
-        const std::pair<const char*, BiasCorrection> choices[] = {
-            {"analytic", BiasCorrection::Analytic}, {"empirical", BiasCorrection::Empirical}, {"off", BiasCorrection::Off}};
+        const std::pair<const char*, BiasCorrection> choices[] = {{"analytic", BiasCorrection::Analytic},
+                                                                  {"empirical", BiasCorrection::Empirical},
+                                                                  {"off", BiasCorrection::Off}};
         for (const auto& [text, value] : choices) {
             auto* button = named<QPushButton>(text, true);
             QVERIFY(button);
@@ -184,8 +191,9 @@ class TuningPanelTest : public QObject {
             m_document->edit(changeConfig(config(), QStringLiteral("method"),
                                           [m = method](QuantizationConfig& c) { c.calibration.method = m; }));
             QStringList seen;
-            for (const char* key : {"averaging_constant", "percentile", "max_percentile", "min_percentile", "search_range",
-                                    "search_step", "num_bins", "num_quantized_bins", "num_of_bins"})
+            for (const char* key :
+                 {"averaging_constant", "percentile", "max_percentile", "min_percentile", "search_range",
+                  "search_step", "num_bins", "num_quantized_bins", "num_of_bins"})
                 if (form->field(QString::fromLatin1(key))->isVisible()) seen << QString::fromLatin1(key);
             std::ranges::sort(seen);
             QStringList wanted = keys;
@@ -195,8 +203,9 @@ class TuningPanelTest : public QObject {
     }
 
     void wrongParametersShowTheirOwnMessages() {
-        m_document->edit(changeConfig(config(), QStringLiteral("method"),
-                                      [](QuantizationConfig& c) { c.calibration.method = CalibrationMethod::Ifmr; }));
+        m_document->edit(changeConfig(config(), QStringLiteral("method"), [](QuantizationConfig& c) {
+            c.calibration.method = CalibrationMethod::Ifmr;
+        }));
         const auto* form = m_panel->findChild<CalibrationForm*>();
         NumberField* end = form->field(QStringLiteral("search_range"), 1);
         QCOMPARE(end->placeholderText(), QStringLiteral("1.3"));
@@ -246,7 +255,8 @@ class TuningPanelTest : public QObject {
         TuningPanel again(m_document.get());
         again.show();
         const auto switches = again.findChildren<QAbstractButton*>();
-        const auto found = std::ranges::find(switches, QStringLiteral("Power-of-two weight scales"), &QAbstractButton::text);
+        const auto found =
+            std::ranges::find(switches, QStringLiteral("Power-of-two weight scales"), &QAbstractButton::text);
         QVERIFY((*found)->isVisible());  // the next window opens as this one was left
         heading->setFocus();
         QTest::keyClick(heading, Qt::Key_Space);
@@ -304,7 +314,8 @@ class TuningPanelTest : public QObject {
         auto* loops = named<NumberField>("Rounds of position rules");
         QVERIFY(!loops->isVisible());
         QTest::mouseClick(named<QPushButton>("All position rules"), Qt::LeftButton);
-        QVERIFY(config().quantization.npuPositions.alignConcat && config().quantization.npuPositions.adjustShiftSwish);
+        QVERIFY(config().quantization.npuPositions.alignConcat &&
+                config().quantization.npuPositions.adjustShiftSwish);
         QVERIFY(loops->isVisible());
         type(loops, "9");
         QCOMPARE(config().quantization.npuPositions.maxLoops, 9);
@@ -312,9 +323,11 @@ class TuningPanelTest : public QObject {
         QCOMPARE(config().quantization.npuPositions.maxLoops, 9);
         QVERIFY2(loops->complaint().contains(QStringLiteral("max_loops")), qPrintable(loops->complaint()));
         QTest::mouseClick(named<QPushButton>("No position rules"), Qt::LeftButton);
-        QVERIFY(!config().quantization.npuPositions.alignConcat && !config().quantization.npuPositions.adjustShiftSwish);
+        QVERIFY(!config().quantization.npuPositions.alignConcat &&
+                !config().quantization.npuPositions.adjustShiftSwish);
         m_document->undoStack()->undo();  // one step
-        QVERIFY(config().quantization.npuPositions.alignConcat && config().quantization.npuPositions.adjustShiftSwish);
+        QVERIFY(config().quantization.npuPositions.alignConcat &&
+                config().quantization.npuPositions.adjustShiftSwish);
     }
 
     void theWheelOverAChoiceScrollsThePanelAndChangesNothing() {
@@ -322,7 +335,8 @@ class TuningPanelTest : public QObject {
         m_panel->setFocus();
         const QuantizationConfig before = config();
         const QPointF at = box->rect().center();
-        QWheelEvent wheel(at, box->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+        QWheelEvent wheel(at, box->mapToGlobal(at), {}, {0, -120}, Qt::NoButton, Qt::NoModifier,
+                          Qt::NoScrollPhase, false);
         QCoreApplication::sendEvent(box, &wheel);
         QVERIFY(config() == before);
     }

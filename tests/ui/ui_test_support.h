@@ -9,7 +9,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "document.h"
+#include "document/document.h"
 #include "support/text_model.h"
 
 namespace quantloupe::test {

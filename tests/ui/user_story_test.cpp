@@ -15,8 +15,8 @@
 
 #include "base/atomic_file.h"
 #include "config/config_json.h"
-#include "export_dialog.h"
-#include "model_export_dialog.h"
+#include "dialogs/export_dialog.h"
+#include "dialogs/model_export_dialog.h"
 #include "style/theme.h"
 #include "window_test_support.h"
 
@@ -90,7 +90,8 @@ class UserStoryTest : public QObject {
         click(kFirst);
         QTest::keyClick(canvas(), Qt::Key_U);
         hover(kFifth);
-        QVERIFY2(m_window->graphView()->bannerText().contains("nodes"), qPrintable(m_window->graphView()->bannerText()));
+        QVERIFY2(m_window->graphView()->bannerText().contains("nodes"),
+                 qPrintable(m_window->graphView()->bannerText()));
         click(kFifth);
         QVERIFY(evaluated());
         QVERIFY(document().layer(node(kFifth))->state == LayerState::Skipped);
@@ -105,7 +106,8 @@ class UserStoryTest : public QObject {
         auto* box = visible<QComboBox>("Cross-layer equalization");
         QVERIFY(box);
         box->setFocus();
-        while (box->currentIndex() != static_cast<int>(EqualizationProfile::Quantloupe)) QTest::keyClick(box, Qt::Key_Down);
+        while (box->currentIndex() != static_cast<int>(EqualizationProfile::Quantloupe))
+            QTest::keyClick(box, Qt::Key_Down);
         QVERIFY(evaluated());
         QVERIFY(document().config().transforms.equalization.profile == EqualizationProfile::Quantloupe);
         m_equalized = top1();
@@ -127,8 +129,9 @@ class UserStoryTest : public QObject {
         const QString demo = QStringLiteral(QUANTLOUPE_SOURCE_DIR "/resources/demo/");
         QProcess process;
         process.start(QStringLiteral(QUANTLOUPE_BIN_DIR "/quantloupe-cli"),
-                      {"analyze", demo + "mobilenetv2_cifar10.onnx", "--config", QString::fromStdString(file("tuned.json").string()),
-                       "--data", demo + "val", "--calibration-data", demo + "calibration", "--json"});
+                      {"analyze", demo + "mobilenetv2_cifar10.onnx", "--config",
+                       QString::fromStdString(file("tuned.json").string()), "--data", demo + "val",
+                       "--calibration-data", demo + "calibration", "--json"});
         QVERIFY(process.waitForFinished(kPatience));
         QVERIFY2(process.exitCode() == 0, process.readAllStandardError().constData());
         const auto result = nlohmann::json::parse(process.readAllStandardOutput().toStdString());
@@ -148,11 +151,16 @@ class UserStoryTest : public QObject {
     double top1() { return document().evaluation()->quantized->top1.value_or(-1); }
     std::filesystem::path file(const char* name) const { return m_folder.path().toStdString() + "/" + name; }
     bool evaluated() {
-        return QTest::qWaitFor([&] { return !document().evaluating() && document().evaluation()->complete; }, kPatience);
+        return QTest::qWaitFor([&] { return !document().evaluating() && document().evaluation()->complete; },
+                               kPatience);
     }
 
-    const PictureNode& boxOf(const char* name) { return canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))]; }
-    QPointF middleOf(const char* name) { return canvas()->transform().toView(toRectF(boxOf(name).box).center()); }
+    const PictureNode& boxOf(const char* name) {
+        return canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))];
+    }
+    QPointF middleOf(const char* name) {
+        return canvas()->transform().toView(toRectF(boxOf(name).box).center());
+    }
     void bringIntoSight(const char* name) {
         document().select(node(name));
         QTest::keyClick(canvas(), Qt::Key_C);
@@ -167,7 +175,9 @@ class UserStoryTest : public QObject {
         QMouseEvent move(QEvent::MouseMove, at, canvas()->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
         QApplication::sendEvent(canvas(), &move);
     }
-    static bool sameHue(const QColor& seen, const QColor& wanted) { return std::abs(seen.hsvHue() - wanted.hsvHue()) < 12; }
+    static bool sameHue(const QColor& seen, const QColor& wanted) {
+        return std::abs(seen.hsvHue() - wanted.hsvHue()) < 12;
+    }
     /// Returns the color of the box's left band, with the box centered.
     QColor bandOf(const PictureNode& box) {
         const QRectF at = toRectF(box.box);
@@ -179,7 +189,8 @@ class UserStoryTest : public QObject {
     template <typename Widget>
     Widget* visible(const char* accessibleName) {
         for (Widget* widget : m_window->findChildren<Widget*>())
-            if (widget->isVisible() && widget->accessibleName() == QLatin1String(accessibleName)) return widget;
+            if (widget->isVisible() && widget->accessibleName() == QLatin1String(accessibleName))
+                return widget;
         return nullptr;
     }
 
@@ -193,7 +204,8 @@ class UserStoryTest : public QObject {
         connect(&answers, &QTimer::timeout, this, [path] {
             QWidget* modal = QApplication::activeModalWidget();
             if (auto* dialog = qobject_cast<ExportDialog*>(modal)) {
-                if (dialog->saveButton()->isEnabled()) QTest::mouseClick(dialog->saveButton(), Qt::LeftButton);
+                if (dialog->saveButton()->isEnabled())
+                    QTest::mouseClick(dialog->saveButton(), Qt::LeftButton);
             } else if (auto* model = qobject_cast<ModelExportDialog*>(modal)) {
                 QTest::keyClick(model, Qt::Key_Return);
             } else if (auto* files = qobject_cast<QFileDialog*>(modal)) {

@@ -30,13 +30,15 @@ class WindowSessionTest : public QObject {
         ShortcutSheet sheet(actions(), m_window->shortcutKeys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
             if ((*item)->parent())
-                QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second, qPrintable((*item)->text(0)));
+                QVERIFY2(names.insert((*item)->parent()->text(0) + (*item)->text(0)).second,
+                         qPrintable((*item)->text(0)));
         QVERIFY(names.size() > 60);
         std::map<QString, QString> holders;
         for (const QAction* action : actions())
             for (const QKeySequence& keys : action->shortcuts()) {
                 const auto [holder, first] = holders.emplace(keys.toString(), action->text());
-                QVERIFY2(first, qPrintable(keys.toString() + " of " + action->text() + " and " + holder->second));
+                QVERIFY2(first,
+                         qPrintable(keys.toString() + " of " + action->text() + " and " + holder->second));
             }
     }
 
@@ -48,7 +50,8 @@ class WindowSessionTest : public QObject {
         choose(sheet, "Fit Graph");
         QTest::keyClick(sheet.editor(), Qt::Key_W);
         // The field waits whether more keys follow.
-        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into Columns"), qPrintable(sheet.remark()->text()));
+        QTRY_VERIFY2(sheet.remark()->text().contains("Wrap into Columns"),
+                     qPrintable(sheet.remark()->text()));
         sheet.assignButton()->click();
         QCOMPARE(fit->shortcut(), QKeySequence(Qt::Key_W));
         QVERIFY(columns->shortcut().isEmpty());
@@ -79,7 +82,8 @@ class WindowSessionTest : public QObject {
 
     void recentFilesAreNoCommands() {
         // A window that starts with a list of recent files; opening a model makes that list anew.
-        const auto other = test::writeModel(m_folder, QString::fromLatin1(test::kChain), QStringLiteral("other.onnx"));
+        const auto other =
+            test::writeModel(m_folder, QString::fromLatin1(test::kChain), QStringLiteral("other.onnx"));
         MainWindow next;
         next.setAskBeforeClosing(false);
         QVERIFY(test::openAndWait(*next.document(), other));
@@ -89,7 +93,9 @@ class WindowSessionTest : public QObject {
         QCOMPARE(recent.size(), 2);  // the palette opens them by name
         ShortcutSheet sheet(next.allActions(), next.shortcutKeys());
         for (QTreeWidgetItemIterator item(sheet.tree()); *item; ++item)
-            QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) && (*item)->text(0) != QLatin1String("Clear List"), qPrintable((*item)->text(0)));
+            QVERIFY2(!(*item)->text(0).contains(QLatin1String(".onnx")) &&
+                         (*item)->text(0) != QLatin1String("Clear List"),
+                     qPrintable((*item)->text(0)));
         sheet.resetButton()->click();  // goes over all commands: none of them may be gone
         QCOMPARE(named(next.allActions(), "Fit Graph")->shortcut(), QKeySequence(Qt::Key_F));
     }
@@ -98,7 +104,8 @@ class WindowSessionTest : public QObject {
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         MainWindow* second = nullptr;
         for (QWidget* widget : QApplication::topLevelWidgets())
-            if (auto* window = qobject_cast<MainWindow*>(widget); window && window != m_window.get()) second = window;
+            if (auto* window = qobject_cast<MainWindow*>(widget); window && window != m_window.get())
+                second = window;
         QVERIFY(second && second->isVisible());
         QVERIFY(!second->document()->hasModel());
         QVERIFY(test::openAndWait(*second->document(), m_path));
@@ -151,7 +158,8 @@ class WindowSessionTest : public QObject {
         };
         work();
         const auto reopened = [](MainWindow& window) {
-            return QTest::qWaitFor([&] { return window.document()->hasModel() && window.document()->evaluation(); }, 20000);
+            return QTest::qWaitFor(
+                [&] { return window.document()->hasModel() && window.document()->evaluation(); }, 20000);
         };
         {
             MainWindow window;
@@ -159,12 +167,14 @@ class WindowSessionTest : public QObject {
             window.show();
             window.reopenLast();
             QVERIFY(!window.document()->hasModel());
-            QVERIFY2(window.messageBar()->text().contains("chain.onnx"), qPrintable(window.messageBar()->text()));
+            QVERIFY2(window.messageBar()->text().contains("chain.onnx"),
+                     qPrintable(window.messageBar()->text()));
             QTest::mouseClick(window.messageBar()->acceptButton(), Qt::LeftButton);
             QVERIFY(reopened(window));
             QCOMPARE(window.document()->model()->path, m_path);
             QCOMPARE(window.document()->config().rules.size(), std::size_t(1));
-            QCOMPARE(window.document()->configPath(), std::filesystem::path(m_folder.filePath("mine.json").toStdString()));
+            QCOMPARE(window.document()->configPath(),
+                     std::filesystem::path(m_folder.filePath("mine.json").toStdString()));
         }
         {
             MainWindow window;
@@ -197,16 +207,21 @@ class WindowSessionTest : public QObject {
         const auto measured = document.history().entries().size();
         QVERIFY(measured >= 1);
 
-        // Another model in its place, by renaming as programs do: one weight is another, one layer more at the end.
+        // Another model in its place, by renaming as programs do: one weight is another, one layer more at
+        // the end.
         QString text = QString::fromLatin1(test::kChain);
-        text.replace("V = {1, 0.5, -1, 0.25}", "V = {1, 0.5, -1, 0.75}").replace("Y = Relu(E)", "F = Relu(E)\n  Y = Neg(F)");
+        text.replace("V = {1, 0.5, -1, 0.25}", "V = {1, 0.5, -1, 0.75}")
+            .replace("Y = Relu(E)", "F = Relu(E)\n  Y = Neg(F)");
         test::writeModel(m_folder, text, "new.onnx");
         std::filesystem::rename(m_folder.filePath("new.onnx").toStdString(), m_path);
         QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000));
-        QVERIFY2(m_window->messageBar()->text().contains("chain.onnx has changed on disk"), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains("chain.onnx has changed on disk"),
+                 qPrintable(m_window->messageBar()->text()));
         const ModelPtrCheck before = document.model();
         m_window->messageBar()->acceptButton()->click();
-        QVERIFY(QTest::qWaitFor([&] { return document.model() != before && !document.evaluating() && document.evaluation(); }, 20000));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return document.model() != before && !document.evaluating() && document.evaluation(); },
+            20000));
 
         QCOMPARE(document.graph()->nodeCount(), std::size_t(7));
         QCOMPARE(document.config().rules.size(), std::size_t(2));
@@ -215,7 +230,8 @@ class WindowSessionTest : public QObject {
         QVERIFY(document.history().entries().size() >= measured);
         QVERIFY(document.history().entries().front().otherModel);
         QVERIFY(!document.undoStack()->isClean());
-        QVERIFY2(m_window->messageBar()->text().contains("reloaded"), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains("reloaded"),
+                 qPrintable(m_window->messageBar()->text()));
     }
 
     void aBrokenFileLeavesAllAsItIs() {
@@ -242,14 +258,16 @@ class WindowSessionTest : public QObject {
     void filesThatBelongToTheModelAreWatchedToo() {
         m_window->fileWatch()->setRest(30);
         const auto offered = [&] {
-            return QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); }, 10000);
+            return QTest::qWaitFor([&] { return m_window->messageBar()->acceptButton()->isVisible(); },
+                                   10000);
         };
         const auto write = [&](const QString& name, const QByteArray& bytes) {
             QFile file(m_folder.filePath(name));
             return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size();
         };
         // One that was not there when the model was opened.
-        const QString beside = QFileInfo(QString::fromStdString(m_path.string())).completeBaseName() + QStringLiteral(".preprocess.json");
+        const QString beside = QFileInfo(QString::fromStdString(m_path.string())).completeBaseName() +
+                               QStringLiteral(".preprocess.json");
         QVERIFY(write(beside, R"({"scale": 1})"));
         QVERIFY(offered());
         QVERIFY2(m_window->messageBar()->text().contains(beside), qPrintable(m_window->messageBar()->text()));
@@ -258,18 +276,24 @@ class WindowSessionTest : public QObject {
 
         // Weights in an external file: Y = X + W.
         std::array<float, 2> weights = {1, 2};
-        const auto bytes = [&] { return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights); };
+        const auto bytes = [&] {
+            return QByteArray(reinterpret_cast<const char*>(weights.data()), sizeof weights);
+        };
         QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
-        QVERIFY(write(QStringLiteral("outside.onnx"), QByteArray::fromStdString(test::externalModelBytes("weights.bin"))));
+        QVERIFY(write(QStringLiteral("outside.onnx"),
+                      QByteArray::fromStdString(test::externalModelBytes("weights.bin"))));
         Document& document = *m_window->document();
         QVERIFY(test::openAndWait(document, m_folder.filePath(QStringLiteral("outside.onnx")).toStdString()));
-        const auto weight = [&] { return document.graph()->tensor(*document.graph()->findTensor("W")).constant->floats()[1]; };
+        const auto weight = [&] {
+            return document.graph()->tensor(*document.graph()->findTensor("W")).constant->floats()[1];
+        };
         QCOMPARE(weight(), 2.0f);
         weights[1] = 5;
         QTest::qWait(20);  // another time stamp: the size is the same
         QVERIFY(write(QStringLiteral("weights.bin"), bytes()));
         QVERIFY(offered());
-        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("weights.bin")), qPrintable(m_window->messageBar()->text()));
+        QVERIFY2(m_window->messageBar()->text().contains(QStringLiteral("weights.bin")),
+                 qPrintable(m_window->messageBar()->text()));
         const ModelPtrCheck before = document.model();
         m_window->messageBar()->acceptButton()->click();
         QVERIFY(QTest::qWaitFor([&] { return document.model() != before && !document.evaluating(); }, 20000));
@@ -279,13 +303,19 @@ class WindowSessionTest : public QObject {
     void aMessageAboutDataGoesWhenTheDataIsThere() {
         Document& document = *m_window->document();
         document.openData(m_folder.filePath(QStringLiteral("nothing")).toStdString());
-        QVERIFY(QTest::qWaitFor([&] { return m_window->messageBar()->isVisible() && m_window->messageBar()->kind() == MessageKind::Error; }, 10000));
+        QVERIFY(QTest::qWaitFor(
+            [&] {
+                return m_window->messageBar()->isVisible() &&
+                       m_window->messageBar()->kind() == MessageKind::Error;
+            },
+            10000));
         QFile file(m_folder.filePath(QStringLiteral("ones.npy")));
         QVERIFY(file.open(QIODevice::WriteOnly));
         QByteArray header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 8, 8), }");
         header = header.leftJustified(117, ' ') + '\n';
         const std::vector<float> ones(256, 1.0f);
-        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header + QByteArray(reinterpret_cast<const char*>(ones.data()), 1024));
+        file.write(QByteArray("\x93NUMPY\x01\x00", 8) + char(header.size()) + '\0' + header +
+                   QByteArray(reinterpret_cast<const char*>(ones.data()), 1024));
         file.close();
         document.openData(file.fileName().toStdString());
         QVERIFY(QTest::qWaitFor([&] { return document.data().has_value(); }, 10000));
@@ -317,7 +347,8 @@ class WindowSessionTest : public QObject {
         QVERIFY(QTest::qWaitFor([] { return !QApplication::activeWindow(); }, 5000));
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);
-        QVERIFY2(told.front().front().toString().startsWith("Evaluated chain in"), qPrintable(told.front().front().toString()));
+        QVERIFY2(told.front().front().toString().startsWith("Evaluated chain in"),
+                 qPrintable(told.front().front().toString()));
         m_window->setLongSeconds(1000);
         QVERIFY(evaluateOnce());
         QCOMPARE(told.size(), 1);
@@ -334,7 +365,8 @@ class WindowSessionTest : public QObject {
     QList<QAction*> actions() const { return m_window->allActions(); }
     QAction* action(const char* name) const { return named(actions(), name); }
     static void choose(ShortcutSheet& sheet, const char* name) {
-        const auto found = sheet.tree()->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
+        const auto found =
+            sheet.tree()->findItems(QLatin1String(name), Qt::MatchExactly | Qt::MatchRecursive);
         QCOMPARE(found.size(), 1);
         sheet.tree()->setCurrentItem(found.front());
     }

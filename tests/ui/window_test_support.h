@@ -2,8 +2,8 @@
 #pragma once
 // A window on a model, with separate settings.
 
-#include "main_window.h"
 #include "ui_test_support.h"
+#include "window/main_window.h"
 
 namespace quantloupe::test {
 
@@ -14,7 +14,9 @@ inline std::unique_ptr<ui::MainWindow> openWindow(const std::filesystem::path& m
     window->resize(size);
     window->show();
     ui::GraphCanvas* canvas = window->graphView()->canvas();
-    if (!openAndWait(*window->document(), model) || !QTest::qWaitFor([&] { return canvas->picture() != nullptr; }, 20000)) return nullptr;
+    if (!openAndWait(*window->document(), model) ||
+        !QTest::qWaitFor([&] { return canvas->picture() != nullptr; }, 20000))
+        return nullptr;
     canvas->setFocus();
     return window;
 }

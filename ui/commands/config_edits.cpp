@@ -56,10 +56,10 @@ ConfigEdit toggleLayers(const Graph& graph, const QuantizationConfig& config,
                 if (host && host->index() < layers.size()) layer = &layers[host->index()];
             }
             if (!layer->quantizable) {
-                reason =
-                    Words::tr("%1 cannot be quantized: %2")
-                        .arg(qs(layer->name), layer->reason.empty() ? Words::tr("this operator is not quantized")
-                                                                    : qs(layer->reason));
+                reason = Words::tr("%1 cannot be quantized: %2")
+                             .arg(qs(layer->name), layer->reason.empty()
+                                                       ? Words::tr("this operator is not quantized")
+                                                       : qs(layer->reason));
                 continue;
             }
             anyQuantized = anyQuantized || layer->state == LayerState::Quantized;
@@ -86,10 +86,12 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
     };
     if (!reaches(one, other)) {
         if (!reaches(other, one)) {
-            ConfigEdit edit{config,
-                            {},
-                            Words::tr("No path connects %1 and %2 in either direction, so there are no layers between them.")
-                                .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
+            ConfigEdit edit{
+                config,
+                {},
+                Words::tr(
+                    "No path connects %1 and %2 in either direction, so there are no layers between them.")
+                    .arg(qs(graph.node(one).name), qs(graph.node(other).name))};
             return edit;
         }
         std::swap(one, other);
@@ -110,12 +112,11 @@ ConfigEdit skipUntil(const Graph& graph, const QuantizationConfig& config, NodeI
     for (const NodeId end : ends) {
         const NodeSet set = between(graph, from, end);
         if (end.index() >= set.size() || !set[end.index()])
-            return {
-                config,
-                {},
-                Words::tr(
-                    "No path leads from %1 to %2. To skip until several layers, start from a layer upstream of all of them.")
-                    .arg(qs(graph.node(from).name), qs(graph.node(end).name))};
+            return {config,
+                    {},
+                    Words::tr("No path leads from %1 to %2. To skip until several layers, start from a layer "
+                              "upstream of all of them.")
+                        .arg(qs(graph.node(from).name), qs(graph.node(end).name))};
         rule.to.push_back(graph.node(end).name);
     }
     return addRule(config, std::move(rule));
@@ -149,12 +150,15 @@ ConfigEdit skipBlocks(const QuantizationConfig& config, const std::string& like)
     return addRule(config, std::move(rule));
 }
 
-ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) { return addRule(config, rule); }
+ConfigEdit addSkipRule(const QuantizationConfig& config, const SkipRule& rule) {
+    return addRule(config, rule);
+}
 
 ConfigEdit switchRule(const QuantizationConfig& config, std::size_t index, bool on) {
     ConfigEdit edit{config, {}, {}};
     if (index >= config.rules.size()) return edit;
-    edit.text = (on ? Words::tr("Enable rule: %1") : Words::tr("Disable rule: %1")).arg(qs(describe(config.rules[index])));
+    edit.text = (on ? Words::tr("Enable rule: %1") : Words::tr("Disable rule: %1"))
+                    .arg(qs(describe(config.rules[index])));
     edit.next.rules[index].off = !on;
     return edit;
 }

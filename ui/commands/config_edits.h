@@ -24,7 +24,8 @@ enum MergeKey { kMergeWeightBits = 1, kMergeComment = 2, kMergeActivationBits = 
 
 /// `change` alters a copy of the configuration.
 template <typename Change>
-ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, Change change, int mergeKey = -1) {
+ConfigEdit changeConfig(const QuantizationConfig& config, const QString& text, Change change,
+                        int mergeKey = -1) {
     ConfigEdit edit{config, text, {}, mergeKey};
     change(edit.next);
     return edit;

@@ -21,8 +21,9 @@ QString listed(const std::vector<std::string>& names) {
 
 }  // namespace
 
-ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names, const QString& text,
-                        const std::function<void(LayerSettings&)>& change, int mergeKey) {
+ConfigEdit changeLayers(const QuantizationConfig& config, const std::vector<std::string>& names,
+                        const QString& text, const std::function<void(LayerSettings&)>& change,
+                        int mergeKey) {
     ConfigEdit edit{config, QStringLiteral("%1: %2").arg(listed(names), text), {}, mergeKey};
     if (names.empty()) {
         edit.complaint = Words::tr("Select a layer first.");
@@ -58,7 +59,8 @@ std::optional<LayerSettings> settingsFromText(const QString& text) {
     }
 }
 
-ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names, const LayerSettings& settings) {
+ConfigEdit pasteSettings(const QuantizationConfig& config, const std::vector<std::string>& names,
+                         const LayerSettings& settings) {
     return changeLayers(config, names, Words::tr("paste settings"), [&](LayerSettings& target) {
         const std::string comment = target.comment;
         target = settings;
@@ -120,7 +122,8 @@ ConfigEdit keepBatchNorms(const QuantizationConfig& config, const Graph& graph,
     return edit;
 }
 
-ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set, bool on) {
+ConfigEdit switchEqualization(const QuantizationConfig& config, const std::vector<std::string>& set,
+                              bool on) {
     QStringList names;
     for (const std::string& name : set) names << QString::fromStdString(name);
     ConfigEdit edit{config,

@@ -13,8 +13,8 @@ const QString kGroup = QStringLiteral("shortcuts");
 /// "View.Fit Graph": without mnemonics and ellipses, which may change, and without characters that are
 /// special in setting names.
 QString commandName(const QAction& action) {
-    QString name = action.property("menuPath").toString().section(QStringLiteral(" \u25b8"), 0, 0) + QLatin1Char('.') +
-                   action.text().section(QLatin1Char('\t'), 0, 0);
+    QString name = action.property("menuPath").toString().section(QStringLiteral(" \u25b8"), 0, 0) +
+                   QLatin1Char('.') + action.text().section(QLatin1Char('\t'), 0, 0);
     name.remove(QLatin1Char('&')).remove(QChar(0x2026)).replace(QLatin1Char('/'), QLatin1Char(' '));
     return name;
 }
@@ -26,7 +26,8 @@ void ShortcutKeys::adopt(const QList<QAction*>& actions) {
     // Text after a tab only shows keys that the graph and the table handle themselves. A recent file is not a
     // command: its entry is deleted when another file is opened.
     for (QAction* action : actions)
-        if (!action->text().contains(QLatin1Char('\t')) && !action->property("comesAndGoes").toBool()) m_commands.push_back({action, commandName(*action), action->shortcuts()});
+        if (!action->text().contains(QLatin1Char('\t')) && !action->property("comesAndGoes").toBool())
+            m_commands.push_back({action, commandName(*action), action->shortcuts()});
     reload();
 }
 

@@ -24,7 +24,8 @@ std::vector<std::string> namesFrom(const QJsonValue& json) {
 
 }  // namespace
 
-Bookmarks::Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent) : QObject(parent), m_document(document), m_canvas(canvas) {
+Bookmarks::Bookmarks(Document* document, GraphCanvas* canvas, QObject* parent)
+    : QObject(parent), m_document(document), m_canvas(canvas) {
     connect(document, &Document::modelChanged, this, [this] {
         m_bookmarks.clear();
         m_going.reset();
@@ -74,13 +75,16 @@ void Bookmarks::fillMenu() {
 /// "features.3 · QS local"
 QString Bookmarks::proposal() const {
     const Bookmark now = seen({});
-    return now.at.isEmpty() ? metricName(now.metric) : QStringLiteral("%1 \u00b7 %2").arg(now.at, metricName(now.metric));
+    return now.at.isEmpty() ? metricName(now.metric)
+                            : QStringLiteral("%1 \u00b7 %2").arg(now.at, metricName(now.metric));
 }
 
 void Bookmarks::ask() {
     if (!m_document->hasModel()) return;
     bool agreed = false;
-    const QString name = QInputDialog::getText(m_canvas, tr("Bookmark This View"), tr("Name"), QLineEdit::Normal, proposal(), &agreed).trimmed();
+    const QString name = QInputDialog::getText(m_canvas, tr("Bookmark This View"), tr("Name"),
+                                               QLineEdit::Normal, proposal(), &agreed)
+                             .trimmed();
     if (agreed && !name.isEmpty()) add(name);
 }
 
@@ -143,7 +147,8 @@ void Bookmarks::arrive() {
     for (const std::string& name : mark.selected)
         if (const auto node = graph.findNode(name)) selected.push_back(*node);
     m_document->select(std::move(selected), graph.findNode(mark.current).value_or(NodeId()));
-    if (const auto at = graph.findNode(mark.at.toStdString())) m_canvas->showPlace(*at, mark.aside, mark.zoom);
+    if (const auto at = graph.findNode(mark.at.toStdString()))
+        m_canvas->showPlace(*at, mark.aside, mark.zoom);
 }
 
 QJsonArray Bookmarks::toJson() const {

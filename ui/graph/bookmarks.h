@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "document.h"
+#include "document/document.h"
 #include "graph/graph_canvas.h"
 
 namespace quantloupe::ui {
@@ -19,8 +19,8 @@ struct Bookmark {
     QString name;
     Metric metric = Metric::LocalQs;
     double zoom = 1;
-    QString at;        ///< layer nearest to the middle
-    QPointF aside;     ///< from the middle of its box to the middle of the view, in the drawing's points
+    QString at;     ///< layer nearest to the middle
+    QPointF aside;  ///< from the middle of its box to the middle of the view, in the drawing's points
     std::vector<std::string> collapsed, opened, selected;
     std::string current;
     bool wrapped = false, tidy = false;

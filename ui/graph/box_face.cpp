@@ -33,7 +33,8 @@ void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const
     if (look.group) {
         painter.setPen(QPen(look.outline, 1));
         painter.setBrush(theme.panel);
-        for (const int sheet : {2, 1, 0}) painter.drawRoundedRect(box.translated(kSheet * sheet, kSheet * sheet), radius, radius);
+        for (const int sheet : {2, 1, 0})
+            painter.drawRoundedRect(box.translated(kSheet * sheet, kSheet * sheet), radius, radius);
     }
     painter.setPen(Qt::NoPen);
     painter.setBrush(look.fill);

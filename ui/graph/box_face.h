@@ -37,7 +37,8 @@ class FaceCache {
         int flags;
         bool operator==(const Key&) const = default;
         friend size_t qHash(const Key& key, size_t seed = 0) {
-            return qHashMulti(seed, key.pixels.width(), key.pixels.height(), key.outline, key.fill, key.band, key.flags);
+            return qHashMulti(seed, key.pixels.width(), key.pixels.height(), key.outline, key.fill, key.band,
+                              key.flags);
         }
     };
     QHash<Key, Face> m_faces;

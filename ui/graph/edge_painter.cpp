@@ -11,16 +11,17 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kLine = 1.2;  ///< of edges
+constexpr double kLine = 1.2;    ///< of edges
 constexpr double kLoudLine = 2;  ///< of those of the box that is looked at
-constexpr double kHead = 6;    ///< of arrows
+constexpr double kHead = 6;      ///< of arrows
 constexpr double kReferenceFont = 8.5;
 
 QPointF toPointF(const Point& p) { return {p.x, p.y}; }
 
 bool straight(QPointF a, QPointF b) { return a.x() == b.x() || a.y() == b.y(); }
 
-/// From where to where, as shares of `along`, the line from `a` is in `rect`; the second is smaller if it is not.
+/// From where to where, as shares of `along`, the line from `a` is in `rect`; the second is smaller if it is
+/// not.
 std::pair<double, double> seenPart(QPointF a, QPointF along, const QRectF& rect) {
     double from = 0, to = 1;
     const auto cut = [&](double place, double step, double low, double high) {
@@ -50,7 +51,8 @@ QPolygonF headOf(const PictureEdge& edge) {
 
 }  // namespace
 
-EdgePainter::EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& texts, const QRectF& visible, double zoom)
+EdgePainter::EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& texts, const QRectF& visible,
+                         double zoom)
     : m_painter(painter),
       m_scene(scene),
       m_texts(texts),
@@ -61,7 +63,9 @@ EdgePainter::EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& 
       m_plain(zoom < kPlainZoom) {}
 
 bool EdgePainter::looked(const Edge& edge) const {
-    const auto touches = [&](std::optional<std::size_t> node) { return node && (edge.from == *node || edge.to == *node); };
+    const auto touches = [&](std::optional<std::size_t> node) {
+        return node && (edge.from == *node || edge.to == *node);
+    };
     return touches(m_scene.hovered) || touches(m_scene.current);
 }
 
@@ -87,7 +91,8 @@ void EdgePainter::paint() {
         fillQuiet(m_theme.edge);
         m_painter.fillPath(heads, m_theme.edge);
         for (const std::size_t i : visible)
-            if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !looked(edge)) paintReference(edge, m_theme.edge);
+            if (const Edge& edge = m_scene.picture->edges[i]; edge.reference && !looked(edge))
+                paintReference(edge, m_theme.edge);
     }
     // All of them, wherever they run: what joins a stub to its far box is in no index.
     std::set<std::size_t> loud;
@@ -104,7 +109,8 @@ void EdgePainter::addSegments(const Edge& edge) {
         const QPointF a = toPointF(edge.points[p - 1]), b = toPointF(edge.points[p]);
         if (!QRectF(a, b).normalized().adjusted(-kLine, -kLine, kLine, kLine).intersects(m_visible)) continue;
         if (straight(a, b))
-            m_straight.push_back(m_grid.line(a, b, kLine).intersected(m_grid.snapped(m_visible.adjusted(-4, -4, 4, 4))));
+            m_straight.push_back(
+                m_grid.line(a, b, kLine).intersected(m_grid.snapped(m_visible.adjusted(-4, -4, 4, 4))));
         else
             m_slanted.append(QLineF(a, b));
     }
@@ -128,19 +134,25 @@ void EdgePainter::addPlain(const Edge& edge) {
     QPointF a = toPointF(edge.points.front());
     for (std::size_t p = 1; p < edge.points.size(); ++p) {
         const QPointF b = toPointF(edge.points[p]);
-        const double width = std::abs(b.x() - a.x()) * m_grid.scale(), height = std::abs(b.y() - a.y()) * m_grid.scale();
+        const double width = std::abs(b.x() - a.x()) * m_grid.scale(),
+                     height = std::abs(b.y() - a.y()) * m_grid.scale();
         if (width + height < 1 && p + 1 < edge.points.size()) continue;
         const QPointF from = std::exchange(a, b);
         const QRectF part = QRectF(from, b).normalized();
-        if (part.right() < around.left() || part.left() > around.right() || part.bottom() < around.top() || part.top() > around.bottom())
+        if (part.right() < around.left() || part.left() > around.right() || part.bottom() < around.top() ||
+            part.top() > around.bottom())
             continue;
         const auto pixel = [](double place) { return static_cast<int>(std::floor(place)); };
-        const auto within = [&](double value, double low, double high) { return std::clamp(value, low, high); };
+        const auto within = [&](double value, double low, double high) {
+            return std::clamp(value, low, high);
+        };
         if (width < 1)
-            m_columns.push_back({pixel(m_grid.x(from.x())), pixel(m_grid.y(within(part.top(), around.top(), around.bottom()))),
+            m_columns.push_back({pixel(m_grid.x(from.x())),
+                                 pixel(m_grid.y(within(part.top(), around.top(), around.bottom()))),
                                  pixel(m_grid.y(within(part.bottom(), around.top(), around.bottom()))) + 1});
         else if (height < 1)
-            m_rows.push_back({pixel(m_grid.y(from.y())), pixel(m_grid.x(within(part.left(), around.left(), around.right()))),
+            m_rows.push_back({pixel(m_grid.y(from.y())),
+                              pixel(m_grid.x(within(part.left(), around.left(), around.right()))),
                               pixel(m_grid.x(within(part.right(), around.left(), around.right()))) + 1});
         else
             m_slanted.append(QLineF(from, b));
@@ -151,8 +163,11 @@ void EdgePainter::fillRuns(std::vector<Run>& runs, bool columns, const QColor& c
     std::ranges::sort(runs);
     for (std::size_t i = 0; i < runs.size();) {
         Run run = runs[i];
-        for (++i; i < runs.size() && runs[i].at == run.at && runs[i].from <= run.to; ++i) run.to = std::max(run.to, runs[i].to);
-        m_painter.fillRect(columns ? m_grid.scene(run.at, run.from, 1, run.to - run.from) : m_grid.scene(run.from, run.at, run.to - run.from, 1), color);
+        for (++i; i < runs.size() && runs[i].at == run.at && runs[i].from <= run.to; ++i)
+            run.to = std::max(run.to, runs[i].to);
+        m_painter.fillRect(columns ? m_grid.scene(run.at, run.from, 1, run.to - run.from)
+                                   : m_grid.scene(run.from, run.at, run.to - run.from, 1),
+                           color);
     }
 }
 
@@ -164,7 +179,9 @@ void EdgePainter::fillPlain(const QColor& color) {
 }
 
 void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
-    if (edge.points.empty() || !m_visible.adjusted(-kHead, -kHead, kHead, kHead).contains(toPointF(edge.points.back()))) return;
+    if (edge.points.empty() ||
+        !m_visible.adjusted(-kHead, -kHead, kHead, kHead).contains(toPointF(edge.points.back())))
+        return;
     const QPolygonF head = headOf(edge);
     if (head.empty()) return;
     heads.addPolygon(head);
@@ -173,7 +190,8 @@ void EdgePainter::addHead(const Edge& edge, QPainterPath& heads) const {
 
 /// What comes in is dashed and what goes out is solid: color alone would not tell everyone.
 void EdgePainter::paintLooked(const Edge& edge) {
-    const bool in = m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
+    const bool in =
+        m_scene.hovered == edge.to || (m_scene.hovered != edge.from && m_scene.current == edge.to);
     const QColor& color = in ? m_theme.edgeIn : m_theme.accent;
     QPen pen(color, m_plain ? 1.5 / m_zoom : kLoudLine);
     pen.setCapStyle(in ? Qt::FlatCap : Qt::RoundCap), pen.setJoinStyle(Qt::RoundJoin);
@@ -208,8 +226,11 @@ void EdgePainter::paintDashes(const QPolygonF& line, const QColor& color) {
         const double before = std::exchange(start, start + length);
         const auto [from, to] = seenPart(a, along, around);
         if (length <= 0 || from >= to) continue;
-        const auto at = [&](double place) { return a + along * (std::clamp(place - before, 0.0, length) / length); };
-        for (double dash = std::floor((before + from * length) / kPeriod) * kPeriod; dash < before + to * length; dash += kPeriod) {
+        const auto at = [&](double place) {
+            return a + along * (std::clamp(place - before, 0.0, length) / length);
+        };
+        for (double dash = std::floor((before + from * length) / kPeriod) * kPeriod;
+             dash < before + to * length; dash += kPeriod) {
             const QPointF first = at(dash), last = at(dash + kDash);
             if (first == last) continue;
             if (!straight(a, line[p])) {
@@ -236,8 +257,9 @@ void EdgePainter::paintReference(const Edge& edge, const QColor& color) {
     }
     if (m_zoom < kTextZoom) return;
     m_painter.setPen(loud ? color : m_theme.muted);
-    m_texts.draw(m_painter, m_grid, QString::fromStdString(m_scene.picture->nodes[edge.from].title), TextCache::Face::Subtitle,
-                 kReferenceFont, QRectF(start.x() - 95, start.y() - 4, 90, 11), true, Qt::ElideLeft);
+    m_texts.draw(m_painter, m_grid, QString::fromStdString(m_scene.picture->nodes[edge.from].title),
+                 TextCache::Face::Subtitle, kReferenceFont, QRectF(start.x() - 95, start.y() - 4, 90, 11),
+                 true, Qt::ElideLeft);
 }
 
 }  // namespace quantloupe::ui

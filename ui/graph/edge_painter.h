@@ -14,7 +14,8 @@ namespace quantloupe::ui {
 
 class EdgePainter {
   public:
-    EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& texts, const QRectF& visible, double zoom);
+    EdgePainter(QPainter& painter, const PaintScene& scene, TextCache& texts, const QRectF& visible,
+                double zoom);
     void paint();
 
   private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The canvas: what it shows and where. graph_canvas_input.cpp has the mouse, graph_canvas_keys.cpp the keyboard.
+// The canvas: what it shows and where. graph_canvas_input.cpp has the mouse, graph_canvas_keys.cpp the
+// keyboard.
 #include "graph/graph_canvas.h"
 
 #include <QApplication>
@@ -20,14 +21,16 @@ constexpr double kFitMargin = 28;
 
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
 
-GraphCanvas::GraphCanvas(GraphCanvas* leader, QWidget* parent) : GraphCanvas(leader->m_document, leader, parent) {
+GraphCanvas::GraphCanvas(GraphCanvas* leader, QWidget* parent)
+    : GraphCanvas(leader->m_document, leader, parent) {
     setAccessibleName(tr("Graph of the compared configuration"));
     setPicture(leader->m_picture);
     m_transform = leader->m_transform;
     connect(leader, &GraphCanvas::looksChanged, this, &GraphCanvas::updateLooks);
 }
 
-GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent) : QWidget(parent), m_document(document), m_leader(leader) {
+GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* parent)
+    : QWidget(parent), m_document(document), m_leader(leader) {
     m_cache = std::make_unique<PaintCache>();
     m_painted = std::make_unique<PaintedView>();
     setMouseTracking(true);
@@ -45,7 +48,9 @@ GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* paren
     if (m_leader) return;
     connect(document, &Document::layersChanged, this, &GraphCanvas::updateLooks);
     connect(document, &Document::evaluationChanged, this, [this] {
-        if (m_scene.faded != m_document->metricsStale() || m_measuring != (m_document->evaluating() && !m_overlay.scale.any)) updateLooks();
+        if (m_scene.faded != m_document->metricsStale() ||
+            m_measuring != (m_document->evaluating() && !m_overlay.scale.any))
+            updateLooks();
     });
 }
 
@@ -108,7 +113,8 @@ void GraphCanvas::holdStill(NodeId layer) { m_still = layer; }
 NodeId GraphCanvas::stillLayer() const {
     if (m_still.valid() && m_index.boxOf(m_still)) return m_still;
     const QRectF seen = visibleScene();
-    if (const auto box = currentBox(); box && seen.intersects(toRectF(m_picture->nodes[*box].box))) return m_document->current();
+    if (const auto box = currentBox(); box && seen.intersects(toRectF(m_picture->nodes[*box].box)))
+        return m_document->current();
     return layerNearest(seen.center());
 }
 
@@ -159,9 +165,13 @@ ScaleChoice GraphCanvas::scaleChoice() const {
     return known == m_scales.end() ? ScaleChoice{} : known->second;
 }
 
-const std::vector<LayerResult>* GraphCanvas::layers() const { return m_leader ? m_document->reference().layers() : &m_document->layers(); }
+const std::vector<LayerResult>* GraphCanvas::layers() const {
+    return m_leader ? m_document->reference().layers() : &m_document->layers();
+}
 
-const LayerResult* GraphCanvas::layerResult(NodeId id) const { return m_leader ? m_document->reference().layer(id) : m_document->layer(id); }
+const LayerResult* GraphCanvas::layerResult(NodeId id) const {
+    return m_leader ? m_document->reference().layer(id) : m_document->layer(id);
+}
 
 void GraphCanvas::updateLooks() {
     static const std::vector<LayerResult> none;
@@ -178,7 +188,8 @@ void GraphCanvas::updateLooks() {
     m_overlay = overlayOf(shown, m_document->reference().layers(), m_metric, choice);
     m_measuring = m_document->evaluating() && !m_overlay.scale.any;
     m_looks.clear();
-    if (m_picture && m_document->graph()) m_looks = looksOf(*m_picture, shown, *m_document->graph(), m_overlay, themeOf(palette()));
+    if (m_picture && m_document->graph())
+        m_looks = looksOf(*m_picture, shown, *m_document->graph(), m_overlay, themeOf(palette()));
     sceneChanged();
     Q_EMIT looksChanged();
 }
@@ -254,7 +265,8 @@ void GraphCanvas::zoomStep(double factor) {
 /// Where nothing floats over the canvas, if there is room.
 QRectF GraphCanvas::fitArea() const {
     const QRectF all = QRectF(rect());
-    const QRectF free = all.marginsRemoved(m_margins).adjusted(kFitMargin / 3, kFitMargin / 3, -kFitMargin / 3, -kFitMargin / 3);
+    const QRectF free = all.marginsRemoved(m_margins).adjusted(kFitMargin / 3, kFitMargin / 3,
+                                                               -kFitMargin / 3, -kFitMargin / 3);
     if (free.width() > all.width() / 2 && free.height() > all.height() / 2) return free;
     return all.adjusted(kFitMargin, kFitMargin, -kFitMargin, -kFitMargin);
 }
@@ -300,7 +312,8 @@ void GraphCanvas::ensureVisible(NodeId layer) {
 void GraphCanvas::paintNothing(QPainter& painter) {
     if (!m_document->hasModel()) return;
     const int unit = fontMetrics().height();
-    const QString text = m_picture ? tr("Nothing to compare with: %1.").arg(reference().whyNone()) : tr("Laying out the graph\u2026");
+    const QString text = m_picture ? tr("Nothing to compare with: %1.").arg(reference().whyNone())
+                                   : tr("Laying out the graph\u2026");
     painter.drawText(rect().adjusted(unit, unit, -unit, -unit), Qt::AlignCenter | Qt::TextWordWrap, text);
 }
 

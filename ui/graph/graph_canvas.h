@@ -11,7 +11,7 @@
 #include <optional>
 #include <vector>
 
-#include "document.h"
+#include "document/document.h"
 #include "graph/graph_painter.h"
 #include "graph/node_look.h"
 #include "graph/overlay.h"
@@ -152,7 +152,7 @@ class GraphCanvas : public QWidget {
     void showToolTip(QPoint position, QPoint global);
     QString overlayHint(NodeId id) const;
     NodeId layerOf(std::size_t box) const;  ///< for a collapsed group, its first layer
-    NodeId endOf(std::size_t box) const;  ///< for a collapsed group, its last layer
+    NodeId endOf(std::size_t box) const;    ///< for a collapsed group, its last layer
     std::vector<NodeId> layersOf(std::size_t box) const;
     void selectBox(std::size_t box, bool add);
     QString groupHint(const PictureNode& node) const;
@@ -161,7 +161,7 @@ class GraphCanvas : public QWidget {
 
     Document* m_document;
     GraphCanvas* m_leader;  ///< null: it is a leader itself
-    GraphPtr m_graph;  ///< the graph that the view belongs to
+    GraphPtr m_graph;       ///< the graph that the view belongs to
     PicturePtr m_picture;
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
@@ -183,7 +183,7 @@ class GraphCanvas : public QWidget {
     QMarginsF m_margins;
     NodeId m_untilFrom;
     std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
-    NodeSet m_previewed;  ///< by layer, so that it survives a new picture
+    NodeSet m_previewed;              ///< by layer, so that it survives a new picture
     QString m_previewText;
 };
 

@@ -41,13 +41,15 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
 
 QString GraphCanvas::groupHint(const PictureNode& node) const {
     const Group& group = m_picture->groups[node.group];
-    QString text = QStringLiteral("<b>%1</b><br>%2")
-                       .arg(QString::fromStdString(group.name).toHtmlEscaped(), QString::fromStdString(node.subtitle));
+    QString text =
+        QStringLiteral("<b>%1</b><br>%2")
+            .arg(QString::fromStdString(group.name).toHtmlEscaped(), QString::fromStdString(node.subtitle));
     std::map<LayerState, int> counts;
     for (const NodeId id : group.nodes)
         if (const LayerResult* layer = layerResult(id)) ++counts[layer->state];
     QStringList words;
-    for (const auto& [state, count] : counts) words.append(QStringLiteral("%1 %2").arg(count).arg(stateText(state)));
+    for (const auto& [state, count] : counts)
+        words.append(QStringLiteral("%1 %2").arg(count).arg(stateText(state)));
     if (!words.isEmpty()) text += QStringLiteral("<br>") + words.join(QStringLiteral(", "));
     if (m_metric != Metric::None) {
         const NodeId worst = worstOf(group, m_overlay);
@@ -72,7 +74,8 @@ QString GraphCanvas::overlayHint(NodeId id) const {
     }
     if (m_metric == Metric::LocalQs || m_metric == Metric::CumulativeQs) return {};
     if (m_metric == Metric::Difference)
-        return tr("<br>Cumulative QS %1 compared with %2").arg(formatMetric(*value, m_metric), reference().name());
+        return tr("<br>Cumulative QS %1 compared with %2")
+            .arg(formatMetric(*value, m_metric), reference().name());
     return name + (m_metric == Metric::Bits ? formatBits(*layerResult(id)) : formatMetric(*value, m_metric));
 }
 

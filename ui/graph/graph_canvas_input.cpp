@@ -52,7 +52,8 @@ void GraphCanvas::selectBox(std::size_t box, bool add) {
         return;
     }
     std::vector<NodeId> nodes = m_document->selection();
-    const bool all = std::ranges::all_of(layers, [this](NodeId layer) { return m_document->isSelected(layer); });
+    const bool all =
+        std::ranges::all_of(layers, [this](NodeId layer) { return m_document->isSelected(layer); });
     std::erase_if(nodes, [&](NodeId node) { return std::ranges::find(layers, node) != layers.end(); });
     if (!all) nodes.insert(nodes.end(), layers.begin(), layers.end());
     const NodeId last = nodes.empty() ? NodeId() : nodes.back();
@@ -124,8 +125,8 @@ void GraphCanvas::mousePressEvent(QMouseEvent* event) {
     m_band = QRectF(m_pressed, m_pressed);
 }
 
-/// Both ends included, whichever comes first; where no path leads the layer is added alone. The current layer stays, so
-/// that another click takes another path from it.
+/// Both ends included, whichever comes first; where no path leads the layer is added alone. The current layer
+/// stays, so that another click takes another path from it.
 void GraphCanvas::selectPathTo(std::size_t box) {
     const NodeId from = m_document->current();
     NodeSet covered = between(*m_graph, from, endOf(box));

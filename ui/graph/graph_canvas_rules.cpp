@@ -42,7 +42,9 @@ void GraphCanvas::markPreviewed() {
 }
 
 void GraphCanvas::previewUntil() {
-    const auto shortName = [this](NodeId id) { return QString::fromStdString(layerSubtitle(m_graph->node(id), 32)); };
+    const auto shortName = [this](NodeId id) {
+        return QString::fromStdString(layerSubtitle(m_graph->node(id), 32));
+    };
     const QString from = shortName(m_untilFrom);
     // The keyboard chooses with the arrows: the current layer is its cursor.
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
@@ -50,8 +52,10 @@ void GraphCanvas::previewUntil() {
     std::vector<NodeId> ends = m_untilEnds;
     if (to.valid() && to != m_untilFrom && std::ranges::find(ends, to) == ends.end()) ends.push_back(to);
     if (ends.empty()) {
-        setPreview({}, tr("Skip from %1 until\u2026 Click the last layer, Ctrl+click to choose several, Esc to cancel")
-                           .arg(from));
+        setPreview(
+            {},
+            tr("Skip from %1 until\u2026 Click the last layer, Ctrl+click to choose several, Esc to cancel")
+                .arg(from));
         return;
     }
     // In a narrow window the name is shortened, not the text about it.
@@ -67,9 +71,9 @@ void GraphCanvas::previewUntil() {
     }
     const RulePreview preview =
         previewRule(*m_graph, m_document->config(), m_document->layers(), edit.next.rules.back());
-    setPreview(
-        preview.covered,
-        tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add another end").arg(end, previewWords(preview)));
+    setPreview(preview.covered,
+               tr("Skip until %1: %2 \u2014 click or Enter to apply, Ctrl+click to add another end")
+                   .arg(end, previewWords(preview)));
 }
 
 /// False if no end is being chosen. `more`: others follow.

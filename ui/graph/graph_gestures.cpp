@@ -81,11 +81,12 @@ void GraphGestures::fillBlocks() {
     const Graph& graph = *m_document->graph();
     for (const BlockChoice& choice : blockChoices(graph, current)) {
         const bool alone = choice.like == graph.node(current).name;
-        const QString what = QString::fromStdString(alone ? graph.node(current).op + " layers set up like this one"
-                                                          : choice.like);
+        const QString what = QString::fromStdString(
+            alone ? graph.node(current).op + " layers set up like this one" : choice.like);
         const QString text =
-            alone ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
-                  : tr("%1 and %2 more like it (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
+            alone
+                ? QStringLiteral("%1 %2").arg(choice.blocks).arg(what)
+                : tr("%1 and %2 more like it (%3 nodes)").arg(what).arg(choice.blocks - 1).arg(choice.nodes);
         QAction* action = m_blocks->addAction(QString(text).replace(QLatin1Char('&'), QStringLiteral("&&")));
         SkipRule rule;
         rule.kind = SkipKind::Block;
@@ -96,7 +97,8 @@ void GraphGestures::fillBlocks() {
     }
     offerBlocksByShape(current);
     if (m_blocks->isEmpty())
-        m_blocks->addAction(tr("No other block has the same structure as a block around this layer"))->setEnabled(false);
+        m_blocks->addAction(tr("No other block has the same structure as a block around this layer"))
+            ->setEnabled(false);
 }
 
 /// Where names have no parts, the structure of the graph defines the blocks; a rule cannot name those, so it
@@ -107,7 +109,8 @@ void GraphGestures::offerBlocksByShape(NodeId layer) {
     const Graph& graph = *m_document->graph();
     for (const Group& group : picture->groups) {
         const bool named = group.name.find('/') != std::string::npos;
-        if (named || group.shape || group.alike < 2 || !std::ranges::binary_search(group.nodes, layer)) continue;
+        if (named || group.shape || group.alike < 2 || !std::ranges::binary_search(group.nodes, layer))
+            continue;
         SkipRule rule;
         for (const Group& other : picture->groups)
             if (other.kind == group.kind)
@@ -118,7 +121,8 @@ void GraphGestures::offerBlocksByShape(NodeId layer) {
                                                   .arg(rule.layers.size())
                                                   .replace(QLatin1Char('&'), QStringLiteral("&&")));
         previewOn(action, [rule] { return rule; });
-        connect(action, &QAction::triggered, this, [this, rule] { add(skipLayers(m_document->config(), rule.layers)); });
+        connect(action, &QAction::triggered, this,
+                [this, rule] { add(skipLayers(m_document->config(), rule.layers)); });
     }
 }
 

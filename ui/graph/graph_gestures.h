@@ -9,7 +9,7 @@
 #include <map>
 #include <optional>
 
-#include "document.h"
+#include "document/document.h"
 #include "graph/graph_view.h"
 
 namespace quantloupe::ui {

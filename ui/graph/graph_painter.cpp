@@ -16,8 +16,8 @@ bool flagged(const std::vector<bool>& flags, std::size_t i) { return i < flags.s
 
 class ScenePainter {
   public:
-    ScenePainter(QPainter& painter, const PaintScene& scene, PaintCache& cache, const ViewTransform& transform,
-                 const QRectF& view)
+    ScenePainter(QPainter& painter, const PaintScene& scene, PaintCache& cache,
+                 const ViewTransform& transform, const QRectF& view)
         : m_painter(painter),
           m_scene(scene),
           m_cache(cache),
@@ -46,7 +46,8 @@ class ScenePainter {
 
   private:
     QColor frameColor() const {
-        return m_theme.dark ? blended(Qt::white, m_theme.canvas, 0.027) : blended(QColor(30, 50, 80), m_theme.canvas, 0.031);
+        return m_theme.dark ? blended(Qt::white, m_theme.canvas, 0.027)
+                            : blended(QColor(30, 50, 80), m_theme.canvas, 0.031);
     }
 
     void paintFrames() {
@@ -63,7 +64,8 @@ class ScenePainter {
                 continue;
             }
             // A large block fills the view: a path would be clipped line by line.
-            const QRectF seen = box.intersected(m_visible.adjusted(-2 * radius, -2 * radius, 2 * radius, 2 * radius));
+            const QRectF seen =
+                box.intersected(m_visible.adjusted(-2 * radius, -2 * radius, 2 * radius, 2 * radius));
             const QRectF inner = seen.adjusted(0, radius, 0, -radius);
             m_painter.setBrush(color);
             if (inner.height() > 4 * radius) {
@@ -87,7 +89,8 @@ class ScenePainter {
         m_painter.drawPath(top);
         QPainterPath bottom(inner.bottomLeft());
         bottom.arcTo(QRectF(box.left(), box.bottom() - 2 * radius, 2 * radius, 2 * radius), 180, 90);
-        bottom.arcTo(QRectF(box.right() - 2 * radius, box.bottom() - 2 * radius, 2 * radius, 2 * radius), 270, 90);
+        bottom.arcTo(QRectF(box.right() - 2 * radius, box.bottom() - 2 * radius, 2 * radius, 2 * radius), 270,
+                     90);
         m_painter.drawPath(bottom);
     }
 
@@ -99,9 +102,13 @@ class ScenePainter {
             const QRectF line = frameNameRect(frame);
             if (!line.intersects(m_visible)) continue;
             const QString name = QString::fromStdString(groupTitle(m_scene.picture->groups[frame.group]));
-            const double width = m_texts.shaped(name, TextCache::Face::Subtitle, kPixels, line.width(), Qt::ElideLeft).width;
-            m_painter.fillRect(m_grid.snapped(QRectF(line.left() - 2, line.top() + 1, width + 4, line.height())), frameColor());
-            m_texts.draw(m_painter, m_grid, name, TextCache::Face::Subtitle, kPixels, line, false, Qt::ElideLeft);
+            const double width =
+                m_texts.shaped(name, TextCache::Face::Subtitle, kPixels, line.width(), Qt::ElideLeft).width;
+            m_painter.fillRect(
+                m_grid.snapped(QRectF(line.left() - 2, line.top() + 1, width + 4, line.height())),
+                frameColor());
+            m_texts.draw(m_painter, m_grid, name, TextCache::Face::Subtitle, kPixels, line, false,
+                         Qt::ElideLeft);
         }
     }
 
@@ -118,12 +125,14 @@ class ScenePainter {
     /// Where boxes are smaller than a pixel, one box per pixel is enough; selected and hovered boxes are
     /// always drawn.
     void paintPlain(const std::vector<std::size_t>& nodes) {
-        const bool tiny = !nodes.empty() && m_scene.picture->nodes[nodes.front()].box.height * m_grid.scale() < 0.7;
+        const bool tiny =
+            !nodes.empty() && m_scene.picture->nodes[nodes.front()].box.height * m_grid.scale() < 0.7;
         QPoint last(-1, -1);
         for (const std::size_t i : nodes) {
             const QRectF box = toRectF(m_scene.picture->nodes[i].box);
             if (tiny && !flagged(m_scene.selected, i) && !flagged(m_scene.previewed, i)) {
-                const QPoint pixel(static_cast<int>(std::floor(m_grid.x(box.left()))), static_cast<int>(std::floor(m_grid.y(box.top()))));
+                const QPoint pixel(static_cast<int>(std::floor(m_grid.x(box.left()))),
+                                   static_cast<int>(std::floor(m_grid.y(box.top()))));
                 if (pixel == last) continue;
                 last = pixel;
             }
@@ -151,7 +160,8 @@ class ScenePainter {
         }
         m_painter.setRenderHint(QPainter::Antialiasing);
         if (m_zoom < kTextZoom) return;
-        for (std::size_t k = 0; k < nodes.size(); ++k) paintText(m_scene.picture->nodes[nodes[k]], looks[k], boxOf(nodes[k]));
+        for (std::size_t k = 0; k < nodes.size(); ++k)
+            paintText(m_scene.picture->nodes[nodes[k]], looks[k], boxOf(nodes[k]));
     }
 
     void paintFaces(const std::vector<std::size_t>& nodes, const std::vector<NodeLook>& looks) {
@@ -167,15 +177,18 @@ class ScenePainter {
         m_painter.setWorldMatrixEnabled(false);
         for (std::size_t k = 0; k < nodes.size(); ++k) {
             const QRect pixels = m_grid.pixelsOf(toRectF(m_scene.picture->nodes[nodes[k]].box));
-            const FaceCache::Face& face = m_cache.faces.face(pixels.size(), m_grid.scale(), looks[k], m_theme);
-            m_painter.drawImage(pixels.topLeft() - QPointF(face.margin + rest.dx(), face.margin + rest.dy()), face.image);
+            const FaceCache::Face& face =
+                m_cache.faces.face(pixels.size(), m_grid.scale(), looks[k], m_theme);
+            m_painter.drawImage(pixels.topLeft() - QPointF(face.margin + rest.dx(), face.margin + rest.dy()),
+                                face.image);
         }
         m_painter.setWorldMatrixEnabled(true);
     }
 
     /// A group's sheets would hide half of its halo.
     static QRectF withSheets(const PictureNode& node) {
-        return toRectF(node.box).adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0, node.kind == PictureNode::Kind::Group ? kSheets : 0);
+        return toRectF(node.box).adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0,
+                                          node.kind == PictureNode::Kind::Group ? kSheets : 0);
     }
 
     void paintHalo(std::size_t i, const QRectF& box) {
@@ -187,7 +200,8 @@ class ScenePainter {
         const double gap = 2 + width;
         const auto around = [&](double out) {
             const double radius = m_grid.length(5 + out);
-            m_painter.drawRoundedRect(m_grid.outlined(box.adjusted(-out, -out, out, out), width), radius, radius);
+            m_painter.drawRoundedRect(m_grid.outlined(box.adjusted(-out, -out, out, out), width), radius,
+                                      radius);
         };
         QPen pen(color, width);
         if (!selected && flagged(m_scene.previewed, i)) pen.setStyle(Qt::DashLine);
@@ -204,12 +218,14 @@ class ScenePainter {
 
     /// The states of a group's layers, as shares of its lower rim.
     void paintParts(const QRectF& box, const NodeLook& look) {
-        const QColor colors[] = {m_theme.quantized, m_theme.inFloat, m_theme.inFloat.lighter(125), m_theme.folded};
+        const QColor colors[] = {m_theme.quantized, m_theme.inFloat, m_theme.inFloat.lighter(125),
+                                 m_theme.folded};
         double x = box.left() + 13;
         const double width = box.width() - 13 - 16;
         for (std::size_t i = 0; i < look.parts.size(); ++i) {
             if (look.parts[i] <= 0) continue;
-            m_painter.fillRect(m_grid.snapped(QRectF(x, box.bottom() - 4.5, width * look.parts[i], 2)), colors[i]);
+            m_painter.fillRect(m_grid.snapped(QRectF(x, box.bottom() - 4.5, width * look.parts[i], 2)),
+                               colors[i]);
             x += width * look.parts[i];
         }
     }
@@ -219,11 +235,14 @@ class ScenePainter {
         QColor color = look.heatColor;
         if (m_scene.faded) color.setAlpha(120);
         if (m_zoom < kTextZoom) {  // in the place of the text that cannot be read
-            m_painter.fillRect(m_grid.snapped(QRectF(box.left() + box.width() * 0.45, box.top() + 4, box.width() * 0.55 - 5, box.height() - 8)), color);
+            m_painter.fillRect(m_grid.snapped(QRectF(box.left() + box.width() * 0.45, box.top() + 4,
+                                                     box.width() * 0.55 - 5, box.height() - 8)),
+                               color);
             return;
         }
         QRectF bar = heatSlot(box);
-        m_painter.fillRect(m_grid.snapped(bar), m_theme.dark ? QColor(255, 255, 255, 28) : QColor(20, 30, 40, 22));
+        m_painter.fillRect(m_grid.snapped(bar),
+                           m_theme.dark ? QColor(255, 255, 255, 28) : QColor(20, 30, 40, 22));
         bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));
         m_painter.fillRect(m_grid.snapped(bar), color);
     }
@@ -237,17 +256,21 @@ class ScenePainter {
             const bool word = look.heat < 0;
             m_painter.setPen(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text);
             const QRectF line(left, box.top(), right - left, middle - box.top() + 2);
-            right -= m_texts.draw(m_painter, m_grid, look.number, word ? TextCache::Face::Subtitle : TextCache::Face::Number,
-                                  word ? subtitle : title, line, true) + 7;
+            right -= m_texts.draw(m_painter, m_grid, look.number,
+                                  word ? TextCache::Face::Subtitle : TextCache::Face::Number,
+                                  word ? subtitle : title, line, true) +
+                     7;
         }
         m_painter.setPen(m_theme.text);
         m_texts.draw(m_painter, m_grid, QString::fromStdString(node.title), TextCache::Face::Title, title,
                      QRectF(left, box.top(), right - left, middle - box.top() + 2));
         m_painter.setPen(m_theme.muted);
         const double width = box.right() - 16 - left;
-        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle, subtitle,
-                     QRectF(left, middle - (look.group ? 2 : 0), width, box.bottom() - middle - 3 - (look.group ? 2 : 0)), false,
-                     Qt::ElideLeft);
+        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle,
+                     subtitle,
+                     QRectF(left, middle - (look.group ? 2 : 0), width,
+                            box.bottom() - middle - 3 - (look.group ? 2 : 0)),
+                     false, Qt::ElideLeft);
     }
 
     QPainter& m_painter;

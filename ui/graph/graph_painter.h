@@ -28,9 +28,9 @@ struct PaintScene {
     const Theme* theme = nullptr;
     QFont font;
     PaintCache* cache = nullptr;  ///< kept from frame to frame; without one everything is painted again
-    bool faded = false;  ///< numbers belong to the previous configuration
+    bool faded = false;           ///< numbers belong to the previous configuration
 
-    std::vector<bool> selected;  ///< one per box, or empty
+    std::vector<bool> selected;   ///< one per box, or empty
     std::vector<bool> previewed;  ///< would be covered by the previewed rule
     std::optional<std::size_t> current, hovered;
 };

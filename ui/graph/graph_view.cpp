@@ -61,7 +61,8 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
 void GraphView::showForecast() {
     QString text = m_canvas->previewText();
     m_banner->setVisible(!text.isEmpty());
-    if (!text.isEmpty() && !m_forecast->text().isEmpty()) text += QStringLiteral(" \u00b7 ") + m_forecast->text();
+    if (!text.isEmpty() && !m_forecast->text().isEmpty())
+        text += QStringLiteral(" \u00b7 ") + m_forecast->text();
     m_bannerText->setFullText(text);
     m_threshold->setForecast(m_forecast->text());
     place();
@@ -84,7 +85,8 @@ void GraphView::place() {
     m_metricBox->move(gap, gap);
     const int mapWidth = m_minimap->sizeHint().width();
     // Of the half under it, if there are two.
-    const bool roomForMap = (m_sides->shown() ? width() / 2 > unit * 22 : width() > unit * 30) && height() > unit * 12;
+    const bool roomForMap =
+        (m_sides->shown() ? width() / 2 > unit * 22 : width() > unit * 30) && height() > unit * 12;
     m_minimap->setVisible(roomForMap);
     m_minimap->setGeometry(width() - gap - mapWidth, gap, mapWidth, height() - 2 * gap);
     const int legendRoom = width() - 2 * gap - (roomForMap ? mapWidth + gap : 0);
@@ -96,7 +98,8 @@ void GraphView::place() {
     const int bannerWidth =
         std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
     const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), legendRoom);
-    const int names = gap * 2 + m_metrics->height(), top = names + (m_sides->shown() ? m_sides->height() + gap / 2 : 0);
+    const int names = gap * 2 + m_metrics->height(),
+              top = names + (m_sides->shown() ? m_sides->height() + gap / 2 : 0);
     m_threshold->setGeometry(gap, top, barWidth, m_threshold->sizeHint().height());
     const int bannerHeight = unit * 5 / 3 + 4;
     // With room for the banner, so that it covers no box of a graph that is shown whole or from its start.

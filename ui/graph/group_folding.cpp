@@ -24,7 +24,8 @@ GroupFolding::GroupFolding(Document* document, GraphCanvas* canvas, QObject* par
 }
 
 void GroupFolding::addTo(QMenu* menu) {
-    const auto add = [&](const QString& text, const char* keys, const QString& tip, void (GroupFolding::*run)()) {
+    const auto add = [&](const QString& text, const char* keys, const QString& tip,
+                         void (GroupFolding::*run)()) {
         QAction* action = menu->addAction(text);
         action->setShortcut(QKeySequence(QString::fromLatin1(keys)));
         action->setToolTip(tip);
@@ -92,11 +93,13 @@ void GroupFolding::toggle() {
     std::size_t chosen = Group::kNone;
     for (std::size_t g = 0; g < picture()->groups.size(); ++g) {
         if (!holds(picture()->groups[g], current)) continue;
-        if (chosen == Group::kNone || !picture()->groups[chosen].block || picture()->groups[g].shape) chosen = g;
+        if (chosen == Group::kNone || !picture()->groups[chosen].block || picture()->groups[g].shape)
+            chosen = g;
     }
     if (chosen == Group::kNone)
-        m_document->say(MessageKind::Note,
-                        tr("This layer is not in a block: neither its name nor the structure of the graph defines one."));
+        m_document->say(
+            MessageKind::Note,
+            tr("This layer is not in a block: neither its name nor the structure of the graph defines one."));
     else
         collapse(chosen);
 }

@@ -7,7 +7,7 @@
 #include <QMenu>
 #include <QObject>
 
-#include "document.h"
+#include "document/document.h"
 #include "graph/graph_canvas.h"
 
 namespace quantloupe::ui {
@@ -20,7 +20,8 @@ class GroupFolding : public QObject {
     void addTo(QMenu* menu);
     const QList<QAction*>& actions() const { return m_actions; }
 
-    /// Opens the current box if it is a collapsed group, collapses the block around the current layer otherwise.
+    /// Opens the current box if it is a collapsed group, collapses the block around the current layer
+    /// otherwise.
     void toggle();
     void collapseOuter();  ///< the next larger group
     void collapseAll();    ///< all blocks

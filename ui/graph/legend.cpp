@@ -58,13 +58,14 @@ QRectF switchOf(const QFontMetricsF& metrics) {
     return {barOf(unit).right() - width, unit * 0.2, width, unit * 1.1};
 }
 
-void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin, const QString& nothing) {
+void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors, const QPointF& origin,
+                const QString& nothing) {
     const QFontMetricsF metrics(painter.font());
     const double unit = metrics.height();
     const QRectF bar = barOf(unit).translated(origin);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(bar.left(), origin.y() + unit * 0.25, bar.width(), unit), Qt::AlignLeft | Qt::AlignVCenter,
-                     metricName(scale.metric));
+    painter.drawText(QRectF(bar.left(), origin.y() + unit * 0.25, bar.width(), unit),
+                     Qt::AlignLeft | Qt::AlignVCenter, metricName(scale.metric));
     if (canBeLogarithmic(scale.metric)) {
         painter.setPen(colors.accent);
         painter.drawText(switchOf(metrics).translated(origin), Qt::AlignRight | Qt::AlignVCenter,
@@ -76,15 +77,17 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
         painter.drawRect(bar);
         painter.setPen(colors.muted);
         painter.drawText(QRectF(bar.left(), bar.bottom(), bar.width(), unit * 1.1),
-                         Qt::AlignLeft | Qt::AlignVCenter, nothing.isEmpty() ? Words::tr("no layer has a value") : nothing);
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         nothing.isEmpty() ? Words::tr("no layer has a value") : nothing);
         return;
     }
     const int steps = std::max(2, static_cast<int>(bar.width()));
     painter.setRenderHint(QPainter::Antialiasing, false);
     for (int i = 0; i < steps; ++i) {
         const double value = scale.axisValue((i + 0.5) / steps);
-        painter.fillRect(QRectF(bar.left() + bar.width() * i / steps, bar.top(), bar.width() / steps + 1, bar.height()),
-                         scaleColor(scale, scale.position(value)));
+        painter.fillRect(
+            QRectF(bar.left() + bar.width() * i / steps, bar.top(), bar.width() / steps + 1, bar.height()),
+            scaleColor(scale, scale.position(value)));
     }
     painter.setRenderHint(QPainter::Antialiasing);
     const auto end = [&](double value, bool best) {
@@ -92,7 +95,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
         painter.setPen(QPen(colors.panel, 1));
         painter.setBrush(colors.text);
         painter.drawRoundedRect(QRectF(x - 2, bar.top() - 2, 4, bar.height() + 4), 1.5, 1.5);
-        const QString text = (best || !scale.clipped ? QString()
+        const QString text = (best || !scale.clipped     ? QString()
                               : scale.worst < scale.best ? QStringLiteral("\u2264 ")
                                                          : QStringLiteral("\u2265 ")) +
                              formatMetric(value, scale.metric);
@@ -101,7 +104,8 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
         const double left = best ? std::clamp(x - width / 2, bar.left(), bar.left() + half - width)
                                  : std::clamp(x - width / 2, bar.left() + half, bar.right() - width);
         painter.setPen(colors.muted);
-        painter.drawText(QRectF(left, bar.bottom() + 1, width + 4, unit * 1.1), Qt::AlignLeft | Qt::AlignVCenter, text);
+        painter.drawText(QRectF(left, bar.bottom() + 1, width + 4, unit * 1.1),
+                         Qt::AlignLeft | Qt::AlignVCenter, text);
     };
     end(scale.best, true);
     end(scale.worst, false);
@@ -123,7 +127,8 @@ Rows rowsOf(const QFontMetricsF& metrics, double room) {
         const std::size_t columns = (kCount + rows.count - 1) / rows.count;
         std::vector<double> widths(columns, 0);
         for (std::size_t i = 0; i < kCount; ++i)
-            widths[i % columns] = std::max(widths[i % columns], unit * 1.55 + metrics.horizontalAdvance(Words::tr(kEntries[i].text)));
+            widths[i % columns] = std::max(
+                widths[i % columns], unit * 1.55 + metrics.horizontalAdvance(Words::tr(kEntries[i].text)));
         rows.lefts.clear();
         rows.width = 0;
         for (const double width : widths) {
@@ -139,12 +144,16 @@ double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(r
 /// Next to the scale if all rows fit there, otherwise below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
     const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
-    return hasScale && rowsOf(metrics, width - beside).count <= kMostRows && rowsOf(metrics, width - beside).width <= width - beside ? beside : unit * 0.9;
+    return hasScale && rowsOf(metrics, width - beside).count <= kMostRows &&
+                   rowsOf(metrics, width - beside).width <= width - beside
+               ? beside
+               : unit * 0.9;
 }
 
 }  // namespace
 
-void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing) {
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors,
+                 const QString& nothing) {
     const QFontMetricsF metrics(painter.font());
     const double unit = metrics.height();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -158,12 +167,16 @@ void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale
     const bool below = hasScale && x < area.left() + barOf(unit).right();
     const double height = below ? rowsHeight(unit, rows.count) : area.height(), top = area.bottom() - height;
     for (std::size_t i = 0; i < kCount; ++i) {
-        const double middle = top + height * (0.08 + 0.84 * (static_cast<double>(i / rows.lefts.size()) + 0.5) / static_cast<double>(rows.count));
+        const double middle =
+            top + height * (0.08 + 0.84 * (static_cast<double>(i / rows.lefts.size()) + 0.5) /
+                                       static_cast<double>(rows.count));
         const double left = x + rows.lefts[i % rows.lefts.size()];
-        paintSwatch(painter, QRectF(left, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape, colors);
+        paintSwatch(painter, QRectF(left, middle - unit * 0.36, unit * 1.15, unit * 0.72), kEntries[i].shape,
+                    colors);
         painter.setPen(colors.text);
-        painter.drawText(QRectF(left + unit * 1.55, middle - unit * 0.6, area.right() - left - unit * 1.7, unit * 1.2), Qt::AlignLeft | Qt::AlignVCenter,
-                         Words::tr(kEntries[i].text));
+        painter.drawText(
+            QRectF(left + unit * 1.55, middle - unit * 0.6, area.right() - left - unit * 1.7, unit * 1.2),
+            Qt::AlignLeft | Qt::AlignVCenter, Words::tr(kEntries[i].text));
     }
 }
 
@@ -175,7 +188,8 @@ QSizeF legendSize(const QFont& font, bool hasScale, double room) {
     const Rows rows = rowsOf(metrics, width - left);
     const bool below = hasScale && left < barOf(unit).right();
     const double entries = rowsHeight(unit, rows.count);
-    return {std::max(left + rows.width, below ? barOf(unit).right() + unit * 0.9 : 0), below ? barOf(unit).bottom() + unit * 1.1 + entries : std::max(entries, unit * 10 / 3)};
+    return {std::max(left + rows.width, below ? barOf(unit).right() + unit * 0.9 : 0),
+            below ? barOf(unit).bottom() + unit * 1.1 + entries : std::max(entries, unit * 10 / 3)};
 }
 
 Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
@@ -192,7 +206,8 @@ Legend::Legend(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas
 QString Legend::nothing() const {
     const bool difference = m_canvas->metric() == Metric::Difference;
     // Leave-one-out waits until the engine is idle; the other metrics do not.
-    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut) return tr("evaluating\u2026");
+    if (!difference && m_canvas->measuring() && m_canvas->metric() != Metric::LeaveOneOut)
+        return tr("evaluating\u2026");
     if (!difference || m_canvas->reference().layers()) return {};
     return m_canvas->hasBaseline() ? tr("baseline not evaluated yet") : tr("one configuration so far");
 }
@@ -206,9 +221,7 @@ QSize Legend::sizeFor(double room) const {
     return {static_cast<int>(std::ceil(size.width())), static_cast<int>(std::ceil(size.height()))};
 }
 
-QRectF Legend::barRect() const {
-    return hasScale() ? barOf(QFontMetricsF(font()).height()) : QRectF();
-}
+QRectF Legend::barRect() const { return hasScale() ? barOf(QFontMetricsF(font()).height()) : QRectF(); }
 
 QRectF Legend::switchRect() const {
     if (!hasScale() || !canBeLogarithmic(m_canvas->metric())) return {};
@@ -289,7 +302,7 @@ void Legend::mouseMoveEvent(QMouseEvent* event) {
         drag(event->position());
         return;
     }
-    setCursor(gripAt(event->position()) != Grip::None          ? Qt::SplitHCursor
+    setCursor(gripAt(event->position()) != Grip::None    ? Qt::SplitHCursor
               : switchRect().contains(event->position()) ? Qt::PointingHandCursor
                                                          : Qt::ArrowCursor);
 }

@@ -13,7 +13,8 @@ namespace quantloupe::ui {
 
 /// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is
 /// shown if no layer has a value.
-void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors, const QString& nothing = {});
+void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors,
+                 const QString& nothing = {});
 /// Not wider than `room`: in a narrow place the states are arranged in rows or below the scale.
 QSizeF legendSize(const QFont& font, bool hasScale, double room = 1e9);
 

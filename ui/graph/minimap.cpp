@@ -21,7 +21,8 @@ Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canv
 
 QSize Minimap::sizeHint() const { return {qRound(fontMetrics().height() * 3.8), 100}; }
 
-/// A graph in columns has no heights of its own for bars: it takes all the room, and its boxes carry the heat.
+/// A graph in columns has no heights of its own for bars: it takes all the room, and its boxes carry the
+/// heat.
 bool Minimap::wide() const {
     const QRectF bounds = m_canvas->index().bounds();
     return bounds.width() > 0.5 * bounds.height();

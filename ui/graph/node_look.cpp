@@ -10,7 +10,8 @@ namespace quantloupe::ui {
 namespace {
 
 /// Usually the previous layer: looking up names in a large graph is slow.
-const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph) {
+const LayerResult* hostOf(const LayerResult& layer, const std::vector<LayerResult>& layers,
+                          const Graph& graph) {
     const std::size_t here = layer.node.index();
     if (here > 0 && here <= layers.size() && layers[here - 1].name == layer.host) return &layers[here - 1];
     const auto host = graph.findNode(layer.host);
@@ -52,7 +53,8 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
     look.band = look.outline;
     if (overlay.metric == Metric::None) return look;
     if (const auto value = overlay.valueOf(layer.node)) {
-        look.number = overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
+        look.number =
+            overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
         const double position = overlay.scale.position(*value);
         look.heat = overlay.scale.diverging ? std::abs(2 * position - 1) : position;
         look.heatColor = scaleColor(overlay.scale, position);

@@ -18,12 +18,12 @@ namespace quantloupe::ui {
 
 struct NodeLook {
     QColor outline, fill, band;
-    bool dashed = false;  ///< outline of layers that a rule keeps in float
+    bool dashed = false;   ///< outline of layers that a rule keeps in float
     bool hatched = false;  ///< and its fill
     QString number;        ///< of the metric, or a word such as "folded"
     bool quiet = false;  ///< the number is not a result of this configuration ("as if quantized"), or a word
-    double heat = -1;  ///< 0 to 1; negative: none. For a difference, its magnitude
-    QColor heatColor;      ///< where there is heat
+    double heat = -1;    ///< 0 to 1; negative: none. For a difference, its magnitude
+    QColor heatColor;    ///< where there is heat
     bool noValue = false;  ///< a metric is shown and this layer has none
     bool group = false;    ///< a collapsed group
     /// For a group: the shares of its layers that are quantized, skipped, float, and folded or fused.

@@ -33,12 +33,14 @@ QString whyNotMeasured(const Document& document, const LayerResult& layer) {
 
 }  // namespace
 
-Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before, Metric metric, const ScaleChoice& choice) {
+Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before,
+                  Metric metric, const ScaleChoice& choice) {
     Overlay overlay;
     overlay.metric = metric;
     overlay.values.reserve(layers.size());
     for (const LayerResult& layer : layers)
-        overlay.values.push_back(metric == Metric::Difference ? difference(layer, before) : metricValue(layer, metric));
+        overlay.values.push_back(metric == Metric::Difference ? difference(layer, before)
+                                                              : metricValue(layer, metric));
     overlay.scale = scaleOf(overlay.values, metric, choice);
     return overlay;
 }

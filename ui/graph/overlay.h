@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "document.h"
+#include "document/document.h"
 #include "models/metric.h"
 
 namespace quantloupe::ui {
@@ -21,7 +21,8 @@ struct Overlay {
 };
 
 /// `before`: the layers that Metric::Difference compares with; may be null.
-Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before, Metric metric, const ScaleChoice& choice);
+Overlay overlayOf(const std::vector<LayerResult>& layers, const std::vector<LayerResult>* before,
+                  Metric metric, const ScaleChoice& choice);
 /// Returns one clause, such as "data is required". Empty if the layer, of the document or of its reference,
 /// has a value.
 QString whyNoValue(const Document& document, const LayerResult* layer, Metric metric);

@@ -8,8 +8,8 @@
 
 namespace quantloupe::ui {
 
-const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio,
-                                 const QColor& background) {
+const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& transform, QSize size,
+                                 double ratio, const QColor& background) {
     ViewTransform snapped = transform;
     const auto whole = [ratio](double place) { return std::round(place * ratio) / ratio; };
     snapped.offset = {whole(transform.offset.x()), whole(transform.offset.y())};
@@ -17,8 +17,8 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
     if (m_image.size() != pixels || m_ratio != ratio) {
         m_image = QImage();
         m_canvas = QImage(pixels + 2 * QSize(kMargin, kMargin), QImage::Format_RGB32);
-        m_image = QImage(m_canvas.bits() + kMargin * m_canvas.bytesPerLine() + kMargin * 4, pixels.width(), pixels.height(), m_canvas.bytesPerLine(),
-                         QImage::Format_RGB32);
+        m_image = QImage(m_canvas.bits() + kMargin * m_canvas.bytesPerLine() + kMargin * 4, pixels.width(),
+                         pixels.height(), m_canvas.bytesPerLine(), QImage::Format_RGB32);
         m_image.setDevicePixelRatio(ratio);
         m_ratio = ratio;
         m_known = false;
@@ -37,9 +37,12 @@ const QImage& PaintedView::frame(const PaintScene& scene, const ViewTransform& t
     if (dx == 0 && dy == 0) return m_image;
     scroll(dx, dy);
     const int width = pixels.width(), height = pixels.height();
-    if (dy != 0) paintPart(scene, dy > 0 ? QRect(0, 0, width, dy) : QRect(0, height + dy, width, -dy), background);
+    if (dy != 0)
+        paintPart(scene, dy > 0 ? QRect(0, 0, width, dy) : QRect(0, height + dy, width, -dy), background);
     if (dx != 0)
-        paintPart(scene, dx > 0 ? QRect(0, std::max(0, dy), dx, height - std::abs(dy)) : QRect(width + dx, std::max(0, dy), -dx, height - std::abs(dy)),
+        paintPart(scene,
+                  dx > 0 ? QRect(0, std::max(0, dy), dx, height - std::abs(dy))
+                         : QRect(width + dx, std::max(0, dy), -dx, height - std::abs(dy)),
                   background);
     return m_image;
 }

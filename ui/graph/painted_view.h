@@ -17,10 +17,11 @@ class PaintedView {
   public:
     /// The scene has changed.
     void forget() { m_known = false; }
-    /// The frame of `size` widget pixels at `ratio` device pixels each, on `background`. The offset is rounded to whole
-    /// device pixels, so that a graph that moves does not shimmer.
-    /// Valid until the next call.
-    const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio, const QColor& background);
+    /// The frame of `size` widget pixels at `ratio` device pixels each, on `background`. The offset is
+    /// rounded to whole device pixels, so that a graph that moves does not shimmer. Valid until the next
+    /// call.
+    const QImage& frame(const PaintScene& scene, const ViewTransform& transform, QSize size, double ratio,
+                        const QColor& background);
 
   private:
     /// Where the image cuts curves, the rasterizer is off by one gray level, so it cuts them outside the
@@ -32,7 +33,7 @@ class PaintedView {
 
     bool m_known = false;
     QImage m_canvas;  ///< the visible part with kMargin around it
-    QImage m_image;  ///< the visible part of it, sharing its memory
+    QImage m_image;   ///< the visible part of it, sharing its memory
     ViewTransform m_transform;
     double m_ratio = 1;
 };

@@ -35,7 +35,8 @@ QFont legendFont(const QFont& base) {
 /// The graph, and below it the legend.
 QSizeF sizeOf(const DrawnGraph& graph) {
     const QSizeF legend = legendSize(legendFont(graph.font), graph.scale.metric != Metric::None);
-    return {std::max(graph.picture->width, legend.width()) + 2 * kMargin, graph.picture->height + legend.height() + 3 * kMargin};
+    return {std::max(graph.picture->width, legend.width()) + 2 * kMargin,
+            graph.picture->height + legend.height() + 3 * kMargin};
 }
 
 void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
@@ -58,7 +59,11 @@ void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
     painter.save();
     painter.scale(scale, scale);
     painter.setFont(font);
-    paintLegend(painter, QRectF(QPointF((size.width() - legend.width()) / 2, size.height() - kMargin - legend.height()), legend), graph.scale, theme(false));
+    paintLegend(
+        painter,
+        QRectF(QPointF((size.width() - legend.width()) / 2, size.height() - kMargin - legend.height()),
+               legend),
+        graph.scale, theme(false));
     painter.restore();
 }
 
@@ -67,7 +72,8 @@ void paint(QPainter& painter, const DrawnGraph& graph, double scale) {
 DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas) {
     DrawnGraph graph;
     graph.picture = document.picture();
-    graph.looks = looksOf(*graph.picture, document.layers(), *document.graph(), canvas.overlay(), theme(false));
+    graph.looks =
+        looksOf(*graph.picture, document.layers(), *document.graph(), canvas.overlay(), theme(false));
     graph.font = canvas.font();
     graph.scale = canvas.scale();
     graph.title = document.title();
@@ -78,7 +84,9 @@ std::string pngOf(const DrawnGraph& graph, double scale) {
     const QSizeF size = sizeOf(graph);
     scale = std::min({scale, kMostPixels / size.width(), kMostPixels / size.height()});
     QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
-    if (image.isNull()) fail(ErrorKind::Io, "not enough memory for an image of {} x {} pixels", size.width() * scale, size.height() * scale);
+    if (image.isNull())
+        fail(ErrorKind::Io, "not enough memory for an image of {} x {} pixels", size.width() * scale,
+             size.height() * scale);
     {
         QPainter painter(&image);
         painter.setRenderHint(QPainter::TextAntialiasing);

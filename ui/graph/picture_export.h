@@ -25,7 +25,8 @@ DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas);
 /// Bytes of a PNG file. `scale` pixels per point, fewer for a graph that would exceed 16,000 pixels. Throws
 /// Error. Any thread.
 std::string pngOf(const DrawnGraph& graph, double scale);
-/// Bytes of a PDF file of one page, as large as the graph, or 200 inches, which is all that PDF allows. Any thread.
+/// Bytes of a PDF file of one page, as large as the graph, or 200 inches, which is all that PDF allows. Any
+/// thread.
 std::string pdfOf(const DrawnGraph& graph);
 
 /// Adds "Graph as PNG" and "Graph as PDF", which ask for a file. They need a model.

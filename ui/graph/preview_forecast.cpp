@@ -5,7 +5,7 @@
 
 #include "config/layer_choices.h"
 #include "models/metric.h"
-#include "session/forecast.h"
+#include "session/studies/forecast.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -50,16 +50,19 @@ void PreviewForecast::ask() {
     for (const LayerResult& layer : m_document->layers()) {
         studied = studied || layer.leaveOneOut.has_value();
         const std::size_t node = layer.node.index();
-        if (layer.state == LayerState::Quantized && node < m_covered.size() && m_covered[node]) names.push_back(layer.name);
+        if (layer.state == LayerState::Quantized && node < m_covered.size() && m_covered[node])
+            names.push_back(layer.name);
     }
     if (names.empty() || !studied) return;
     const QuantizationConfig config = withLayersSkipped(m_document->config(), names);
-    m_document->job()->ask(kSlot, [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
-        const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
-        return [this, effect, covered] {
-            if (covered == m_covered) setText(effect ? expectedWords(*effect) : QString());
-        };
-    });
+    m_document->job()->ask(kSlot,
+                           [this, config, covered = m_covered](Session& session, const CancelToken& cancel) {
+                               const std::optional<ExpectedEffect> effect = forecast(session, config, cancel);
+                               return [this, effect, covered] {
+                                   if (covered == m_covered)
+                                       setText(effect ? expectedWords(*effect) : QString());
+                               };
+                           });
 }
 
 void PreviewForecast::setText(const QString& text) {

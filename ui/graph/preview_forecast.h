@@ -7,7 +7,7 @@
 #include <QObject>
 #include <QTimer>
 
-#include "document.h"
+#include "document/document.h"
 #include "graph/graph_canvas.h"
 
 namespace quantloupe::ui {

@@ -2,13 +2,13 @@
 #include "graph/rule_preview.h"
 
 #include "config/skip_rules.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
 
-RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, const std::vector<LayerResult>& layers,
-                        const SkipRule& rule) {
+RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
+                        const std::vector<LayerResult>& layers, const SkipRule& rule) {
     QuantizationConfig alone;
     alone.skipTail = false;
     alone.rules = {rule};

@@ -21,8 +21,8 @@ struct RulePreview {
 
 /// `layers` are the newest results, one per node, or empty. Thresholds are compared with their numbers.
 /// O(nodes + edges).
-RulePreview previewRule(const Graph& graph, const QuantizationConfig& config, const std::vector<LayerResult>& layers,
-                        const SkipRule& rule);
+RulePreview previewRule(const Graph& graph, const QuantizationConfig& config,
+                        const std::vector<LayerResult>& layers, const SkipRule& rule);
 /// "14 nodes, 5 quantizable, 3 of them quantized now".
 QString previewWords(const RulePreview& preview);
 

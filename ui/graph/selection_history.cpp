@@ -3,7 +3,8 @@
 
 namespace quantloupe::ui {
 
-SelectionHistory::SelectionHistory(Document* document, QObject* parent) : QObject(parent), m_document(document) {
+SelectionHistory::SelectionHistory(Document* document, QObject* parent)
+    : QObject(parent), m_document(document) {
     connect(document, &Document::selectionChanged, this, &SelectionHistory::remember);
     connect(document, &Document::modelChanged, this, [this] {
         m_steps.clear();

@@ -5,7 +5,7 @@
 #include <QObject>
 #include <vector>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 

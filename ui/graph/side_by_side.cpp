@@ -72,8 +72,9 @@ void SideBySide::describe() {
         return line.known ? name + QStringLiteral(": ") + line.value : name;
     };
     const LayerReference& reference = m_document->reference();
-    m_nameThen->setFullText(withResult(m_document->history().baselineEntry() ? tr("Baseline") : tr("Previous configuration"),
-                                       headlineOf(reference.evaluation().get(), data)));
+    m_nameThen->setFullText(
+        withResult(m_document->history().baselineEntry() ? tr("Baseline") : tr("Previous configuration"),
+                   headlineOf(reference.evaluation().get(), data)));
     m_nameNow->setFullText(withResult(tr("Now"), headlineOf(m_document->evaluation().get(), data)));
     Q_EMIT described();
 }
@@ -88,7 +89,8 @@ void SideBySide::place(const QRect& area, int top, const QMarginsF& margins) {
     }
     // Of the same width, so that one place at one zoom shows the same on both.
     const int width = (area.width() - 1) / 2;
-    const QRect then(area.left(), area.top(), width, area.height()), now(area.right() - width + 1, area.top(), width, area.height());
+    const QRect then(area.left(), area.top(), width, area.height()),
+        now(area.right() - width + 1, area.top(), width, area.height());
     const double rim = std::max(margins.left(), margins.right());
     m_following = true;
     m_canvas->setFitMargins(QMarginsF(rim, margins.top(), rim, margins.bottom()));
@@ -96,12 +98,15 @@ void SideBySide::place(const QRect& area, int top, const QMarginsF& margins) {
     m_other->setGeometry(then);
     m_following = false;
     follow(m_canvas, m_other);
-    m_line->setGeometry(then.right() + 1, area.top(), std::max(1, now.left() - then.right() - 1), area.height());
+    m_line->setGeometry(then.right() + 1, area.top(), std::max(1, now.left() - then.right() - 1),
+                        area.height());
     const auto put = [&](QFrame* tag, const ElidedLabel* label, const QRect& half, double right) {
         const QMargins around = tag->layout()->contentsMargins();
         const int room = half.width() - static_cast<int>(margins.left() + right);
-        const int wish = label->fontMetrics().horizontalAdvance(label->fullText()) + around.left() + around.right() + 4;
-        tag->setGeometry(half.left() + static_cast<int>(margins.left()), top, std::min(wish, room), tag->sizeHint().height());
+        const int wish =
+            label->fontMetrics().horizontalAdvance(label->fullText()) + around.left() + around.right() + 4;
+        tag->setGeometry(half.left() + static_cast<int>(margins.left()), top, std::min(wish, room),
+                         tag->sizeHint().height());
     };
     put(m_tagThen, m_nameThen, then, margins.left());
     put(m_tagNow, m_nameNow, now, margins.right());

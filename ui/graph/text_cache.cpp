@@ -32,13 +32,15 @@ const QFont& TextCache::font(Face face, int pixels) {
     return m_fonts.emplace(std::pair(face, pixels), font).first->second;
 }
 
-const ShapedText& TextCache::shaped(const QString& text, Face face, double pixels, double width, Qt::TextElideMode elide) {
+const ShapedText& TextCache::shaped(const QString& text, Face face, double pixels, double width,
+                                    Qt::TextElideMode elide) {
     const int size = std::max(1, static_cast<int>(std::lround(pixels)));
     const Key key{text, face, size, static_cast<int>(std::floor(width)), static_cast<int>(elide)};
     if (const auto known = m_texts.constFind(key); known != m_texts.constEnd()) return *known;
     if (m_texts.size() >= kMostTexts) m_texts.clear();
     const QFont& used = font(face, size);
-    const QString shortened = elide == Qt::ElideNone ? text : QFontMetricsF(used).elidedText(text, elide, width);
+    const QString shortened =
+        elide == Qt::ElideNone ? text : QFontMetricsF(used).elidedText(text, elide, width);
     QTextLayout layout(shortened, used);
     QTextOption option;
     option.setWrapMode(QTextOption::NoWrap);
@@ -56,11 +58,12 @@ const ShapedText& TextCache::shaped(const QString& text, Face face, double pixel
     return *m_texts.insert(key, result);
 }
 
-double TextCache::draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels, const QRectF& line, bool right,
-                       Qt::TextElideMode elide) {
+double TextCache::draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face,
+                       double pixels, const QRectF& line, bool right, Qt::TextElideMode elide) {
     const ShapedText& words = shaped(text, face, pixels, line.width(), elide);
     // On whole pixels: glyphs of a graph that moves must not change their shapes.
-    const QPointF place = grid.snapped(QPointF(right ? line.right() - words.width : line.left(), line.center().y() - words.height / 2));
+    const QPointF place = grid.snapped(
+        QPointF(right ? line.right() - words.width : line.left(), line.center().y() - words.height / 2));
     for (const QGlyphRun& run : words.runs) painter.drawGlyphRun(place, run);
     return words.width;
 }

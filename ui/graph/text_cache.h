@@ -28,10 +28,11 @@ class TextCache {
     /// Clears the cache if the font has changed.
     void setFont(const QFont& base);
     /// `pixels`: the font's size in scene units. Valid until the next call.
-    const ShapedText& shaped(const QString& text, Face face, double pixels, double width, Qt::TextElideMode elide);
+    const ShapedText& shaped(const QString& text, Face face, double pixels, double width,
+                             Qt::TextElideMode elide);
     /// Draws the line in the middle of `line`'s height, in the painter's pen; returns its width.
-    double draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels, const QRectF& line,
-                bool right = false, Qt::TextElideMode elide = Qt::ElideRight);
+    double draw(QPainter& painter, const DeviceGrid& grid, const QString& text, Face face, double pixels,
+                const QRectF& line, bool right = false, Qt::TextElideMode elide = Qt::ElideRight);
 
   private:
     struct Key {

@@ -7,7 +7,7 @@
 #include <array>
 #include <cmath>
 
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 #include "style/icons.h"
 #include "style/words.h"
 
@@ -99,7 +99,8 @@ ThresholdBar::ThresholdBar(Document* document, GraphCanvas* canvas, QWidget* par
     connect(m_metric, &QComboBox::activated, this, [this] { chooseMetric(false); });
     connect(m_side, &QComboBox::activated, this, [this] { chooseMetric(true); });
     connect(m_value, &QDoubleSpinBox::valueChanged, this, &ThresholdBar::refresh);
-    connect(m_slider, &QSlider::valueChanged, this, [this](int count) { takeFirst(static_cast<std::size_t>(count)); });
+    connect(m_slider, &QSlider::valueChanged, this,
+            [this](int count) { takeFirst(static_cast<std::size_t>(count)); });
     connect(m_accept, &QPushButton::clicked, this, &ThresholdBar::accept);
     connect(m_close, &QPushButton::clicked, this, &ThresholdBar::finish);
     connect(document, &Document::layersChanged, this, [this] {
@@ -136,7 +137,8 @@ void ThresholdBar::start(NodeId layer) {
     raise();
     chooseMetric(false);
     const LayerResult* result = m_document->layer(layer);
-    if (const auto value = result ? skipMetricOf(*result, metric()) : std::nullopt; value && std::isfinite(*value)) {
+    if (const auto value = result ? skipMetricOf(*result, metric()) : std::nullopt;
+        value && std::isfinite(*value)) {
         const auto place = std::ranges::find(m_ranked, *value);
         if (place != m_ranked.end()) takeFirst(static_cast<std::size_t>(place - m_ranked.begin()) + 1);
     }
@@ -157,7 +159,8 @@ void ThresholdBar::finish() {
 void ThresholdBar::rankLayers() {
     m_ranked.clear();
     for (const LayerResult& layer : m_document->layers())
-        if (const auto value = skipMetricOf(layer, metric()); layer.quantizable && value && !std::isnan(*value))
+        if (const auto value = skipMetricOf(layer, metric());
+            layer.quantizable && value && !std::isnan(*value))
             m_ranked.push_back(*value);
     if (m_side->currentIndex() == 1)
         std::ranges::sort(m_ranked);
@@ -180,7 +183,8 @@ void ThresholdBar::chooseMetric(bool keepSide) {
     takeFirst(static_cast<std::size_t>(std::ceil(static_cast<double>(m_ranked.size()) * kFirstShare)));
 }
 
-/// A round threshold between the last layer that is taken and the first that is not; as round as keeps them apart.
+/// A round threshold between the last layer that is taken and the first that is not; as round as keeps them
+/// apart.
 void ThresholdBar::takeFirst(std::size_t count) {
     if (m_ranked.empty()) {
         refresh();
@@ -199,9 +203,9 @@ void ThresholdBar::takeFirst(std::size_t count) {
         value = finite(count - 1) ? m_ranked[count - 1] * shown + (below ? step : -step) : m_value->value();
     } else {
         const double inside = m_ranked[count - 1], outside = m_ranked[count];
-        value = !finite(count - 1)   ? outside * shown + (below ? -step : step)
-                : !finite(count)     ? inside * shown + (below ? step : -step)
-                                     : (inside + outside) / 2 * shown;
+        value = !finite(count - 1) ? outside * shown + (below ? -step : step)
+                : !finite(count)   ? inside * shown + (below ? step : -step)
+                                   : (inside + outside) / 2 * shown;
         // The fewest decimals that still lie between the two.
         if (finite(count - 1) && finite(count)) {
             const double low = std::min(inside, outside) * shown, high = std::max(inside, outside) * shown;
@@ -254,7 +258,8 @@ void ThresholdBar::setForecast(const QString& text) {
 }
 
 void ThresholdBar::showCount() {
-    m_count->setFullText(m_forecast.isEmpty() ? m_counted : m_counted + QStringLiteral(" \u00b7 ") + m_forecast);
+    m_count->setFullText(m_forecast.isEmpty() ? m_counted
+                                              : m_counted + QStringLiteral(" \u00b7 ") + m_forecast);
 }
 
 void ThresholdBar::accept() {

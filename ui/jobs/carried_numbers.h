@@ -11,12 +11,14 @@ namespace quantloupe::ui {
 /// A snapshot as shown in the window.
 struct ShownEvaluation {
     EvaluationPtr evaluation;
-    std::shared_ptr<std::vector<LayerResult>> layers;  ///< the evaluation's, for the receiver to take and to change
+    /// the evaluation's, for the receiver to take and to change
+    std::shared_ptr<std::vector<LayerResult>> layers;
     bool ownAccuracy = false;  ///< its accuracies are no longer those of before
 };
 
-/// `evaluation` with what it does not know yet taken from `before` (may be null): numbers of layers, and, as they belong together,
-/// all accuracies until the quantized network's is there. A complete one stays as it is.
+/// `evaluation` with what it does not know yet taken from `before` (may be null): numbers of layers, and, as
+/// they belong together, all accuracies until the quantized network's is there. A complete one stays as it
+/// is.
 ShownEvaluation withNumbersOf(const EvaluationPtr& before, EvaluationPtr evaluation);
 
 }  // namespace quantloupe::ui

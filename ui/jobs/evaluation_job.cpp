@@ -56,7 +56,8 @@ DataInfo openDataOn(Session& session, const std::filesystem::path& evaluation,
     if (!info.thumbnails.isEmpty()) std::tie(info.networkViews, info.networkSpan) = networkViews(*data);
     if (!wanted && !beside && !info.thumbnails.isEmpty()) {
         if (!info.notice.isEmpty()) info.notice += QStringLiteral(". ");
-        info.notice += Words::tr("No preprocess.json was found next to the model: pixels are scaled to 0\u20131");
+        info.notice +=
+            Words::tr("No preprocess.json was found next to the model: pixels are scaled to 0\u20131");
     }
     return info;
 }
@@ -96,7 +97,8 @@ void EvaluationJob::end() {
     if (--m_open == 0) Q_EMIT busyChanged(false);
 }
 
-void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token, std::function<void()> task) {
+void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
+                            std::function<void()> task) {
     const quint64 id = m_queue.add(kind, what, token);
     m_thread.post([this, id, task = std::move(task)] {
         m_thread.reply([this, id] {
@@ -114,7 +116,8 @@ void EvaluationJob::enqueue(QueuedWork::Kind kind, const QString& what, const Ca
 
 /// `work` runs on the engine's thread and returns what is to be done on this one.
 template <typename Work>
-void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token, Work work) {
+void EvaluationJob::post(Failure::During during, QueuedWork::Kind kind, const QString& what,
+                         const CancelToken& token, Work work) {
     begin();
     enqueue(kind, what, token, [this, during, state = m_state, task = std::move(work)] {
         std::function<void()> after;
@@ -139,21 +142,22 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
     m_loadToken.cancel();
     m_loadToken = CancelToken();
     const CancelToken token = m_loadToken;
-    post(Failure::During::Loading, QueuedWork::Kind::Loading, {}, token, [this, path, token](State&) -> std::function<void()> {
-        token.check();
-        auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
-        token.check();
-        auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
-        return [this, model, session, token, signatures = layerSignatures(*model->graph)] {
-            if (token.cancelled()) return;  // another was asked for meanwhile
-            // Up to here the session belonged to the displayed model.
-            m_thread.post([state = m_state, session] {
-                std::swap(state->session, *session);
-                session->reset();
-            });
-            Q_EMIT modelLoaded(model, signatures);
-        };
-    });
+    post(Failure::During::Loading, QueuedWork::Kind::Loading, {}, token,
+         [this, path, token](State&) -> std::function<void()> {
+             token.check();
+             auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
+             token.check();
+             auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
+             return [this, model, session, token, signatures = layerSignatures(*model->graph)] {
+                 if (token.cancelled()) return;  // another was asked for meanwhile
+                 // Up to here the session belonged to the displayed model.
+                 m_thread.post([state = m_state, session] {
+                     std::swap(state->session, *session);
+                     session->reset();
+                 });
+                 Q_EMIT modelLoaded(model, signatures);
+             };
+         });
 }
 
 void EvaluationJob::openData(const std::filesystem::path& evaluation,
@@ -194,27 +198,32 @@ void EvaluationJob::evaluate(const QuantizationConfig& config, const EvaluationP
         });
     };
     begin();
-    enqueue(QueuedWork::Kind::Evaluation, {}, token, [this, state = m_state, gate = m_gate, config, observer, token, generation, clock, pausedBefore] {
-        std::function<void()> after;
-        try {
-            token.check();
-            if (state->session) {
-                const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
-                EvaluationPtr last = state->session->evaluate(config, depth, observer, token);
-                const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9 - (gate->closedSeconds() - pausedBefore);
-                after = [this, last = std::move(last), seconds] { Q_EMIT evaluationFinished(last, seconds); };
-            }
-        } catch (const Cancelled&) {
-            after = [this] { Q_EMIT evaluationCancelled(); };
-        } catch (const std::exception& error) {
-            const QString text = QString::fromUtf8(error.what());
-            after = [this, text] { Q_EMIT failed({Failure::During::Evaluation, text}); };
-        }
-        m_thread.reply([this, generation, after = std::move(after)] {
-            if (after && generation == m_generation) after();
-            end();
-        });
-    });
+    enqueue(QueuedWork::Kind::Evaluation, {}, token,
+            [this, state = m_state, gate = m_gate, config, observer, token, generation, clock, pausedBefore] {
+                std::function<void()> after;
+                try {
+                    token.check();
+                    if (state->session) {
+                        const Depth depth =
+                            dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
+                        EvaluationPtr last = state->session->evaluate(config, depth, observer, token);
+                        const double seconds = static_cast<double>(clock.nsecsElapsed()) / 1e9 -
+                                               (gate->closedSeconds() - pausedBefore);
+                        after = [this, last = std::move(last), seconds] {
+                            Q_EMIT evaluationFinished(last, seconds);
+                        };
+                    }
+                } catch (const Cancelled&) {
+                    after = [this] { Q_EMIT evaluationCancelled(); };
+                } catch (const std::exception& error) {
+                    const QString text = QString::fromUtf8(error.what());
+                    after = [this, text] { Q_EMIT failed({Failure::During::Evaluation, text}); };
+                }
+                m_thread.reply([this, generation, after = std::move(after)] {
+                    if (after && generation == m_generation) after();
+                    end();
+                });
+            });
 }
 
 void EvaluationJob::measureInBackground(const QuantizationConfig& config) {
@@ -249,22 +258,23 @@ void EvaluationJob::measureAside(const QuantizationConfig& config, std::function
     m_studyToken = pausable();
     const CancelToken token = m_studyToken;
     const quint64 generation = m_generation;
-    enqueue(QueuedWork::Kind::Baseline, {}, token, [this, state = m_state, config, token, generation, then = std::move(then)] {
-        EvaluationPtr evaluation;
-        try {
-            token.check();
-            if (!state->session) return;
-            const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
-            evaluation = state->session->experiment(config, depth, token);
-        } catch (const Cancelled&) {
-            return;
-        } catch (const std::exception&) {
-            // Going back to this configuration shows the reason.
-        }
-        m_thread.reply([this, generation, then, evaluation] {
-            if (generation == m_generation) then(evaluation);
-        });
-    });
+    enqueue(QueuedWork::Kind::Baseline, {}, token,
+            [this, state = m_state, config, token, generation, then = std::move(then)] {
+                EvaluationPtr evaluation;
+                try {
+                    token.check();
+                    if (!state->session) return;
+                    const Depth depth = dataForEvaluation(*state->session) ? Depth::Metrics : Depth::States;
+                    evaluation = state->session->experiment(config, depth, token);
+                } catch (const Cancelled&) {
+                    return;
+                } catch (const std::exception&) {
+                    // Going back to this configuration shows the reason.
+                }
+                m_thread.reply([this, generation, then, evaluation] {
+                    if (generation == m_generation) then(evaluation);
+                });
+            });
 }
 
 void EvaluationJob::runExport(const QString& what,

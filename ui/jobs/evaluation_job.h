@@ -22,7 +22,7 @@
 #include "jobs/carried_numbers.h"
 #include "jobs/job_queue.h"
 #include "jobs/worker_thread.h"
-#include "session/layer_signature.h"
+#include "session/caches/layer_signature.h"
 #include "session/session.h"
 
 namespace quantloupe::ui {
@@ -37,7 +37,7 @@ struct DataInfo {
     /// The first images as the network receives them, from the smallest value (black) to the largest (white),
     /// and the span of all values.
     QList<QImage> networkViews;
-    QString networkSpan;  ///< "−2.12 to 2.64"
+    QString networkSpan;    ///< "−2.12 to 2.64"
     Preprocess preprocess;  ///< that is used
     std::size_t samples = 0;
     bool labels = false;
@@ -110,16 +110,18 @@ class EvaluationJob : public QObject {
     void queriesFinished();  ///< nothing is asked any more
     void queueChanged();
     void pausedChanged(bool paused);
-    void queriesDropped();   ///< an evaluation, an export or cancel() has ended what was asked
+    void queriesDropped();  ///< an evaluation, an export or cancel() has ended what was asked
 
   private:
     struct State;  ///< touched by the engine's thread only
     void begin();
     void end();
     template <typename Work>
-    void post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token, Work work);
+    void post(Failure::During during, QueuedWork::Kind kind, const QString& what, const CancelToken& token,
+              Work work);
     /// The task is listed from now until it has run.
-    void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token, std::function<void()> task);
+    void enqueue(QueuedWork::Kind kind, const QString& what, const CancelToken& token,
+                 std::function<void()> task);
     void dropQueries();
     CancelToken pausable() const { return CancelToken(m_gate); }
 
@@ -128,7 +130,7 @@ class EvaluationJob : public QObject {
     std::shared_ptr<PauseGate> m_gate = std::make_shared<PauseGate>();
     JobQueue m_queue;
     CancelToken m_evaluationToken, m_loadToken, m_studyToken;  ///< the last: of what is done while idle
-    std::map<QString, CancelToken> m_queries;  ///< that have not come back
+    std::map<QString, CancelToken> m_queries;                  ///< that have not come back
     quint64 m_generation = 0;
     int m_open = 0;  ///< requests that have not come back
 };

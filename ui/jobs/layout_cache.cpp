@@ -29,7 +29,9 @@ Picture layoutWithCache(const Graph& graph, const LayoutOptions& options, const 
     Picture picture = describePicture(graph, options);
     const std::filesystem::path folder =
         !chosen.empty() ? chosen
-                        : std::filesystem::path(QStandardPaths::writableLocation(QStandardPaths::CacheLocation).toStdString()) / "layouts";
+                        : std::filesystem::path(
+                              QStandardPaths::writableLocation(QStandardPaths::CacheLocation).toStdString()) /
+                              "layouts";
     const std::filesystem::path file = folder / (placesKey(picture, options).hex() + ".places");
     std::error_code ignored;
     try {

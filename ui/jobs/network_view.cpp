@@ -24,15 +24,18 @@ struct ImageTensor {
 };
 
 std::optional<ImageTensor> imageOf(const std::vector<SampleTensor>& sample) {
-    if (sample.size() != 1 || sample[0].type != DataType::Float32 || sample[0].dims.size() != 3) return std::nullopt;
+    if (sample.size() != 1 || sample[0].type != DataType::Float32 || sample[0].dims.size() != 3)
+        return std::nullopt;
     const Dims& dims = sample[0].dims;
     const auto fits = [](std::int64_t channels) { return channels == 1 || channels == 3; };
     ImageTensor image;
     image.channelsFirst = fits(dims[0]);
     if (!image.channelsFirst && !fits(dims[2])) return std::nullopt;
-    const std::size_t c = image.channelsFirst ? 0 : 2, h = image.channelsFirst ? 1 : 0, w = image.channelsFirst ? 2 : 1;
+    const std::size_t c = image.channelsFirst ? 0 : 2, h = image.channelsFirst ? 1 : 0,
+                      w = image.channelsFirst ? 2 : 1;
     if (dims[h] < 1 || dims[w] < 1 || dims[h] > 8192 || dims[w] > 8192) return std::nullopt;
-    image.channels = static_cast<int>(dims[c]), image.height = static_cast<int>(dims[h]), image.width = static_cast<int>(dims[w]);
+    image.channels = static_cast<int>(dims[c]), image.height = static_cast<int>(dims[h]),
+    image.width = static_cast<int>(dims[w]);
     image.values.resize(sample[0].bytes.size() / sizeof(float));
     std::memcpy(image.values.data(), sample[0].bytes.data(), image.values.size() * sizeof(float));
     return image;
@@ -64,10 +67,13 @@ std::pair<QList<QImage>, QString> networkViews(const Dataset& data) {
             return std::isfinite(value) ? static_cast<int>(std::lround((value - low) / span * 255)) : 0;
         };
         for (int y = 0; y < tensor.height; ++y)
-            for (int x = 0; x < tensor.width; ++x) view.setPixel(x, y, qRgb(level(0, y, x), level(1, y, x), level(2, y, x)));
+            for (int x = 0; x < tensor.width; ++x)
+                view.setPixel(x, y, qRgb(level(0, y, x), level(1, y, x), level(2, y, x)));
         views.append(view);
     }
-    const auto text = [](float value) { return QString::number(value, 'f', 2).replace(QLatin1Char('-'), QChar(0x2212)); };
+    const auto text = [](float value) {
+        return QString::number(value, 'f', 2).replace(QLatin1Char('-'), QChar(0x2212));
+    };
     return {views, any ? text(low) + Words::tr(" to ") + text(high) : QString()};
 }
 

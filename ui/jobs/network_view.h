@@ -11,8 +11,8 @@
 
 namespace quantloupe::ui {
 
-/// Of the first few samples, and the span of their values; both empty where the samples are no images of 1 or 3 channels, channels
-/// first or last. Any thread. Throws Error for a sample that cannot be read.
+/// Of the first few samples, and the span of their values; both empty where the samples are no images of 1 or
+/// 3 channels, channels first or last. Any thread. Throws Error for a sample that cannot be read.
 std::pair<QList<QImage>, QString> networkViews(const Dataset& data);
 
 }  // namespace quantloupe::ui

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Functions that wait for the thread that this object lives in; its event loop runs them one by one, in order, and drops
-// them there. What still waits when the object goes is dropped with it.
+// Functions that wait for the thread that this object lives in; its event loop runs them one by one, in
+// order, and drops them there. What still waits when the object goes is dropped with it.
 //
-// QMetaObject::invokeMethod does the same but for one thing: whichever thread is later drops the function and all it holds.
+// QMetaObject::invokeMethod does the same but for one thing: whichever thread is later drops the function and
+// all it holds.
 
 #include <QObject>
 #include <deque>

@@ -31,7 +31,8 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
         return;
     }
     const auto prepared = std::make_shared<Prepared>();
-    const std::filesystem::path model = m_folder.filePath(QStringLiteral("quantized_%1.onnx").arg(run)).toStdString();
+    const std::filesystem::path model =
+        m_folder.filePath(QStringLiteral("quantized_%1.onnx").arg(run)).toStdString();
     auto* wait = new QObject(this);  // its connections end with it
     const auto arrived = [this, run, wait, prepared, python] {
         m_session->disconnect(wait);  // both signals come, one after the other
@@ -53,18 +54,19 @@ void VerifyJob::start(const QuantizationConfig& config, const std::filesystem::p
     connect(m_session, &EvaluationJob::busyChanged, wait, [arrived](bool busy) {
         if (!busy) arrived();
     });
-    m_session->runExport(tr("verification in ONNX Runtime"), [=](Session& session, const CancelToken& cancel) -> QString {
-        try {
-            token.check();
-            prepared->source = prepareVerification(session, config, model, cancel);
-        } catch (const Cancelled&) {
-            throw;
-        } catch (const std::exception& error) {
-            prepared->refusal = QString::fromUtf8(error.what());
-        }
-        prepared->ready = true;
-        return {};
-    });
+    m_session->runExport(tr("verification in ONNX Runtime"),
+                         [=](Session& session, const CancelToken& cancel) -> QString {
+                             try {
+                                 token.check();
+                                 prepared->source = prepareVerification(session, config, model, cancel);
+                             } catch (const Cancelled&) {
+                                 throw;
+                             } catch (const std::exception& error) {
+                                 prepared->refusal = QString::fromUtf8(error.what());
+                             }
+                             prepared->ready = true;
+                             return {};
+                         });
 }
 
 void VerifyJob::runtime(quint64 run, const VerifySource& source, const std::filesystem::path& python) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Runs the exported model in ONNX Runtime, on a thread of its own: only writing it and the preview's outputs need the session's thread,
-// so that tuning goes on meanwhile. GUI thread.
+// Runs the exported model in ONNX Runtime, on a thread of its own: only writing it and the preview's outputs
+// need the session's thread, so that tuning goes on meanwhile. GUI thread.
 
 #include <QObject>
 #include <QTemporaryDir>
 #include <memory>
 
-#include "interchange/verify.h"
+#include "interchange/onnxruntime/verify.h"
 #include "jobs/evaluation_job.h"
 
 namespace quantloupe::ui {

@@ -77,13 +77,15 @@ std::vector<SkipCandidates> skipCandidates(const Graph& graph, const std::vector
     add(SkipReason::Input, 0, [&](const LayerResult& layer) { return inputs[layer.node.index()]; });
     add(SkipReason::Output, 0, [&](const LayerResult& layer) { return outputs[layer.node.index()]; });
     const std::uint64_t few = fewParameters(layers);
-    add(SkipReason::FewParameters, few, [&](const LayerResult& layer) { return carriesWeights(layer) && layer.parameters < few; });
+    add(SkipReason::FewParameters, few,
+        [&](const LayerResult& layer) { return carriesWeights(layer) && layer.parameters < few; });
     const auto below = [](const std::optional<TensorDifference>& difference) {
         return difference && difference->cosine < kAmctCosine;
     };
-    const auto cumulative = static_cast<std::uint64_t>(
-        std::ranges::count_if(layers, [&](const LayerResult& l) { return l.quantizable && below(l.cumulative); }));
-    add(SkipReason::LowCosine, cumulative, [&](const LayerResult& layer) { return layer.quantizable && below(layer.local); });
+    const auto cumulative = static_cast<std::uint64_t>(std::ranges::count_if(
+        layers, [&](const LayerResult& l) { return l.quantizable && below(l.cumulative); }));
+    add(SkipReason::LowCosine, cumulative,
+        [&](const LayerResult& layer) { return layer.quantizable && below(layer.local); });
     return all;
 }
 

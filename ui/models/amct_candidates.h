@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The layers that AMCT's documentation says to keep in float first: those at the input and at the output, those with few parameters,
-// and those whose output is less like the float one than a cosine of 0.99.
+// The layers that AMCT's documentation says to keep in float first: those at the input and at the output,
+// those with few parameters, and those whose output is less like the float one than a cosine of 0.99.
 
 #include <vector>
 
@@ -17,7 +17,8 @@ struct SkipCandidates {
     SkipReason reason = SkipReason::Input;
     std::vector<NodeId> quantized;  ///< what could be kept in float, in graph order
     std::size_t inFloat = 0;        ///< of the same kind, skipped already
-    /// FewParameters: fewer than so many; LowCosine: layers whose cumulative cosine is below the limit, as AMCT's analyzer counts.
+    /// FewParameters: fewer than so many; LowCosine: layers whose cumulative cosine is below the limit, as
+    /// AMCT's analyzer counts.
     std::uint64_t detail = 0;
 };
 

@@ -15,10 +15,12 @@ namespace quantloupe::ui {
 namespace {
 
 const QString kVariantsSlot = QStringLiteral("amct variants");
-const QString kPointsKey = QStringLiteral("amct/largestDrop"), kDecibelsKey = QStringLiteral("amct/leastSqnr");
+const QString kPointsKey = QStringLiteral("amct/largestDrop"),
+              kDecibelsKey = QStringLiteral("amct/leastSqnr");
 
 bool makesSense(const AmctTarget& target) {
-    return std::isfinite(target.points) && std::isfinite(target.decibels) && target.points >= 0 && target.points <= 100;
+    return std::isfinite(target.points) && std::isfinite(target.decibels) && target.points >= 0 &&
+           target.points <= 100;
 }
 
 /// The results on the open data: those with the same number of samples and the same float accuracy.
@@ -30,7 +32,8 @@ std::vector<AmctMeasurement> measuredOn(const Evaluation& present, const Measure
                               entry.floating.top1.has_value() == present.floating->top1.has_value() &&
                               (present.rough || entry.floating.top1 == present.floating->top1);
         if (entry.otherModel || !sameData) continue;
-        measured.emplace_back(entry.config, amctNumber(entry.floating, entry.quantized, present.randomInputs));
+        measured.emplace_back(entry.config,
+                              amctNumber(entry.floating, entry.quantized, present.randomInputs));
     }
     return measured;
 }
@@ -54,7 +57,8 @@ AmctGuide::AmctGuide(Document* document, QObject* parent) : QObject(parent), m_d
     // The query was dropped by an edit, Cancel, or another model.
     connect(document->job(), &EvaluationJob::queueChanged, this, [this] {
         const auto queue = m_document->job()->queue();
-        if (m_trying && std::ranges::none_of(queue, [](const QueuedWork& work) { return work.what == kVariantsSlot; })) {
+        if (m_trying &&
+            std::ranges::none_of(queue, [](const QueuedWork& work) { return work.what == kVariantsSlot; })) {
             m_trying = false;
             m_tell.start();
         }
@@ -77,7 +81,8 @@ void AmctGuide::update() {
     const EvaluationPtr evaluation = m_document->evaluation();
     m_measured = evaluation ? measuredOn(*evaluation, m_document->history()) : std::vector<AmctMeasurement>();
     m_measured.insert(m_measured.end(), m_trials.begin(), m_trials.end());
-    m_candidates = m_document->hasModel() ? skipCandidates(*m_document->graph(), m_document->layers()) : std::vector<SkipCandidates>();
+    m_candidates = m_document->hasModel() ? skipCandidates(*m_document->graph(), m_document->layers())
+                                          : std::vector<SkipCandidates>();
     m_variants = amctVariants(config);
 
     AmctFacts facts;
@@ -88,8 +93,8 @@ void AmctGuide::update() {
     for (const SkipCandidates& candidates : m_candidates) facts.candidates += candidates.quantized.size();
     const auto& layers = m_document->layers();
     if (!layers.empty())
-        facts.quantizedLayers = static_cast<std::size_t>(
-            std::ranges::count_if(layers, [](const LayerResult& layer) { return layer.state == LayerState::Quantized; }));
+        facts.quantizedLayers = static_cast<std::size_t>(std::ranges::count_if(
+            layers, [](const LayerResult& layer) { return layer.state == LayerState::Quantized; }));
     m_state = amctState(facts);
 }
 
@@ -144,7 +149,8 @@ void AmctGuide::tryVariants() {
     for (const AmctVariant& variant : variants())
         if (!tried(variant.edit.next)) configs.push_back(variant.edit.next);
     if (configs.empty()) return;
-    const auto found = [self = QPointer<AmctGuide>(this), version = m_document->config()](const AmctMeasurement& measurement) {
+    const auto found = [self = QPointer<AmctGuide>(this),
+                        version = m_document->config()](const AmctMeasurement& measurement) {
         QMetaObject::invokeMethod(
             qApp,
             [self, version, measurement] {

@@ -7,7 +7,7 @@
 #include <QStringList>
 #include <QTimer>
 
-#include "document.h"
+#include "document/document.h"
 #include "models/amct_candidates.h"
 #include "models/amct_variants.h"
 

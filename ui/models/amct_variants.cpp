@@ -28,26 +28,32 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
     if (ifmr) {
         for (const double percentile : kIfmrPercentiles)
             add(Words::tr("Percentiles %1").arg(percentile),
-                percentile == 1 ? Words::tr("max_percentile and min_percentile: no value is clipped")
-                                : Words::tr("max_percentile and min_percentile: rare large values are clipped for finer steps"),
+                percentile == 1
+                    ? Words::tr("max_percentile and min_percentile: no value is clipped")
+                    : Words::tr(
+                          "max_percentile and min_percentile: rare large values are clipped for finer steps"),
                 [&](QuantizationConfig& c) {
-                    c.calibration.parameters.maxPercentile = c.calibration.parameters.minPercentile = percentile;
+                    c.calibration.parameters.maxPercentile = c.calibration.parameters.minPercentile =
+                        percentile;
                 });
-        add(Words::tr("Search from 0.3 to 1.7"), Words::tr("search_range: more multiples of the bound are tried"),
-            [](QuantizationConfig& c) {
+        add(Words::tr("Search from 0.3 to 1.7"),
+            Words::tr("search_range: more multiples of the bound are tried"), [](QuantizationConfig& c) {
                 c.calibration.parameters.searchRange = {0.3, 1.7};
             });
-        add(Words::tr("Search step 0.002"), Words::tr("search_step: smaller steps between the multiples of the bound"),
+        add(Words::tr("Search step 0.002"),
+            Words::tr("search_step: smaller steps between the multiples of the bound"),
             [](QuantizationConfig& c) { c.calibration.parameters.searchStep = 0.002; });
     } else {
-        add(Words::tr("IFMR"), Words::tr("act_algo: bounds by percentiles, then the multiple with the least error"),
+        add(Words::tr("IFMR"),
+            Words::tr("act_algo: bounds by percentiles, then the multiple with the least error"),
             [&](QuantizationConfig& c) { use(c, CalibrationMethod::Ifmr); });
     }
     for (const int bins : kHfmgBins) {
         const int present = hfmg ? config.calibration.parameters.numOfBins.value_or(kDefaultBins) : 0;
         if (bins == present || (!hfmg && bins != kDefaultBins)) continue;
         add(hfmg ? Words::tr("%1 bins").arg(bins) : Words::tr("HFMG"),
-            hfmg ? Words::tr("num_of_bins of HFMG's histogram") : Words::tr("act_algo: the bound is found from a histogram of all values"),
+            hfmg ? Words::tr("num_of_bins of HFMG's histogram")
+                 : Words::tr("act_algo: the bound is found from a histogram of all values"),
             [&](QuantizationConfig& c) {
                 use(c, CalibrationMethod::Hfmg);
                 if (hfmg) c.calibration.parameters.numOfBins = bins;
@@ -55,10 +61,12 @@ std::vector<AmctVariant> amctVariants(const QuantizationConfig& config) {
     }
     const bool symmetric = config.quantization.activation.symmetric;
     add(symmetric ? Words::tr("Asymmetric activations") : Words::tr("Symmetric activations"),
-        symmetric ? Words::tr("asymmetric: a zero point, so that half of the range is not wasted after a ReLU")
-                  : Words::tr("asymmetric off: zero point 0"),
+        symmetric
+            ? Words::tr("asymmetric: a zero point, so that half of the range is not wasted after a ReLU")
+            : Words::tr("asymmetric off: zero point 0"),
         [&](QuantizationConfig& c) { c.quantization.activation.symmetric = !symmetric; });
-    add(Words::tr("ARQ for weights"), Words::tr("wts_algo: the largest weight is mapped to the lowest or the highest code"),
+    add(Words::tr("ARQ for weights"),
+        Words::tr("wts_algo: the largest weight is mapped to the lowest or the highest code"),
         [](QuantizationConfig& c) { c.quantization.weight.method = WeightMethod::Arq; });
     add(Words::tr("Weights per channel"), Words::tr("channel_wise: one scale per output channel"),
         [](QuantizationConfig& c) { c.quantization.weight.perChannel = true; });

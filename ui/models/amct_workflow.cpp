@@ -40,7 +40,8 @@ void resetParameters(QuantizationConfig& config, const QuantizationConfig& prese
 
 void resetSkips(QuantizationConfig& config, const QuantizationConfig& preset) {
     config.rules = preset.rules;
-    config.skipTail = config.skipTail && preset.skipTail;  // to quantize more than the preset does is not to skip
+    // to quantize more than the preset does is not to skip
+    config.skipTail = config.skipTail && preset.skipTail;
     for (auto& [name, settings] : config.layers) settings.quantize.reset();
 }
 
@@ -59,7 +60,8 @@ AmctMeasurement::AmctMeasurement(QuantizationConfig measured, std::optional<Amct
     : config(whatIsMeasured(std::move(measured))), number(result) {}
 
 std::optional<AmctNumber> amctNumber(const Accuracy& floating, const Accuracy& quantized, bool randomInputs) {
-    if (!randomInputs && floating.top1 && quantized.top1) return AmctNumber{(*floating.top1 - *quantized.top1) * 100, false};
+    if (!randomInputs && floating.top1 && quantized.top1)
+        return AmctNumber{(*floating.top1 - *quantized.top1) * 100, false};
     if (!randomInputs && quantized.agreement) return AmctNumber{(1 - *quantized.agreement) * 100, false};
     if (quantized.sqnrDb && !std::isnan(*quantized.sqnrDb)) return AmctNumber{*quantized.sqnrDb, true};
     return std::nullopt;
@@ -91,9 +93,11 @@ bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& ot
     return whatIsMeasured(one) == whatIsMeasured(other);
 }
 
-const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured, const QuantizationConfig& config) {
+const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
+                                       const QuantizationConfig& config) {
     const QuantizationConfig wanted = whatIsMeasured(config);
-    const auto found = std::find_if(measured.rbegin(), measured.rend(), [&](const AmctMeasurement& m) { return m.config == wanted; });
+    const auto found = std::find_if(measured.rbegin(), measured.rend(),
+                                    [&](const AmctMeasurement& m) { return m.config == wanted; });
     return found == measured.rend() ? nullptr : &*found;
 }
 
@@ -104,7 +108,8 @@ AmctState amctState(const AmctFacts& facts) {
         return measurement ? measurement->number : std::nullopt;
     };
     const QuantizationConfig initial = amctInitial(facts.config), skippedOnly = amctSkippedOnly(facts.config);
-    const bool skipped = !sameMeasurement(skippedOnly, initial), tuned = !sameMeasurement(facts.config, skippedOnly);
+    const bool skipped = !sameMeasurement(skippedOnly, initial),
+               tuned = !sameMeasurement(facts.config, skippedOnly);
     const std::optional<AmctNumber> now = numberOf(facts.config);
 
     AmctState state;
@@ -119,7 +124,8 @@ AmctState amctState(const AmctFacts& facts) {
         const AmctMeasurement* measurement = findMeasurement(facts.measured, variant);
         state.untried += measurement == nullptr;
         if (measurement && measurement->number && now)
-            promising = promising || facts.target.met(*measurement->number) || amctGain(*measurement->number, *now) >= kWorthwhileGain;
+            promising = promising || facts.target.met(*measurement->number) ||
+                        amctGain(*measurement->number, *now) >= kWorthwhileGain;
     }
 
     state.done[place(AmctStep::Parameters)] = tuned || (!facts.variants.empty() && state.untried == 0);

@@ -55,7 +55,8 @@ enum class AmctVerdict {
 
 struct AmctFacts {
     QuantizationConfig config;
-    std::vector<AmctMeasurement> measured;       ///< on the present model and data; of two with one configuration the last counts
+    /// on the present model and data; of two with one configuration the last counts
+    std::vector<AmctMeasurement> measured;
     std::vector<QuantizationConfig> variants;    ///< of the parameters, that are worth trying
     std::size_t candidates = 0;                  ///< layers that step 2 could still keep in float
     std::optional<std::size_t> quantizedLayers;  ///< nothing: not known yet
@@ -78,6 +79,7 @@ QuantizationConfig amctSkippedOnly(const QuantizationConfig& config);
 /// Whether both give the same results.
 bool sameMeasurement(const QuantizationConfig& one, const QuantizationConfig& other);
 /// The newest result; null if it was not evaluated.
-const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured, const QuantizationConfig& config);
+const AmctMeasurement* findMeasurement(const std::vector<AmctMeasurement>& measured,
+                                       const QuantizationConfig& config);
 
 }  // namespace quantloupe::ui

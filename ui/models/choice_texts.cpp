@@ -24,34 +24,44 @@ constexpr ChoiceText<CalibrationMethod> kMethods[] = {
      QT_TRANSLATE_NOOP("Words", "Quark's choice among five powers of two")},
     {CalibrationMethod::Ifmr, QT_TRANSLATE_NOOP("Words", "IFMR"),
      QT_TRANSLATE_NOOP("Words", "AMCT's search around the percentile range")},
-    {CalibrationMethod::Hfmg, QT_TRANSLATE_NOOP("Words", "HFMG"), QT_TRANSLATE_NOOP("Words", "AMCT's search over a histogram")},
+    {CalibrationMethod::Hfmg, QT_TRANSLATE_NOOP("Words", "HFMG"),
+     QT_TRANSLATE_NOOP("Words", "AMCT's search over a histogram")},
 };
 
 constexpr ChoiceText<WeightMethod> kWeightMethods[] = {
     {WeightMethod::MinMax, QT_TRANSLATE_NOOP("Words", "min\u2013max"),
-     QT_TRANSLATE_NOOP("Words", "Symmetric: the largest magnitude is mapped to the largest code; affine: "
-                                "the range extended to include 0")},
+     QT_TRANSLATE_NOOP("Words",
+                       "Symmetric: the largest magnitude is mapped to the largest code; affine: "
+                       "the range extended to include 0")},
     {WeightMethod::Arq, QT_TRANSLATE_NOOP("Words", "ARQ"),
-     QT_TRANSLATE_NOOP("Words", "AMCT's method: one more negative code where the smallest weight has the largest magnitude")},
+     QT_TRANSLATE_NOOP(
+         "Words",
+         "AMCT's method: one more negative code where the smallest weight has the largest magnitude")},
     {WeightMethod::Mse, QT_TRANSLATE_NOOP("Words", "mean squared error"),
-     QT_TRANSLATE_NOOP("Words", "The scale with the least squared error out of 100 below the min\u2013max scale")},
+     QT_TRANSLATE_NOOP("Words",
+                       "The scale with the least squared error out of 100 below the min\u2013max scale")},
     {WeightMethod::FullSpan, QT_TRANSLATE_NOOP("Words", "full span"),
-     QT_TRANSLATE_NOOP("Words", 
-         "ONNX Runtime's method for 4 bits: all codes are used, and the largest magnitude is clipped by half a step")},
+     QT_TRANSLATE_NOOP("Words",
+                       "ONNX Runtime's method for 4 bits: all codes are used, and the largest magnitude is "
+                       "clipped by half a step")},
 };
 
 constexpr ChoiceText<EqualizationProfile> kEqualization[] = {
-    {EqualizationProfile::Off, QT_TRANSLATE_NOOP("Words", "off"), QT_TRANSLATE_NOOP("Words", "Weights are not changed")},
+    {EqualizationProfile::Off, QT_TRANSLATE_NOOP("Words", "off"),
+     QT_TRANSLATE_NOOP("Words", "Weights are not changed")},
     {EqualizationProfile::Aimet, QT_TRANSLATE_NOOP("Words", "AIMET"),
-     QT_TRANSLATE_NOOP("Words", "Cross-layer equalization as in AIMET: pairs and depthwise triples, one pass")},
+     QT_TRANSLATE_NOOP("Words",
+                       "Cross-layer equalization as in AIMET: pairs and depthwise triples, one pass")},
     {EqualizationProfile::Quark, QT_TRANSLATE_NOOP("Words", "Quark"),
-     QT_TRANSLATE_NOOP("Words", "Pairs as in Quark, with its thresholds and, optionally, biases in the ranges")},
+     QT_TRANSLATE_NOOP("Words",
+                       "Pairs as in Quark, with its thresholds and, optionally, biases in the ranges")},
     {EqualizationProfile::Quantloupe, QT_TRANSLATE_NOOP("Words", "Quantloupe"),
      QT_TRANSLATE_NOOP("Words", "Balances whole groups of layers together, also across pooling and sums")},
 };
 
 constexpr ChoiceText<BiasCorrection> kBiasCorrection[] = {
-    {BiasCorrection::Off, QT_TRANSLATE_NOOP("Words", "off"), QT_TRANSLATE_NOOP("Words", "Biases are not changed")},
+    {BiasCorrection::Off, QT_TRANSLATE_NOOP("Words", "off"),
+     QT_TRANSLATE_NOOP("Words", "Biases are not changed")},
     {BiasCorrection::Analytic, QT_TRANSLATE_NOOP("Words", "analytic"),
      QT_TRANSLATE_NOOP("Words", "Uses the expected inputs from the folded batch norms: needs no data")},
     {BiasCorrection::Empirical, QT_TRANSLATE_NOOP("Words", "empirical"),
@@ -59,26 +69,33 @@ constexpr ChoiceText<BiasCorrection> kBiasCorrection[] = {
 };
 
 constexpr ChoiceText<int> kBiasBits[] = {
-    {32, QT_TRANSLATE_NOOP("Words", "32 bits"), QT_TRANSLATE_NOOP("Words", "The scale is input scale times weight scale")},
-    {16, QT_TRANSLATE_NOOP("Words", "16 bits"), QT_TRANSLATE_NOOP("Words", "With its own power-of-two scale")},
+    {32, QT_TRANSLATE_NOOP("Words", "32 bits"),
+     QT_TRANSLATE_NOOP("Words", "The scale is input scale times weight scale")},
+    {16, QT_TRANSLATE_NOOP("Words", "16 bits"),
+     QT_TRANSLATE_NOOP("Words", "With its own power-of-two scale")},
     {8, QT_TRANSLATE_NOOP("Words", "8 bits"), QT_TRANSLATE_NOOP("Words", "With its own power-of-two scale")},
     {kFloatBias, QT_TRANSLATE_NOOP("Words", "float"), QT_TRANSLATE_NOOP("Words", "Not quantized")},
 };
 
 constexpr ChoiceText<Placement> kPlacements[] = {
     {Placement::InputsAndOutputs, QT_TRANSLATE_NOOP("Words", "inputs and outputs"),
-     QT_TRANSLATE_NOOP("Words", "All inputs and outputs of quantized layers, for all of their consumers, as in ONNX Runtime")},
+     QT_TRANSLATE_NOOP(
+         "Words",
+         "All inputs and outputs of quantized layers, for all of their consumers, as in ONNX Runtime")},
     {Placement::WeightedInputs, QT_TRANSLATE_NOOP("Words", "inputs of weighted layers"),
      QT_TRANSLATE_NOOP("Words", "The inputs of layers with weights, for these layers only, as in AMCT")},
 };
 
 constexpr ChoiceText<OperatorSet> kOperators[] = {
     {OperatorSet::Layers, QT_TRANSLATE_NOOP("Words", "layers"),
-     QT_TRANSLATE_NOOP("Words", "Layers with weights, sums, products, Concat, pooling, and operators that only move values")},
+     QT_TRANSLATE_NOOP(
+         "Words",
+         "Layers with weights, sums, products, Concat, pooling, and operators that only move values")},
     {OperatorSet::OnnxRuntime, QT_TRANSLATE_NOOP("Words", "as in ONNX Runtime"),
-     QT_TRANSLATE_NOOP("Words",
-                       "Also LayerNormalization, Softmax, Sigmoid, LeakyRelu, products of two activations, Slice, "
-                       "Split, Gather, Resize, Pad, and constant operands")},
+     QT_TRANSLATE_NOOP(
+         "Words",
+         "Also LayerNormalization, Softmax, Sigmoid, LeakyRelu, products of two activations, Slice, "
+         "Split, Gather, Resize, Pad, and constant operands")},
     {OperatorSet::Aimet, QT_TRANSLATE_NOOP("Words", "as in AIMET"),
      QT_TRANSLATE_NOOP("Words",
                        "Layers with weights, sums, products, pooling, Softmax, activations; a depthwise "

@@ -19,14 +19,16 @@ using Json = nlohmann::ordered_json;
 /// "quantization.weight.per_channel" is "weight per channel".
 QString keyInWords(const std::string& path) {
     QString words = QString::fromStdString(path);
-    for (const char* part : {"quantization.", "transforms.", "refine.", "skip.", "parameters."}) words.remove(QLatin1String(part));
+    for (const char* part : {"quantization.", "transforms.", "refine.", "skip.", "parameters."})
+        words.remove(QLatin1String(part));
     return words.replace(QLatin1Char('.'), QLatin1Char(' ')).replace(QLatin1Char('_'), QLatin1Char(' '));
 }
 
 QString valueInWords(const Json& value) {
     if (value.is_null()) return Words::tr("default");
     if (value.is_boolean()) return value.get<bool>() ? Words::tr("on") : Words::tr("off");
-    if (value.is_string()) return QString::fromStdString(value.get<std::string>()).replace(QLatin1Char('_'), QLatin1Char(' '));
+    if (value.is_string())
+        return QString::fromStdString(value.get<std::string>()).replace(QLatin1Char('_'), QLatin1Char(' '));
     return QString::fromStdString(value.dump());
 }
 
@@ -39,12 +41,14 @@ void compareKeys(const Json& before, const Json& after, const std::string& path,
         if (path.empty() && (key == "layers" || key == "quantloupe")) continue;
         const std::string name = path.empty() ? key : path + "." + key;
         if (name == "skip.rules") continue;
-        const Json a = before.contains(key) ? before[key] : Json(), b = after.contains(key) ? after[key] : Json();
+        const Json a = before.contains(key) ? before[key] : Json(),
+                   b = after.contains(key) ? after[key] : Json();
         if (a == b) continue;
         if (a.is_object() && b.is_object())
             compareKeys(a, b, name, lines);
         else
-            lines << QStringLiteral("%1: %2 \u2192 %3").arg(keyInWords(name), valueInWords(a), valueInWords(b));
+            lines
+                << QStringLiteral("%1: %2 \u2192 %3").arg(keyInWords(name), valueInWords(a), valueInWords(b));
     }
 }
 

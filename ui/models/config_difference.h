@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// What differs between two configurations, in words, one line each: "weight bits: 4 → 8", "Conv_3: 8-bit weights".
+// What differs between two configurations, in words, one line each: "weight bits: 4 → 8", "Conv_3: 8-bit
+// weights".
 
 #include <QStringList>
 

@@ -15,9 +15,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 QString quoted(QString text) {
-    static const QString safe = QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
+    static const QString safe =
+        QStringLiteral("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./=:,+@%");
     const bool plain = !text.isEmpty() && std::ranges::all_of(text, [](QChar c) { return safe.contains(c); });
-    return plain ? text : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) + QLatin1Char('\'');
+    return plain ? text
+                 : QLatin1Char('\'') + text.replace(QLatin1Char('\''), QLatin1String("'\\''")) +
+                       QLatin1Char('\'');
 }
 
 /// Keys below `path` whose values differ, as KEY=JSON. A list and all settings of a layer are one value.
@@ -41,24 +44,34 @@ QString commandLineOf(const Document& document, const QuantizationConfig& config
     if (const auto& data = document.data()) {
         words << QStringLiteral("--data") << quoted(QString::fromStdString(data->evaluationPath.string()));
         if (!data->calibrationPath.empty())
-            words << QStringLiteral("--calibration-data") << quoted(QString::fromStdString(data->calibrationPath.string()));
+            words << QStringLiteral("--calibration-data")
+                  << quoted(QString::fromStdString(data->calibrationPath.string()));
     }
     words << QStringLiteral("--preset") << quoted(QString::fromStdString(config.preset));
     QStringList settings;
-    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {}, settings);
+    collect(Json::parse(configToJson(config)), Json::parse(configToJson(presetConfig(config.preset))), {},
+            settings);
     for (const QString& setting : settings) words << QStringLiteral("--set") << quoted(setting);
     return words.join(QLatin1Char(' '));
 }
 
-EvaluationLog::EvaluationLog(Document* document, QObject* parent) : QAbstractTableModel(parent), m_document(document) {
+EvaluationLog::EvaluationLog(Document* document, QObject* parent)
+    : QAbstractTableModel(parent), m_document(document) {
     const auto what = [document] {
         const QUndoStack* undo = document->undoStack();
         return undo->index() > 0 ? undo->text(undo->index() - 1) : tr("As opened");
     };
     connect(document, &Document::evaluationFinished, this, [this, what](double seconds) {
         const Evaluation& evaluation = *m_document->evaluation();
-        LogEntry entry{QDateTime::currentDateTime(), what(), evaluation.config, evaluation.samples, evaluation.calibrationSamples,
-                       seconds, {}, false, evaluation.randomInputs};
+        LogEntry entry{QDateTime::currentDateTime(),
+                       what(),
+                       evaluation.config,
+                       evaluation.samples,
+                       evaluation.calibrationSamples,
+                       seconds,
+                       {},
+                       false,
+                       evaluation.randomInputs};
         if (evaluation.quantized) {
             const Accuracy& accuracy = *evaluation.quantized;
             entry.result = accuracy.top1        ? formatRate(*accuracy.top1)
@@ -88,14 +101,17 @@ void EvaluationLog::add(LogEntry entry) {
     endRemoveRows();
 }
 
-int EvaluationLog::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_entries.size()); }
+int EvaluationLog::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
+}
 int EvaluationLog::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : ColumnCount; }
 
 QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
     const LogEntry& entry = m_entries[static_cast<std::size_t>(index.row())];
     const bool words = index.column() == What || (entry.wrong && index.column() == Result);
-    if (role == Qt::TextAlignmentRole) return QVariant((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant((words ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role == Qt::FontRole && !words) return numberFont(QFont());
     if (role == Qt::ToolTipRole) return entry.wrong ? entry.result : QVariant();
     if (role != Qt::DisplayRole) return {};
@@ -119,7 +135,8 @@ QVariant EvaluationLog::data(const QModelIndex& index, int role) const {
 
 QVariant EvaluationLog::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole) return QVariant((section == What ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant((section == What ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role != Qt::DisplayRole) return {};
     static constexpr const char* kNames[ColumnCount] = {QT_TR_NOOP("time"), QT_TR_NOOP("result"),
                                                         QT_TR_NOOP("duration"), QT_TR_NOOP("samples"),

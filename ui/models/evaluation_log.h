@@ -6,7 +6,7 @@
 #include <QAbstractTableModel>
 #include <QDateTime>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 

@@ -21,7 +21,9 @@ void FlippedModel::setEntries(std::vector<FlippedEntry> entries, const std::file
     endResetModel();
 }
 
-int FlippedModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_entries.size()); }
+int FlippedModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_entries.size());
+}
 
 QVariant FlippedModel::data(const QModelIndex& index, int role) const {
     if (!index.isValid() || static_cast<std::size_t>(index.row()) >= m_entries.size()) return {};
@@ -58,12 +60,15 @@ void FlippedModel::load(const QString& name) const {
             reader.setScaledSize(whole.scaled(size, size, Qt::KeepAspectRatio));
         QImage image = reader.read();
         if (image.isNull()) return;
-        if (image.width() < size && image.height() < size) image = image.scaled(size, size, Qt::KeepAspectRatio);
+        if (image.width() < size && image.height() < size)
+            image = image.scaled(size, size, Qt::KeepAspectRatio);
         m_thread.reply([this, name, image, generation] {
             if (generation != m_generation) return;
             m_pixmaps.insert(name, QPixmap::fromImage(image));
             auto* self = const_cast<FlippedModel*>(this);
-            if (!m_entries.empty()) Q_EMIT self->dataChanged(self->index(0), self->index(self->rowCount() - 1), {Qt::DecorationRole});
+            if (!m_entries.empty())
+                Q_EMIT self->dataChanged(self->index(0), self->index(self->rowCount() - 1),
+                                         {Qt::DecorationRole});
         });
     });
 }
@@ -80,7 +85,8 @@ std::vector<FlippedEntry> entriesOf(const FlippedSamples& flipped) {
         FlippedEntry entry;
         entry.sample = sample.sample;
         entry.kind = static_cast<int>(sample.kind);
-        entry.text = QStringLiteral("%1 \u2192 %2").arg(className(sample.floating), className(sample.quantized));
+        entry.text =
+            QStringLiteral("%1 \u2192 %2").arg(className(sample.floating), className(sample.quantized));
         entry.toolTip =
             Words::tr("%1\nfloat: %2\nquantized: %3%4")
                 .arg(QString::fromStdString(sample.sample.name), className(sample.floating),

@@ -9,14 +9,14 @@
 #include <filesystem>
 
 #include "jobs/worker_thread.h"
-#include "session/compare_configs.h"
+#include "session/studies/compare_configs.h"
 
 namespace quantloupe::ui {
 
 /// One line of the list.
 struct FlippedEntry {
     SampleId sample;
-    QString text;     ///< "ship, not truck"
+    QString text;  ///< "ship, not truck"
     QString toolTip;
     int kind = 0;  ///< 0: correct in float and wrong when quantized; 1: the reverse; 2: neither
 };

@@ -28,8 +28,11 @@ void markNeutral(Headline& line, const Evaluation& evaluation) {
         line.note = Words::tr("%1 samples").arg(quantized.samples);
         showSqnr(line, quantized);
     }
-    if (nothing) line.note.prepend(Words::tr("Nothing is quantized \u00b7 "));
-    else line.toolTip.append(Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
+    if (nothing)
+        line.note.prepend(Words::tr("Nothing is quantized \u00b7 "));
+    else
+        line.toolTip.append(
+            Words::tr("\n%1 samples are too few for a reliable accuracy").arg(quantized.samples));
 }
 
 /// The accuracy is that of the tensors before the nodes that are not evaluated.
@@ -50,7 +53,9 @@ Headline headlineOf(const Evaluation* evaluation, bool hasData, bool evaluating)
         line.value = formatDecibel(*evaluation->quantized->sqnrDb);
         line.note = Words::tr("SQNR \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
         line.neutral = true;
-        if (evaluation->counts.quantized == 0) line.note = Words::tr("Nothing is quantized \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
+        if (evaluation->counts.quantized == 0)
+            line.note =
+                Words::tr("Nothing is quantized \u00b7 %1 random inputs").arg(evaluation->quantized->samples);
         line.toolTip = Words::tr(
             "No data is open: ranges, sensitivities and this number come from random inputs.\nOpen a folder "
             "of samples to see the accuracy.");

@@ -15,7 +15,7 @@ inline const QString kNoNumber = QStringLiteral("\u2013");
 struct Headline {
     QString floatValue, floatNote;
     QString value, note;  ///< of the quantized network
-    QString difference;  ///< "−5.6 vs. float"
+    QString difference;   ///< "−5.6 vs. float"
     QString interval;     ///< "±1.1"
     QString toolTip;
     double loss = 0;  ///< accuracy drop from float, for the color

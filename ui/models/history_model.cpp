@@ -33,7 +33,8 @@ QString differenceText(const MeasuredConfig& entry, const MeasuredConfig* baseli
     if (baseline == nullptr || !entry.quantized.sqnrDb || !baseline->quantized.sqnrDb) return {};
     const double difference = *entry.quantized.sqnrDb - *baseline->quantized.sqnrDb;
     if (!std::isfinite(difference)) return {};
-    return (difference < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) + formatDecibel(std::abs(difference));
+    return (difference < 0 ? QStringLiteral("\u2212") : QStringLiteral("+")) +
+           formatDecibel(std::abs(difference));
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ void HistoryModel::update() {
     std::vector<std::string> versions;
     for (const MeasuredConfig& entry : entries) versions.push_back(entry.version);
     const bool same = versions == m_versions;
-    const bool added = versions.size() == m_versions.size() + 1 && std::equal(m_versions.begin(), m_versions.end(), versions.begin());
+    const bool added = versions.size() == m_versions.size() + 1 &&
+                       std::equal(m_versions.begin(), m_versions.end(), versions.begin());
     const auto current = m_document->history().findConfig(m_document->config());
     if (added) {
         beginInsertRows({}, 0, 0);
@@ -138,7 +140,8 @@ QVariant HistoryModel::data(const QModelIndex& index, int role) const {
 
 QVariant HistoryModel::headerData(int section, Qt::Orientation orientation, int role) const {
     if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole) return QVariant((section == Change ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
+    if (role == Qt::TextAlignmentRole)
+        return QVariant((section == Change ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter);
     if (role != Qt::DisplayRole) return {};
     switch (section) {
         case Change:

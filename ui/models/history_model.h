@@ -4,7 +4,7 @@
 
 #include <QAbstractTableModel>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 

@@ -28,7 +28,8 @@ void findPartners(const Prepared& prepared, NodeId node, LayerInsight& insight) 
                 any = true;
             }
         const auto place = static_cast<std::size_t>(here - set.layers.begin());
-        if (insight.factors.empty() && set.enabled && place < set.factors.size()) insight.factors = set.factors[place];
+        if (insight.factors.empty() && set.enabled && place < set.factors.size())
+            insight.factors = set.factors[place];
         insight.partners.push_back(std::move(partners));
     }
     // A junction may have several heads; its factors are those of each of them.
@@ -43,7 +44,8 @@ ConstantPtr weightOf(const Graph& graph, NodeId node) {
     return weight.valid() ? graph.tensor(weight).constant : nullptr;
 }
 
-LayerInsight look(Session& session, const QuantizationConfig& config, NodeId node, const CancelToken& cancel) {
+LayerInsight look(Session& session, const QuantizationConfig& config, NodeId node,
+                  const CancelToken& cancel) {
     LayerInsight insight{node, config, {}, {}, {}, {}, {}, {}};
     const auto prepared = session.prepare(config);
     findPartners(*prepared, node, insight);
@@ -61,7 +63,8 @@ LayerInsight look(Session& session, const QuantizationConfig& config, NodeId nod
 
 }  // namespace
 
-LayerInsightModel::LayerInsightModel(Document* document, QObject* parent) : QObject(parent), m_document(document) {
+LayerInsightModel::LayerInsightModel(Document* document, QObject* parent)
+    : QObject(parent), m_document(document) {
     m_delay.setSingleShot(true);
     m_delay.setInterval(kAskAfter);
     connect(&m_delay, &QTimer::timeout, this, &LayerInsightModel::ask);
@@ -97,13 +100,14 @@ void LayerInsightModel::ask() {
     const bool known = m_insight && m_insight->node == node && m_insight->config == m_document->config();
     if (!m_wanted || !node.valid() || m_document->selection().size() != 1 || known) return;
     if (!m_document->evaluation() || m_document->evaluating()) return;  // asked again when that is done
-    m_document->job()->ask(kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
-        auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
-        return [this, insight] {
-            m_insight = insight;
-            Q_EMIT changed();
-        };
-    });
+    m_document->job()->ask(
+        kSlot, [this, node, config = m_document->config()](Session& session, const CancelToken& cancel) {
+            auto insight = std::make_shared<const LayerInsight>(look(session, config, node, cancel));
+            return [this, insight] {
+                m_insight = insight;
+                Q_EMIT changed();
+            };
+        });
 }
 
 }  // namespace quantloupe::ui

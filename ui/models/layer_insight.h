@@ -8,9 +8,9 @@
 #include <QTimer>
 #include <memory>
 
-#include "document.h"
+#include "document/document.h"
 #include "model/constant.h"
-#include "session/layer_details.h"
+#include "session/studies/layer_details.h"
 
 namespace quantloupe::ui {
 
@@ -26,10 +26,11 @@ struct LayerInsight {
     NodeId node;
     QuantizationConfig config;  ///< the configuration of this insight
     std::optional<LayerDetails> details;
-    QString refusal;            ///< why there are no details
+    QString refusal;  ///< why there are no details
     std::vector<EqualizationPartners> partners;
-    std::vector<float> factors;  ///< of the first junction that the layer's outputs are divided by; empty: none
-    ConstantPtr before, after;   ///< the layer's weight, source and prepared; null: none
+    /// of the first junction that the layer's outputs are divided by; empty: none
+    std::vector<float> factors;
+    ConstantPtr before, after;  ///< the layer's weight, source and prepared; null: none
 };
 
 class LayerInsightModel : public QObject {

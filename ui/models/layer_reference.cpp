@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 
@@ -31,7 +31,8 @@ void LayerReference::keep(std::string version, EvaluationPtr evaluation) {
     m_measured.push_back({std::move(version), std::move(evaluation)});
     const std::string& baseline = m_document->history().baseline();
     if (m_measured.size() > kMost)
-        m_measured.erase(m_measured.front().version == baseline ? m_measured.begin() + 1 : m_measured.begin());
+        m_measured.erase(m_measured.front().version == baseline ? m_measured.begin() + 1
+                                                                : m_measured.begin());
     Q_EMIT changed();
 }
 
@@ -55,7 +56,8 @@ const LayerReference::Measured* LayerReference::find(const std::string& version)
 }
 
 const LayerReference::Measured* LayerReference::reference() const {
-    if (const MeasuredConfig* baseline = m_document->history().baselineEntry()) return find(baseline->version);
+    if (const MeasuredConfig* baseline = m_document->history().baselineEntry())
+        return find(baseline->version);
     const EvaluationPtr evaluation = m_document->evaluation();
     const std::string now = evaluation ? evaluation->version.hex() : std::string();
     for (auto measured = m_measured.rbegin(); measured != m_measured.rend(); ++measured)
@@ -91,8 +93,9 @@ QString LayerReference::whyNone() const {
     if (reference()) return {};
     const MeasuredConfig* baseline = m_document->history().baselineEntry();
     if (!baseline) return tr("only one configuration has been evaluated so far");
-    return m_refused == baseline->version ? tr("the baseline cannot be evaluated here: go back to it to see why")
-                                          : tr("the baseline is being evaluated");
+    return m_refused == baseline->version
+               ? tr("the baseline cannot be evaluated here: go back to it to see why")
+               : tr("the baseline is being evaluated");
 }
 
 }  // namespace quantloupe::ui

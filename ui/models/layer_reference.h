@@ -55,7 +55,7 @@ class LayerReference : public QObject {
 
     Document* m_document;
     std::deque<Measured> m_measured;  ///< the newest last, each once
-    std::string m_refused;  ///< version of a baseline that could not be evaluated
+    std::string m_refused;            ///< version of a baseline that could not be evaluated
 };
 
 }  // namespace quantloupe::ui

@@ -16,7 +16,8 @@ LayerTableModel::LayerTableModel(Document* document, QObject* parent)
     connect(document, &Document::layersChanged, this, &LayerTableModel::update);
     connect(document, &Document::evaluationChanged, this, [this] {  // beside what layersChanged() tells
         if (m_rows > 0 && std::exchange(m_stale, m_document->metricsStale()) != m_stale)
-            Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(m_rows) - 1, ColumnCount - 1), {StaleRole});
+            Q_EMIT dataChanged(index(0, 0), index(static_cast<int>(m_rows) - 1, ColumnCount - 1),
+                               {StaleRole});
     });
     update();
 }
@@ -83,8 +84,12 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
             const QuantizationConfig& config = m_document->config();
             const auto found = config.layers.find(layer.name);
             const LayerSettings own = found == config.layers.end() ? LayerSettings{} : found->second;
-            const QString weight = layer.parameters > 0 ? QString::number(own.weightBits.value_or(config.quantization.weight.bits)) : kNone;
-            return QStringLiteral("%1/%2").arg(weight).arg(own.activationBits.value_or(config.quantization.activation.bits));
+            const QString weight =
+                layer.parameters > 0
+                    ? QString::number(own.weightBits.value_or(config.quantization.weight.bits))
+                    : kNone;
+            return QStringLiteral("%1/%2").arg(weight).arg(
+                own.activationBits.value_or(config.quantization.activation.bits));
         }
         case Reason:
             return QString::fromStdString(layer.reason);
@@ -116,7 +121,8 @@ QVariant LayerTableModel::sortKey(const LayerResult& layer, int column, std::siz
     }
     switch (column) {
         case Cosine:
-            return layer.local && !std::isnan(layer.local->cosine) ? QVariant(layer.local->cosine) : QVariant();
+            return layer.local && !std::isnan(layer.local->cosine) ? QVariant(layer.local->cosine)
+                                                                   : QVariant();
         case Parameters:
             return layer.parameters > 0 ? QVariant(static_cast<double>(layer.parameters)) : QVariant();
         default:
@@ -138,7 +144,8 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
                 return QString::fromStdString(layer.reason);
             if (const auto metric = metricOf(index.column())) {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
-                const auto now = metricValue(layer, *metric), then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
+                const auto now = metricValue(layer, *metric),
+                           then = baseline ? metricValue(*baseline, *metric) : std::nullopt;
                 if (now && then)
                     return tr("%1; baseline %2 (%3)")
                         .arg(formatMetric(*now, *metric), formatMetric(*then, *metric),
@@ -193,7 +200,8 @@ QVariant LayerTableModel::headerData(int section, Qt::Orientation orientation, i
     }
     if (role == Qt::ToolTipRole) {
         if (const auto metric = metricOf(section)) return metricMeaning(*metric);
-        if (section == Cosine) return tr("Cosine similarity of the layer's output to its float output; 1 means identical");
+        if (section == Cosine)
+            return tr("Cosine similarity of the layer's output to its float output; 1 means identical");
         return {};
     }
     if (role == Qt::InitialSortOrderRole) {
@@ -215,19 +223,23 @@ std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
     static const QRegularExpression comparison(
         QStringLiteral("^(qs|local|weight|cumulative|loo|cosine|sqnr|macs|weights)([<>])(=?)([-0-9.eE+]+)$"),
         QRegularExpression::CaseInsensitiveOption);
-    static const QHash<QString, int> columns = {
-        {QStringLiteral("qs"), LayerTableModel::LocalQs},       {QStringLiteral("local"), LayerTableModel::LocalQs},
-        {QStringLiteral("weight"), LayerTableModel::WeightQs},  {QStringLiteral("cumulative"), LayerTableModel::CumulativeQs},
-        {QStringLiteral("loo"), LayerTableModel::LeaveOneOut},  {QStringLiteral("cosine"), LayerTableModel::Cosine},
-        {QStringLiteral("sqnr"), LayerTableModel::Sqnr},        {QStringLiteral("macs"), LayerTableModel::Macs},
-        {QStringLiteral("weights"), LayerTableModel::Parameters}};
+    static const QHash<QString, int> columns = {{QStringLiteral("qs"), LayerTableModel::LocalQs},
+                                                {QStringLiteral("local"), LayerTableModel::LocalQs},
+                                                {QStringLiteral("weight"), LayerTableModel::WeightQs},
+                                                {QStringLiteral("cumulative"), LayerTableModel::CumulativeQs},
+                                                {QStringLiteral("loo"), LayerTableModel::LeaveOneOut},
+                                                {QStringLiteral("cosine"), LayerTableModel::Cosine},
+                                                {QStringLiteral("sqnr"), LayerTableModel::Sqnr},
+                                                {QStringLiteral("macs"), LayerTableModel::Macs},
+                                                {QStringLiteral("weights"), LayerTableModel::Parameters}};
     Term term;
     term.inverted = whole.size() > 1 && whole.startsWith(QLatin1Char('-'));
     const QString word = term.inverted ? whole.mid(1) : whole;
     const auto match = comparison.match(word);
     bool isNumber = false;
     const double limit = match.hasMatch() ? match.captured(4).toDouble(&isNumber) : 0;
-    const bool slashes = word.size() > 2 && word.startsWith(QLatin1Char('/')) && word.endsWith(QLatin1Char('/'));
+    const bool slashes =
+        word.size() > 2 && word.startsWith(QLatin1Char('/')) && word.endsWith(QLatin1Char('/'));
     if (isNumber) {
         term.column = columns.value(match.captured(1).toLower());
         term.relation = match.captured(2).front();
@@ -273,18 +285,22 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
     }
     if (term.pattern) return term.pattern->matches(text(LayerTableModel::Name).toStdString());
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
-    for (const int column : {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
+    for (const int column :
+         {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
         if (text(column).contains(term.text, Qt::CaseInsensitive)) return true;
     return false;
 }
 
 bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
-    return std::ranges::all_of(m_terms, [&](const Term& term) { return accepts(term, row, parent) != term.inverted; });
+    return std::ranges::all_of(m_terms,
+                               [&](const Term& term) { return accepts(term, row, parent) != term.inverted; });
 }
 
 bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
-    if (const auto* rows = qobject_cast<const LayerTableModel*>(sourceModel()); rows && LayerTableModel::isNumeric(left.column())) {
-        const auto a = rows->sortNumber(left.row(), left.column()), b = rows->sortNumber(right.row(), right.column());
+    if (const auto* rows = qobject_cast<const LayerTableModel*>(sourceModel());
+        rows && LayerTableModel::isNumeric(left.column())) {
+        const auto a = rows->sortNumber(left.row(), left.column()),
+                   b = rows->sortNumber(right.row(), right.column());
         if (a.has_value() != b.has_value()) return (sortOrder() == Qt::AscendingOrder) == a.has_value();
         return a && *a < *b;
     }

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "config/name_pattern.h"
-#include "document.h"
+#include "document/document.h"
 #include "models/metric.h"
 
 namespace quantloupe::ui {
@@ -37,7 +37,7 @@ class LayerTableModel : public QAbstractTableModel {
         SortRole = Qt::UserRole,  ///< value used for sorting; missing numbers are invalid
         HeatRole,                 ///< 0 to 1 where the cell has a bar
         StateRole,                ///< LayerState as int
-        StaleRole,  ///< the number belongs to the previous configuration
+        StaleRole,                ///< the number belongs to the previous configuration
     };
 
     explicit LayerTableModel(Document* document, QObject* parent = nullptr);
@@ -49,8 +49,8 @@ class LayerTableModel : public QAbstractTableModel {
 
     /// The untranslated key of a column, used in the settings.
     static const char* columnKey(int column);
-    /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever results come, and
-    /// asking data() would take longer than a frame.
+    /// Whether the column is sorted by numbers, and a row's number: ten thousand rows are sorted whenever
+    /// results come, and asking data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
 
@@ -65,9 +65,10 @@ class LayerTableModel : public QAbstractTableModel {
     bool m_stale = false;
 };
 
-/// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=, <=, for
-/// qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights) narrow further; "re:" or slashes begin a regular expression
-/// on the name; "-" before a term turns it round. Rows without a number sort last in both directions.
+/// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=,
+/// <=, for qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights) narrow further; "re:" or slashes
+/// begin a regular expression on the name; "-" before a term turns it round. Rows without a number sort last
+/// in both directions.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:

@@ -38,7 +38,8 @@ QString textOfView(const LayerView& view) {
 
 std::optional<LayerView> readView(const QString& text) {
     const QJsonObject json = QJsonDocument::fromJson(text.toUtf8()).object();
-    const QJsonValue filter = json.value(QStringLiteral("filter")), hidden = json.value(QStringLiteral("hidden"));
+    const QJsonValue filter = json.value(QStringLiteral("filter")),
+                     hidden = json.value(QStringLiteral("hidden"));
     const auto column = columnOfKey(json.value(QStringLiteral("sort")).toString());
     LayerView view;
     view.name = json.value(QStringLiteral("name")).toString();
@@ -49,7 +50,8 @@ std::optional<LayerView> readView(const QString& text) {
     if (!hidden.isArray()) return view;
     view.hidden.emplace();
     for (const QJsonValue& key : hidden.toArray())
-        if (const auto known = columnOfKey(key.toString()); known && *known != LayerTableModel::Name) view.hidden->append(*known);
+        if (const auto known = columnOfKey(key.toString()); known && *known != LayerTableModel::Name)
+            view.hidden->append(*known);
     return view;
 }
 
@@ -61,36 +63,43 @@ bool isNamed(const QString& text, const QString& name) {
 }  // namespace
 
 bool LayerView::shows(const LayerView& present) const {
-    return filter.simplified() == present.filter.simplified() && column == present.column && order == present.order &&
-           (!hidden || !present.hidden || *hidden == *present.hidden);
+    return filter.simplified() == present.filter.simplified() && column == present.column &&
+           order == present.order && (!hidden || !present.hidden || *hidden == *present.hidden);
 }
 
 QList<LayerView> builtInViews() {
     using Table = LayerTableModel;
     // The filter compares states as they are shown.
     const auto ofState = [](LayerState state) { return QStringLiteral("state:") + stateText(state); };
-    return {{Words::tr("All layers"), {}, Table::Number, Qt::AscendingOrder},
-            {Words::tr("Quantized, most sensitive first"), ofState(LayerState::Quantized), Table::LocalQs, Qt::DescendingOrder},
-            {Words::tr("Skipped"), ofState(LayerState::Skipped), Table::Number, Qt::AscendingOrder},
-            {Words::tr("Not quantizable"), ofState(LayerState::Float), Table::Number, Qt::AscendingOrder},
-            {Words::tr("Sensitive convolutions"), QStringLiteral("op:Conv qs>0.1"), Table::LocalQs, Qt::DescendingOrder},
-            {Words::tr("Cosine below 0.99"), QStringLiteral("cosine<0.99"), Table::Cosine, Qt::AscendingOrder},
-            {Words::tr("Accuracy gain when kept in float"), QStringLiteral("loo>0"), Table::LeaveOneOut, Qt::DescendingOrder},
-            {Words::tr("Most weights first"), QStringLiteral("weights>0"), Table::Parameters, Qt::DescendingOrder}};
+    return {
+        {Words::tr("All layers"), {}, Table::Number, Qt::AscendingOrder},
+        {Words::tr("Quantized, most sensitive first"), ofState(LayerState::Quantized), Table::LocalQs,
+         Qt::DescendingOrder},
+        {Words::tr("Skipped"), ofState(LayerState::Skipped), Table::Number, Qt::AscendingOrder},
+        {Words::tr("Not quantizable"), ofState(LayerState::Float), Table::Number, Qt::AscendingOrder},
+        {Words::tr("Sensitive convolutions"), QStringLiteral("op:Conv qs>0.1"), Table::LocalQs,
+         Qt::DescendingOrder},
+        {Words::tr("Cosine below 0.99"), QStringLiteral("cosine<0.99"), Table::Cosine, Qt::AscendingOrder},
+        {Words::tr("Accuracy gain when kept in float"), QStringLiteral("loo>0"), Table::LeaveOneOut,
+         Qt::DescendingOrder},
+        {Words::tr("Most weights first"), QStringLiteral("weights>0"), Table::Parameters,
+         Qt::DescendingOrder}};
 }
 
 QList<LayerView> savedViews() {
     QList<LayerView> views;
     for (const QString& text : QSettings().value(kViewsKey).toStringList())
         if (const auto view = readView(text);
-            view && std::ranges::none_of(views, [&](const LayerView& known) { return known.name == view->name; }))
+            view &&
+            std::ranges::none_of(views, [&](const LayerView& known) { return known.name == view->name; }))
             views.append(*view);
     return views;
 }
 
 void saveView(const LayerView& view) {
     QStringList texts = QSettings().value(kViewsKey).toStringList();
-    const auto same = std::ranges::find_if(texts, [&](const QString& text) { return isNamed(text, view.name); });
+    const auto same =
+        std::ranges::find_if(texts, [&](const QString& text) { return isNamed(text, view.name); });
     if (same != texts.end())
         *same = textOfView(view);
     else

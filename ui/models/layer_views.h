@@ -15,7 +15,8 @@ struct LayerView {
     QString name, filter;
     int column = LayerTableModel::Number;  ///< that the rows are sorted by
     Qt::SortOrder order = Qt::AscendingOrder;
-    std::optional<QList<int>> hidden = std::nullopt;  ///< hidden columns; nothing: the columns are not changed
+    /// hidden columns; nothing: the columns are not changed
+    std::optional<QList<int>> hidden = std::nullopt;
 
     /// Whether both show the same; a view that leaves the columns alone fits any.
     bool shows(const LayerView& present) const;

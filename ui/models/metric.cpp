@@ -75,7 +75,8 @@ QString metricMeaning(Metric metric) {
                 "when idle");
         case Metric::Sqnr:
             return Words::tr(
-                "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is better");
+                "Signal-to-quantization-noise ratio with only this layer quantized, in decibels; higher is "
+                "better");
         case Metric::Macs:
             return Words::tr("Multiply-accumulate operations per image");
         case Metric::Cosine:
@@ -150,7 +151,10 @@ QString formatMetric(double value, Metric metric) {
         case Metric::Cosine:
             return QString::number(value, 'f', 5);
         case Metric::RangeRatio:
-            return QStringLiteral("\u00d7") + QString::number(value, 'f', value >= 100 ? 0 : value >= 10 ? 1 : 2);
+            return QStringLiteral("\u00d7") + QString::number(value, 'f',
+                                                              value >= 100  ? 0
+                                                              : value >= 10 ? 1
+                                                                            : 2);
         case Metric::Bits:
             return QString::number(static_cast<int>(value));
         case Metric::Difference: {
@@ -187,7 +191,8 @@ double along(const MetricScale& scale, double value, double from, double to) {
     if (std::isnan(value) || from == to) return 0;
     if (std::isinf(value)) return (value > 0) == (to > from) ? 1 : 0;
     if (scale.logarithmic) {
-        value = badness(scale.metric, value), from = badness(scale.metric, from), to = badness(scale.metric, to);
+        value = badness(scale.metric, value), from = badness(scale.metric, from),
+        to = badness(scale.metric, to);
         if (!(from > 0) || !(to > 0) || from == to) return value > 0 ? 1 : 0;
         if (!(value > 0)) return 0;
         value = std::log(value), from = std::log(from), to = std::log(to);
@@ -269,7 +274,8 @@ MetricScale scaleOf(std::span<const std::optional<double>> all, Metric metric, c
         }
     }
     const auto inside = [&](double value) {
-        return std::clamp(value, std::min(scale.fullBest, scale.fullWorst), std::max(scale.fullBest, scale.fullWorst));
+        return std::clamp(value, std::min(scale.fullBest, scale.fullWorst),
+                          std::max(scale.fullBest, scale.fullWorst));
     };
     if (choice.best) scale.best = inside(*choice.best);
     if (choice.worst) {

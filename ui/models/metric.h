@@ -27,10 +27,10 @@ enum class Metric {
     Difference,  ///< of the cumulative QS to another configuration (models/layer_reference.h)
 };
 /// The metrics with a shortcut, 1 to 9, followed by those without.
-inline constexpr std::array kMetrics = {
-    Metric::None,       Metric::LocalQs, Metric::CumulativeQs, Metric::LeaveOneOut, Metric::Cosine,
-    Metric::RangeRatio, Metric::Bits,    Metric::Macs,         Metric::Difference,  Metric::WeightQs,
-    Metric::Sqnr};
+inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs, Metric::CumulativeQs,
+                                        Metric::LeaveOneOut, Metric::Cosine,  Metric::RangeRatio,
+                                        Metric::Bits,        Metric::Macs,    Metric::Difference,
+                                        Metric::WeightQs,    Metric::Sqnr};
 inline constexpr std::size_t kMetricsWithKey = 9;
 
 /// "QS local".
@@ -48,7 +48,7 @@ QString formatBits(const LayerResult& layer);
 /// The user's choices for a metric's scale.
 struct ScaleChoice {
     std::optional<double> best, worst;  ///< ends; without: what the values suggest
-    std::optional<bool> logarithmic;  ///< without: the metric's default
+    std::optional<bool> logarithmic;    ///< without: the metric's default
     bool operator==(const ScaleChoice&) const = default;
 };
 /// With a sign, in the digits of formatMetric(); empty unless both are finite.
@@ -59,7 +59,7 @@ struct MetricScale {
     Metric metric = Metric::None;
     double best = 0, worst = 1;
     double fullBest = 0, fullWorst = 1;  ///< of all values; the legend's axis
-    bool any = false;  ///< some layer has the number
+    bool any = false;                    ///< some layer has the number
     bool clipped =
         false;  ///< a few layers are far worse than `worst`; it lies where it tells the others apart
     bool logarithmic = false;
@@ -70,7 +70,8 @@ struct MetricScale {
 };
 /// Whether a logarithmic scale makes sense.
 bool canBeLogarithmic(Metric metric);
-MetricScale scaleOf(std::span<const std::optional<double>> values, Metric metric, const ScaleChoice& choice = {});
+MetricScale scaleOf(std::span<const std::optional<double>> values, Metric metric,
+                    const ScaleChoice& choice = {});
 MetricScale scaleOf(const std::vector<LayerResult>& layers, Metric metric);
 
 QString formatQs(double value);            ///< "0.412"

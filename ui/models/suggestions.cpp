@@ -7,7 +7,7 @@
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
 #include "models/metric.h"
-#include "session/leave_one_out.h"
+#include "session/studies/leave_one_out.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {
@@ -19,7 +19,8 @@ constexpr std::size_t kWorstLayers = 3;
 /// The most sensitive quantized layers: by leave-one-out where it was measured, by their own error otherwise.
 std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& layers) {
     std::vector<std::pair<double, const LayerResult*>> order;
-    const bool measured = std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
+    const bool measured =
+        std::ranges::any_of(layers, [](const LayerResult& l) { return l.leaveOneOut.has_value(); });
     for (const LayerResult& layer : layers) {
         if (layer.state != LayerState::Quantized) continue;
         const auto value = measured ? layer.leaveOneOut : metricValue(layer, Metric::LocalQs);
@@ -33,7 +34,8 @@ std::vector<const LayerResult*> worstLayers(const std::vector<LayerResult>& laye
 
 }  // namespace
 
-std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const std::vector<LayerResult>& layers) {
+std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
+                                       const std::vector<LayerResult>& layers) {
     std::vector<Suggestion> candidates;
     const auto add = [&](const QString& title, const QString& why, const auto& change) {
         ConfigEdit edit = changeConfig(config, title, change);
@@ -61,7 +63,8 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
     if (config.refine.biasCorrection == BiasCorrection::Off)
         add(Words::tr("Correct biases"), Words::tr("Corrects the shift of the layers' mean outputs"),
             [](QuantizationConfig& c) { c.refine.biasCorrection = BiasCorrection::Empirical; });
-    const bool normalized = std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "LayerNormalization"; });
+    const bool normalized =
+        std::ranges::any_of(layers, [](const LayerResult& l) { return l.op == "LayerNormalization"; });
     if (normalized && config.refine.migration == 0)
         add(Words::tr("Migrate outliers"),
             Words::tr("Moves activation outliers of Gemm and MatMul inputs into the weights (SmoothQuant)"),
@@ -92,8 +95,10 @@ std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const s
     return candidates;
 }
 
-std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config, std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& told, const CancelToken& cancel) {
+std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
+                                           std::vector<Suggestion> candidates,
+                                           const std::function<void(std::size_t)>& told,
+                                           const CancelToken& cancel) {
     const EvaluationPtr before = session.experiment(config, Depth::Accuracy, cancel);
     std::vector<Suggestion> helping;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
@@ -111,7 +116,8 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
             candidate.gain = paired->difference;
             candidate.certain = paired->verdict == ChangeVerdict::Gain;
             candidate.verdict = QString::fromStdString(describe(*paired));
-        } else if (before->quantized && after->quantized && before->quantized->sqnrDb && after->quantized->sqnrDb) {
+        } else if (before->quantized && after->quantized && before->quantized->sqnrDb &&
+                   after->quantized->sqnrDb) {
             const double gain = *after->quantized->sqnrDb - *before->quantized->sqnrDb;
             if (!std::isfinite(gain)) continue;
             candidate.gain = gain;
@@ -121,7 +127,8 @@ std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationC
         // A gain that rounds to zero is not suggested.
         if (candidate.gain > (candidate.inDecibels ? 0.1 : 0)) helping.push_back(std::move(candidate));
     }
-    std::ranges::stable_sort(helping, [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
+    std::ranges::stable_sort(helping,
+                             [](const Suggestion& a, const Suggestion& b) { return a.gain > b.gain; });
     return helping;
 }
 

@@ -17,16 +17,19 @@ struct Suggestion {
     QString title, why;
     double gain = 0;  ///< accuracy gain as a fraction; without classes, gain of the output SQNR in dB
     bool inDecibels = false;
-    bool certain = false;   ///< not within noise
-    QString verdict;        ///< "+2.4 points, 13 images fixed, 1 broken: a real gain"
+    bool certain = false;  ///< not within noise
+    QString verdict;       ///< "+2.4 points, 13 images fixed, 1 broken: a real gain"
 };
 
 /// The candidates: transforms and schemes that are off, and the most sensitive layers.
-std::vector<Suggestion> candidateEdits(const QuantizationConfig& config, const std::vector<LayerResult>& layers);
+std::vector<Suggestion> candidateEdits(const QuantizationConfig& config,
+                                       const std::vector<LayerResult>& layers);
 
 /// Evaluates each candidate on all evaluation samples and returns those that improve accuracy, best first.
 /// `told` is called on the calling thread before each. Throws Error, Cancelled.
-std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config, std::vector<Suggestion> candidates,
-                                           const std::function<void(std::size_t)>& told, const CancelToken& cancel);
+std::vector<Suggestion> measureSuggestions(Session& session, const QuantizationConfig& config,
+                                           std::vector<Suggestion> candidates,
+                                           const std::function<void(std::size_t)>& told,
+                                           const CancelToken& cancel);
 
 }  // namespace quantloupe::ui

@@ -18,7 +18,8 @@ enum class Measure { Top1, Agreement, Sqnr, None };
 
 Measure measureOf(const std::vector<AccuracyStep>& path) {
     const auto all = [&](auto member, std::size_t from) {
-        return std::all_of(path.begin() + static_cast<std::ptrdiff_t>(std::min(from, path.size())), path.end(),
+        return std::all_of(path.begin() + static_cast<std::ptrdiff_t>(std::min(from, path.size())),
+                           path.end(),
                            [&](const AccuracyStep& step) { return (step.accuracy.*member).has_value(); });
     };
     if (path.empty()) return Measure::None;
@@ -44,8 +45,11 @@ std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path)
         // Exact outputs have no finite SQNR: there is nothing to draw from.
         if (!value || !std::isfinite(*value)) continue;
         const bool rate = measure != Measure::Sqnr;
-        WaterfallStep row{sentence(QString::fromStdString(step.name)), *value,
-                          rate ? formatRate(*value) : formatDecibel(*value), {}, {}};
+        WaterfallStep row{sentence(QString::fromStdString(step.name)),
+                          *value,
+                          rate ? formatRate(*value) : formatDecibel(*value),
+                          {},
+                          {}};
         if (!steps.empty()) {
             const double change = *value - steps.back().value;
             row.changeText = rate ? formatPoints(change)

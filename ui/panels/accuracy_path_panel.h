@@ -26,7 +26,8 @@ class AccuracyPathPanel : public AskingPanel {
     Waterfall* m_waterfall;
 };
 
-/// The steps as rows, in the measure that the accuracies have; and in words which step costs most, empty if none costs anything.
+/// The steps as rows, in the measure that the accuracies have; and in words which step costs most, empty if
+/// none costs anything.
 std::vector<WaterfallStep> waterfallSteps(const std::vector<AccuracyStep>& path);
 QString costliestStep(const std::vector<AccuracyStep>& path);
 

@@ -29,10 +29,12 @@ QString amctNumberWords(const AmctNumber& number) {
     if (number.inDecibels) return Words::tr("has an SQNR of %1").arg(formatDecibel(number.value));
     const QString points = QString::number(std::abs(number.value), 'f', 1);
     if (points == QLatin1String("0.0")) return Words::tr("loses no accuracy");
-    return number.value < 0 ? Words::tr("gains %1 points").arg(points) : Words::tr("loses %1 points").arg(points);
+    return number.value < 0 ? Words::tr("gains %1 points").arg(points)
+                            : Words::tr("loses %1 points").arg(points);
 }
 
-AmctPanel::AmctPanel(Document* document, QWidget* parent) : QScrollArea(parent), m_document(document), m_guide(document) {
+AmctPanel::AmctPanel(Document* document, QWidget* parent)
+    : QScrollArea(parent), m_document(document), m_guide(document) {
     build();
     connect(&m_guide, &AmctGuide::changed, this, [this] {
         if (isVisible()) refresh();
@@ -131,7 +133,8 @@ void AmctPanel::enterTarget(const QString& text) {
     AmctTarget target = m_guide.target();
     (inDecibels() ? target.decibels : target.points) = text.toDouble(&isNumber);
     if (!isNumber || !m_guide.setTarget(target))
-        m_target->setComplaint(inDecibels() ? tr("Enter a number of decibels") : tr("Enter a number of points from 0 to 100"));
+        m_target->setComplaint(inDecibels() ? tr("Enter a number of decibels")
+                                            : tr("Enter a number of points from 0 to 100"));
 }
 
 QLabel* AmctPanel::addText(QVBoxLayout* rows, const QString& text) {
@@ -141,7 +144,9 @@ QLabel* AmctPanel::addText(QVBoxLayout* rows, const QString& text) {
     return label;
 }
 
-QSize AmctPanel::minimumSizeHint() const { return {fontMetrics().height() * 19, fontMetrics().height() * 10}; }
+QSize AmctPanel::minimumSizeHint() const {
+    return {fontMetrics().height() * 19, fontMetrics().height() * 10};
+}
 
 void AmctPanel::showEvent(QShowEvent* event) {
     refresh();
@@ -161,7 +166,8 @@ void AmctPanel::refresh() {
     m_target->setValue(numberText(decibels ? m_guide.target().decibels : m_guide.target().points));
     for (std::size_t step = 0; step < kAmctSteps; ++step) {
         const auto& number = state.numbers[step];
-        m_heads[step]->setState(state.done[step], step == indexOfStep(state.present), number ? amctNumberText(*number) : QString(),
+        m_heads[step]->setState(state.done[step], step == indexOfStep(state.present),
+                                number ? amctNumberText(*number) : QString(),
                                 number ? std::optional(m_guide.target().met(*number)) : std::nullopt);
     }
     if (std::exchange(m_present, state.present) != state.present) open(state.present);

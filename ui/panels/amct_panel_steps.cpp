@@ -41,12 +41,14 @@ QString candidateMeaning(const SkipCandidates& candidates) {
         case SkipReason::Output:
             return Words::tr("The last layers with weights before the network's outputs");
         case SkipReason::FewParameters:
-            return Words::tr("Layers with fewer than %1 weights, a tenth of the median").arg(formatCount(candidates.detail));
+            return Words::tr("Layers with fewer than %1 weights, a tenth of the median")
+                .arg(formatCount(candidates.detail));
         case SkipReason::LowCosine:
-            return Words::
-                tr("Cosine of each layer's own output with float inputs, which shows where the error "
-                   "arises. With accumulated errors, as AMCT's analyzer compares them, %1 layers are below this limit")
-                    .arg(candidates.detail);
+            return Words::tr(
+                       "Cosine of each layer's own output with float inputs, which shows where the error "
+                       "arises. With accumulated errors, as AMCT's analyzer compares them, %1 layers are "
+                       "below this limit")
+                .arg(candidates.detail);
     }
     return {};
 }
@@ -62,28 +64,33 @@ std::vector<std::string> namesOf(const Graph& graph, const std::vector<NodeId>& 
 void AmctPanel::buildInitial(QVBoxLayout* rows) {
     m_initialText = addText(rows);
     m_usePreset = new QPushButton(tr("Use AMCT Preset"));
-    m_usePreset->setToolTip(tr("Sets scheme, calibration and transforms to AMCT's defaults; skipped layers stay skipped"));
+    m_usePreset->setToolTip(
+        tr("Sets scheme, calibration and transforms to AMCT's defaults; skipped layers stay skipped"));
     auto* row = new QHBoxLayout;
     row->addWidget(m_usePreset);
     row->addStretch(1);
     rows->addLayout(row);
-    connect(m_usePreset, &QPushButton::clicked, this, [this] { m_document->edit(applyPreset(m_document->config(), kAmctPreset)); });
+    connect(m_usePreset, &QPushButton::clicked, this,
+            [this] { m_document->edit(applyPreset(m_document->config(), kAmctPreset)); });
 }
 
 void AmctPanel::refreshInitial() {
     const QStringList differences = m_guide.differences();
     QString text;
     if (differences.isEmpty()) {
-        text = tr("AMCT's initial configuration: inputs of layers with weights in 8 bits by IFMR; weights by ARQ, per channel.");
+        text =
+            tr("AMCT's initial configuration: inputs of layers with weights in 8 bits by IFMR; weights by "
+               "ARQ, per channel.");
     } else {
         text = tr("The steps are the same for any configuration. AMCT's default differs from the current "
-                  "one:") + QLatin1Char('\n') +
-               differences.mid(0, kDifferencesShown).join(QLatin1Char('\n'));
+                  "one:") +
+               QLatin1Char('\n') + differences.mid(0, kDifferencesShown).join(QLatin1Char('\n'));
         if (differences.size() > kDifferencesShown)
             text += QLatin1Char('\n') + tr("and %1 more").arg(differences.size() - kDifferencesShown);
     }
     m_initialText->setText(text);
-    m_initialText->setToolTip(differences.size() > kDifferencesShown ? differences.join(QLatin1Char('\n')) : QString());
+    m_initialText->setToolTip(differences.size() > kDifferencesShown ? differences.join(QLatin1Char('\n'))
+                                                                     : QString());
     m_usePreset->setVisible(!differences.isEmpty());
 }
 
@@ -106,7 +113,8 @@ void AmctPanel::buildSkip(QVBoxLayout* rows) {
         row->addWidget(candidate.skip);
         rows->addLayout(row);
         const auto present = [this, i]() -> std::vector<NodeId> {
-            return i < m_guide.candidates().size() ? m_guide.candidates()[i].quantized : std::vector<NodeId>();
+            return i < m_guide.candidates().size() ? m_guide.candidates()[i].quantized
+                                                   : std::vector<NodeId>();
         };
         connect(candidate.select, &QPushButton::clicked, this, [this, present] {
             if (const auto layers = present(); !layers.empty()) Q_EMIT layersChosen(layers);
@@ -130,7 +138,7 @@ void AmctPanel::refreshSkip() {
         row.note->setText(open == 0 && inFloat == 0 ? tr("none")
                           : open == 0               ? tr("%1, in float \u2713").arg(amctLayersWords(inFloat))
                           : inFloat == 0            ? amctLayersWords(open)
-                                                    : tr("%1, and %2 in float").arg(amctLayersWords(open)).arg(inFloat));
+                                         : tr("%1, and %2 in float").arg(amctLayersWords(open)).arg(inFloat));
         row.select->setEnabled(open > 0);
         row.skip->setEnabled(open > 0);
         row.select->setAccessibleName(tr("Select: %1").arg(title));
@@ -142,26 +150,30 @@ void AmctPanel::buildParameters(QVBoxLayout* rows) {
     addText(rows, tr("How activation ranges and weight scales are determined: activation_quant_params and "
                      "weight_quant_params of AMCT's file."));
     auto* links = new QHBoxLayout;
-    auto* ranges = linkTo(tr("Ranges\u2026"), tr("Percentiles and search of IFMR and bins of HFMG, in the Calibration section"));
+    auto* ranges = linkTo(tr("Ranges\u2026"),
+                          tr("Percentiles and search of IFMR and bins of HFMG, in the Calibration section"));
     auto* scales = linkTo(tr("Weight Scales\u2026"), tr("ARQ and granularity, in the Scheme section"));
     links->addWidget(ranges);
     links->addWidget(scales);
     links->addStretch(1);
     rows->addLayout(links);
     connect(ranges, &QPushButton::clicked, this, [this] { Q_EMIT tuningRequested(TuningPlace::Ranges); });
-    connect(scales, &QPushButton::clicked, this, [this] { Q_EMIT tuningRequested(TuningPlace::WeightScales); });
+    connect(scales, &QPushButton::clicked, this,
+            [this] { Q_EMIT tuningRequested(TuningPlace::WeightScales); });
     m_variants = new QVBoxLayout;
     m_variants->setSpacing(fontMetrics().height() / 5);
     rows->addLayout(m_variants);
     m_try = new QPushButton;
-    m_try->setToolTip(tr("Evaluates them one by one on all evaluation samples without changing the current "
-                         "configuration; an edit stops it"));
+    m_try->setToolTip(
+        tr("Evaluates them one by one on all evaluation samples without changing the current "
+           "configuration; an edit stops it"));
     m_tryText = makeLabel({}, "faint", 0.92);
     auto* bottom = new QHBoxLayout;
     bottom->addWidget(m_try);
     bottom->addWidget(m_tryText, 1);
     rows->addLayout(bottom);
-    connect(m_try, &QPushButton::clicked, this, [this] { m_guide.trying() ? m_guide.stopTrying() : m_guide.tryVariants(); });
+    connect(m_try, &QPushButton::clicked, this,
+            [this] { m_guide.trying() ? m_guide.stopTrying() : m_guide.tryVariants(); });
 }
 
 void AmctPanel::refreshParameters() {
@@ -199,7 +211,9 @@ void AmctPanel::refreshParameters() {
         use->setAccessibleName(tr("Use: %1").arg(variant.title));
         row->addWidget(title, 1);
         const bool better = number && present && amctGain(*number, *present) > 0;
-        row->addWidget(makeLabel(text, number && m_guide.target().met(*number) ? "good" : better ? "" : "muted"));
+        row->addWidget(makeLabel(text, number && m_guide.target().met(*number) ? "good"
+                                       : better                                ? ""
+                                                                               : "muted"));
         row->addWidget(use);
         m_variants->addLayout(row);
         // The rows may be older than the configuration that the variants are of.

@@ -7,7 +7,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 

@@ -18,7 +18,8 @@ struct ParameterText {
     const char* label;
     const char* toolTip;
     ParameterKind kind;
-    std::initializer_list<std::pair<CalibrationMethod, const char*>> defaults;  ///< JSON, of each method that knows it
+    /// JSON, of each method that knows it
+    std::initializer_list<std::pair<CalibrationMethod, const char*>> defaults;
 };
 
 namespace {
@@ -74,7 +75,8 @@ const ParameterText kParameters[] = {
      {{Method::Hfmg, "4096"}}},
     {"mode",
      QT_TRANSLATE_NOOP("Words", "Evaluated on"),
-     QT_TRANSLATE_NOOP("Words", "All samples together, or each sample separately, taking the most common result"),
+     QT_TRANSLATE_NOOP("Words",
+                       "All samples together, or each sample separately, taking the most common result"),
      ParameterKind::Mode,
      {{Method::PowerOfTwoMinMse, "\"all\""}}},
 };
@@ -130,24 +132,29 @@ CalibrationForm::CalibrationForm(QWidget* parent) : QWidget(parent) {
                         [this, row, field](const QString& text) { enter(row, field, text); });
         if (row.choice)
             connect(row.choice, &QComboBox::activated, this, [this, row](int index) {
-                enter(row, nullptr, index == 0 ? QStringLiteral("\"all\"") : QStringLiteral("\"most_common\""));
+                enter(row, nullptr,
+                      index == 0 ? QStringLiteral("\"all\"") : QStringLiteral("\"most_common\""));
             });
     }
 }
 
-void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters& own, const CalibrationParameters& inherited) {
+void CalibrationForm::show(CalibrationMethod method, const CalibrationParameters& own,
+                           const CalibrationParameters& inherited) {
     m_own = own;
     m_inherited = inherited;
     m_any = false;
-    const auto ownJson = calibrationParametersToJson(own), inheritedJson = calibrationParametersToJson(inherited);
+    const auto ownJson = calibrationParametersToJson(own),
+               inheritedJson = calibrationParametersToJson(inherited);
     for (const Row& row : std::as_const(m_rows)) {
-        const auto known = std::ranges::find(row.text->defaults, method, &std::pair<CalibrationMethod, const char*>::first);
+        const auto known =
+            std::ranges::find(row.text->defaults, method, &std::pair<CalibrationMethod, const char*>::first);
         const bool shown = known != row.text->defaults.end();
         row.widget->setVisible(shown);
         if (!shown) continue;
         m_any = true;
         const std::string key = row.text->key;
-        const auto standard = inheritedJson.contains(key) ? inheritedJson[key] : nlohmann::ordered_json::parse(known->second);
+        const auto standard =
+            inheritedJson.contains(key) ? inheritedJson[key] : nlohmann::ordered_json::parse(known->second);
         if (row.choice) {
             const auto mode = ownJson.contains(key) ? ownJson[key] : standard;
             row.choice->setCurrentIndex(mode == "most_common" ? 1 : 0);
@@ -185,7 +192,8 @@ void CalibrationForm::enter(const Row& row, NumberField* field, const QString& t
         nlohmann::json entered;
         if (!value.isEmpty()) {
             entered = nlohmann::json::parse(value.toStdString(), nullptr, false);
-            if (entered.is_discarded()) failInput("{}: must be a number, not '{}'", row.text->key, text.toStdString());
+            if (entered.is_discarded())
+                failInput("{}: must be a number, not '{}'", row.text->key, text.toStdString());
         }
         json[row.text->key] = entered;
         const CalibrationParameters next = calibrationParametersFromJson(json);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/calibration_section.h"
 
-
 #include "config/config_json.h"
 #include "models/choice_texts.h"
 
 namespace quantloupe::ui {
 
-CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+CalibrationSection::CalibrationSection(Document* document, QWidget* parent)
+    : QWidget(parent), m_document(document) {
     m_heading = new SectionHeading(tr("Calibration"));
     auto* rows = buildSection(this, m_heading, QStringLiteral("calibration"));
     m_method = new ChoiceBox(tr("Calibration method"));
@@ -26,10 +26,12 @@ CalibrationSection::CalibrationSection(Document* document, QWidget* parent) : QW
                 changeConfig(m_document->config(), tr("Ranges by %1").arg(chosen.name()), change)))
             refresh();
     });
-    connect(m_form, &CalibrationForm::changed, this, [this](const CalibrationParameters& parameters, const QString& text) {
-        m_document->edit(changeConfig(m_document->config(), text,
-                                      [&](QuantizationConfig& c) { c.calibration.parameters = parameters; }));
-    });
+    connect(m_form, &CalibrationForm::changed, this,
+            [this](const CalibrationParameters& parameters, const QString& text) {
+                m_document->edit(changeConfig(m_document->config(), text, [&](QuantizationConfig& c) {
+                    c.calibration.parameters = parameters;
+                }));
+            });
     connect(m_samples, &NumberField::entered, this, [this](const QString& text) {
         try {
             ConfigEdit edit{m_document->config(), tr("Calibrate on %1 samples").arg(text), {}};

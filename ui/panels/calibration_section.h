@@ -2,7 +2,7 @@
 #pragma once
 // How activation ranges are determined: the method with its parameters, and the number of samples.
 
-#include "document.h"
+#include "document/document.h"
 #include "panels/calibration_form.h"
 #include "widgets/basics.h"
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "dialogs/preprocess_dialog.h"
 #include "models/metric.h"
-#include "preprocess_dialog.h"
 #include "style/theme.h"
 #include "style/words.h"
 
@@ -49,7 +49,8 @@ QPixmap strip(const QList<QImage>& images, int height, qreal ratio) {
 
 QString chanceWarning(const Evaluation& evaluation) {
     constexpr std::size_t kEnough = 20;
-    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.wanted || evaluation.randomInputs) return {};
+    if (!evaluation.floating || !evaluation.floating->top1 || !evaluation.wanted || evaluation.randomInputs)
+        return {};
     const Accuracy& floating = *evaluation.floating;
     if (floating.samples < kEnough) return {};
     std::map<std::int32_t, std::size_t> counts;
@@ -64,8 +65,9 @@ QString chanceWarning(const Evaluation& evaluation) {
     // Beyond the noise of so few samples.
     const double margin = 2 * std::sqrt(chance * (1 - chance) / static_cast<double>(floating.samples));
     if (*floating.top1 > chance + margin) return {};
-    return Words::tr("The accuracy of the float network is %1, which is chance level (%2). The "
-                     "preprocessing is probably wrong.")
+    return Words::tr(
+               "The accuracy of the float network is %1, which is chance level (%2). The "
+               "preprocessing is probably wrong.")
         .arg(formatRate(*floating.top1), formatRate(chance));
 }
 
@@ -104,10 +106,10 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Folder\u2026"));
     line(m_preprocessHead, m_preprocess, m_changePreprocess, tr("Change\u2026"));
     m_preprocessHead->setFullText(tr("Preprocessing"));
-    m_changePreprocess->setToolTip(tr("How images are converted to network inputs: size, colors, scale, mean"));
+    m_changePreprocess->setToolTip(
+        tr("How images are converted to network inputs: size, colors, scale, mean"));
     m_changePreprocess->setAccessibleName(tr("Change the preprocessing"));
-    m_choose->setToolTip(
-        tr("Images for measuring the accuracy: one subfolder per class, or a flat folder"));
+    m_choose->setToolTip(tr("Images for measuring the accuracy: one subfolder per class, or a flat folder"));
     m_chooseCalibration->setToolTip(tr("Images for calibrating the ranges of the activations"));
     content->addWidget(card);
     m_notice = makeLabel({}, "muted", 0.88);
@@ -141,7 +143,8 @@ void DataSection::refresh() {
     const auto& info = m_document->data();
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());
-    const bool images = info ? !info->thumbnails.isEmpty() : m_document->hasModel() && takesImages(*m_document->graph());
+    const bool images =
+        info ? !info->thumbnails.isEmpty() : m_document->hasModel() && takesImages(*m_document->graph());
     for (QWidget* widget : {static_cast<QWidget*>(m_preprocessHead), static_cast<QWidget*>(m_preprocess),
                             static_cast<QWidget*>(m_changePreprocess)})
         widget->setVisible(images);
@@ -176,10 +179,11 @@ void DataSection::refresh() {
     }
     const Evaluation* evaluation = m_document->evaluation().get();
     if (evaluation && evaluation->samples > 0 && evaluation->calibrationSamples > 0)
-        m_heading->setRemark(
-            tr("%1 for calibration, %2 for evaluation").arg(evaluation->calibrationSamples).arg(evaluation->samples));
+        m_heading->setRemark(tr("%1 for calibration, %2 for evaluation")
+                                 .arg(evaluation->calibrationSamples)
+                                 .arg(evaluation->samples));
     const bool inPart = evaluation && !evaluation->unevaluated.empty();
-    const QString warning = inPart ? QString::fromStdString(evaluation->unevaluated)
+    const QString warning = inPart       ? QString::fromStdString(evaluation->unevaluated)
                             : evaluation ? chanceWarning(*evaluation)
                                          : QString();
     if (warning != m_warning->text()) {

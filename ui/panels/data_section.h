@@ -5,13 +5,13 @@
 #include <QFrame>
 #include <QLabel>
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
-/// Empty unless the float network is no better on these labels than always saying the most frequent class would be; then why that
-/// means that the preprocessing looks wrong.
+/// Empty unless the float network is no better on these labels than always saying the most frequent class
+/// would be; then why that means that the preprocessing looks wrong.
 QString chanceWarning(const Evaluation& evaluation);
 
 class DataSection : public QWidget {

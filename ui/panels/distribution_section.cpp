@@ -96,7 +96,8 @@ void DistributionSection::hideEvent(QHideEvent* event) {
     m_model->setWanted(false);
 }
 
-void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorDetails>& tensor, const QString& waiting) {
+void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorDetails>& tensor,
+                                   const QString& waiting) {
     plot.box->setVisible(tensor || !waiting.isEmpty());
     plot.plot->setTensor(tensor, waiting);
     plot.plot->setQuiet(m_model->stale());
@@ -118,13 +119,16 @@ void DistributionSection::showPlot(const Plot& plot, const std::optional<TensorD
 void DistributionSection::refresh() {
     const LayerInsight* insight = m_model->insight();
     const LayerResult* layer = m_document->layer(m_document->current());
-    // Before the answer the plots are there and empty, so that nothing jumps; where there will be none they are not.
+    // Before the answer the plots are there and empty, so that nothing jumps; where there will be none they
+    // are not.
     const bool expected = layer != nullptr && layer->quantizable;
     const QString waiting = insight || !expected ? QString() : tr("evaluating\u2026");
     const LayerDetails* details = insight && insight->details ? &*insight->details : nullptr;
     const bool weighted = layer != nullptr && layer->parameters > 0 && expected;
     showPlot(m_weight, details ? details->weight : std::nullopt, weighted ? waiting : QString());
-    showPlot(m_input, details && !details->inputs.empty() ? std::optional(details->inputs.front()) : std::nullopt, waiting);
+    showPlot(m_input,
+             details && !details->inputs.empty() ? std::optional(details->inputs.front()) : std::nullopt,
+             waiting);
     showPlot(m_output, details ? std::optional(details->output) : std::nullopt, waiting);
     m_refusal->setText(insight && expected ? sentence(insight->refusal) : QString());
     m_refusal->setVisible(!m_refusal->text().isEmpty());
@@ -135,14 +139,17 @@ void DistributionSection::refresh() {
     m_numbers->setEnabled(details != nullptr);
     const auto before = rangeRatio(channels, false), after = rangeRatio(channels, true);
     const auto ratio = [](const std::optional<double>& value) {
-        return value ? QStringLiteral("1 : %1").arg(*value, 0, 'f', *value < 10 ? 1 : 0) : QStringLiteral("\u2013");
+        return value ? QStringLiteral("1 : %1").arg(*value, 0, 'f', *value < 10 ? 1 : 0)
+                     : QStringLiteral("\u2013");
     };
     m_channelHeading->setRemark(
         channels.empty()  ? waiting
         : before && after ? ratio(before) + QStringLiteral(" \u2192 ") + ratio(after)
                           : ratio(after),
         tr("Ratio of the narrowest to the widest channel range, before and after the transforms"));
-    m_channels->setPlaceholder(!channels.empty() ? QString() : waiting.isEmpty() ? tr("no range to show") : waiting);
+    m_channels->setPlaceholder(!channels.empty()   ? QString()
+                               : waiting.isEmpty() ? tr("no range to show")
+                                                   : waiting);
     m_channels->setChannels(std::move(channels));
     m_channels->setQuiet(m_model->stale());
     showPartners(insight);
@@ -153,7 +160,8 @@ void DistributionSection::showPartners(const LayerInsight* insight) {
     const auto& partners = insight ? insight->partners : none;
     m_partnerBox->setVisible(!partners.empty());
     const auto same = [](const EqualizationPartners& a, const EqualizationPartners& b) {
-        return a.layers == b.layers && a.enabled == b.enabled && a.lowest == b.lowest && a.highest == b.highest;
+        return a.layers == b.layers && a.enabled == b.enabled && a.lowest == b.lowest &&
+               a.highest == b.highest;
     };
     if (std::ranges::equal(partners, m_shownPartners, same)) return;
     m_shownPartners = partners;

@@ -2,7 +2,7 @@
 #pragma once
 // How the quantized model is written; in the dialogs that write it. Each switch is a step for undo.
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {

@@ -46,8 +46,9 @@ void DivergencePlot::paintEvent(QPaintEvent*) {
         const double qs = layers[i].difference.qs;
         const double high = std::isfinite(qs) ? qs / most * (floor - 2) : floor - 2;
         const bool first = m_divergence->first && m_divergence->first->layer == i;
-        painter.fillRect(QRectF(static_cast<double>(i) * step, floor - high, std::max(1.0, step - 1), std::max(1.0, high)),
-                         first ? colors.error : heatColor(std::isfinite(qs) ? qs / most : 1));
+        painter.fillRect(
+            QRectF(static_cast<double>(i) * step, floor - high, std::max(1.0, step - 1), std::max(1.0, high)),
+            first ? colors.error : heatColor(std::isfinite(qs) ? qs / most : 1));
     }
     painter.setPen(colors.border);
     painter.drawLine(QPointF(0, floor), QPointF(width(), floor));
@@ -120,10 +121,12 @@ FlippedPanel::FlippedPanel(Document* document, QWidget* parent)
     row->addWidget(list, 1);
     row->addWidget(side);
 
-    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this, &FlippedPanel::askDivergence);
+    connect(m_view->selectionModel(), &QItemSelectionModel::currentChanged, this,
+            &FlippedPanel::askDivergence);
     connect(m_plot, &DivergencePlot::layerClicked, this, &FlippedPanel::layerChosen);
     connect(m_layer, &QPushButton::clicked, this, [this] {
-        if (m_divergence && m_divergence->first) Q_EMIT layerChosen(m_divergence->layers[m_divergence->first->layer].node);
+        if (m_divergence && m_divergence->first)
+            Q_EMIT layerChosen(m_divergence->layers[m_divergence->first->layer].node);
     });
 }
 
@@ -141,13 +144,16 @@ void FlippedPanel::showAnswer(const QString& refusal) {
     };
     if (!std::ranges::equal(entries, m_model->entries(), same)) {
         const QString kept = m_sample;
-        m_model->setEntries(std::move(entries), document()->data() ? document()->data()->evaluationPath : std::filesystem::path());
+        m_model->setEntries(std::move(entries), document()->data() ? document()->data()->evaluationPath
+                                                                   : std::filesystem::path());
         for (int i = 0; i < m_model->rowCount(); ++i)
-            if (m_model->index(i).data(FlippedModel::SampleRole).toString() == kept) m_view->setCurrentIndex(m_model->index(i));
+            if (m_model->index(i).data(FlippedModel::SampleRole).toString() == kept)
+                m_view->setCurrentIndex(m_model->index(i));
     }
     if (!refusal.isEmpty()) return m_summary->setText(sentence(refusal));
     if (!answered())
-        return m_summary->setText(document()->hasModel() ? tr("Searching for changed images\u2026") : QString());
+        return m_summary->setText(document()->hasModel() ? tr("Searching for changed images\u2026")
+                                                         : QString());
     const auto count = [&](FlippedSample::Kind kind) {
         return std::ranges::count(m_flipped.samples, kind, &FlippedSample::kind);
     };

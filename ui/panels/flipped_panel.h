@@ -8,7 +8,7 @@
 
 #include "models/flipped_model.h"
 #include "panels/asking_panel.h"
-#include "session/sample_divergence.h"
+#include "session/stages/sample_divergence.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {

@@ -34,13 +34,16 @@ QWidget* section(SectionHeading* heading, QWidget* body, const QString& key) {
 std::optional<double> costOf(const MeasuredConfig& entry, int kind) {
     if (kind == kLayers) return static_cast<double>(entry.counts.skipped + entry.counts.floating);
     if (!entry.cost || (kind == kMacs && !entry.cost->macsReason.empty())) return std::nullopt;
-    return kind == kMacs ? static_cast<double>(entry.cost->macs) / 1e6 : static_cast<double>(entry.cost->bytes) / 1e6;
+    return kind == kMacs ? static_cast<double>(entry.cost->macs) / 1e6
+                         : static_cast<double>(entry.cost->bytes) / 1e6;
 }
 
 /// In percent or dB.
 std::optional<double> valueOf(const MeasuredConfig& entry) {
-    if (const auto& rate = entry.quantized.top1 ? entry.quantized.top1 : entry.quantized.agreement) return *rate * 100;
-    return entry.quantized.sqnrDb && std::isfinite(*entry.quantized.sqnrDb) ? entry.quantized.sqnrDb : std::nullopt;
+    if (const auto& rate = entry.quantized.top1 ? entry.quantized.top1 : entry.quantized.agreement)
+        return *rate * 100;
+    return entry.quantized.sqnrDb && std::isfinite(*entry.quantized.sqnrDb) ? entry.quantized.sqnrDb
+                                                                            : std::nullopt;
 }
 
 }  // namespace
@@ -101,7 +104,8 @@ void HistoryPanel::buildTable() {
     connect(m_view, &QTableView::activated, this,
             [this](const QModelIndex& index) { m_document->goBackTo(m_model->entryOf(index)); });
     connect(m_view, &QTableView::customContextMenuRequested, this, &HistoryPanel::showMenu);
-    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &HistoryPanel::selectionChanged);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &HistoryPanel::selectionChanged);
 }
 
 QWidget* HistoryPanel::buildNote() {
@@ -120,7 +124,8 @@ QWidget* HistoryPanel::buildNote() {
         const auto index = m_edited ? m_document->history().find(*m_edited) : std::nullopt;
         if (!index) return;
         const MeasuredConfig& entry = m_document->history().entries()[*index];
-        if (m_name->text().trimmed().toStdString() != entry.name || m_note->text().trimmed().toStdString() != entry.note)
+        if (m_name->text().trimmed().toStdString() != entry.name ||
+            m_note->text().trimmed().toStdString() != entry.note)
             m_document->describeMeasured(*index, m_name->text(), m_note->text());
     };
     connect(m_name, &QLineEdit::editingFinished, this, commit);
@@ -178,7 +183,8 @@ QWidget* HistoryPanel::buildPlot() {
 
 std::vector<std::size_t> HistoryPanel::selectedEntries() const {
     std::vector<std::size_t> entries;
-    for (const QModelIndex& index : m_view->selectionModel()->selectedRows()) entries.push_back(m_model->entryOf(index));
+    for (const QModelIndex& index : m_view->selectionModel()->selectedRows())
+        entries.push_back(m_model->entryOf(index));
     std::ranges::sort(entries);
     return entries;
 }
@@ -202,7 +208,8 @@ void HistoryPanel::selectionChanged() {
 
 /// The older one first: what came later is judged.
 void HistoryPanel::compare(std::size_t before, std::size_t after) {
-    const MeasuredConfig &a = m_document->history().entries()[before], &b = m_document->history().entries()[after];
+    const MeasuredConfig &a = m_document->history().entries()[before],
+                         &b = m_document->history().entries()[after];
     const QStringList lines = configDifference(a.config, b.config);
     m_words->setText(lines.isEmpty() ? tr("The configurations are the same.")
                                      : lines.join(QLatin1Char('\n')));
@@ -212,7 +219,8 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
     m_compared->show();
     m_document->job()->ask(
         QStringLiteral("comparison"),
-        [this, one = a.config, other = b.config](Session& session, const CancelToken& cancel) -> std::function<void()> {
+        [this, one = a.config, other = b.config](Session& session,
+                                                 const CancelToken& cancel) -> std::function<void()> {
             return [this, result = compareConfigs(session, one, other, {}, cancel)] {
                 m_comparison->setText(sentence(QString::fromStdString(result.text)));
                 std::vector<FlippedEntry> flips;
@@ -221,8 +229,8 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
                 for (const SampleId& sample : result.fixed)
                     flips.push_back({sample, tr("fixed"), QString::fromStdString(sample.name), 1});
                 m_flipView->setVisible(!flips.empty());
-                m_flips->setEntries(std::move(flips),
-                                    m_document->data() ? m_document->data()->evaluationPath : std::filesystem::path());
+                m_flips->setEntries(std::move(flips), m_document->data() ? m_document->data()->evaluationPath
+                                                                         : std::filesystem::path());
             };
         },
         [this](const QString& refusal) { m_comparison->setText(sentence(refusal)); });
@@ -244,9 +252,10 @@ void HistoryPanel::refreshPlot() {
         const auto value = valueOf(entries[i]);
         if (!cost || !value || entries[i].otherModel) continue;
         rates = rates && (entries[i].quantized.top1 || entries[i].quantized.agreement);
-        const QString name = QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name);
-        points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1), current == i,
-                          entries[i].version == m_document->history().baseline(), i});
+        const QString name =
+            QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name);
+        points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1),
+                          current == i, entries[i].version == m_document->history().baseline(), i});
     }
     static const QString kNames[] = {tr("layers in float"), tr("million MACs in float"),
                                      tr("MB of float weights")};

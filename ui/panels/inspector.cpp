@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "interchange/clika_names.h"
+#include "interchange/clika/clika_names.h"
 #include "models/headline.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
@@ -103,8 +103,8 @@ void Inspector::build() {
         m_metrics.append(new MetricRow(name, metricMeaning(metric)));
         rows->addWidget(m_metrics.back());
     }
-    m_metrics.append(new MetricRow(tr("cosine"),
-                                   tr("Cosine similarity of the layer's output to its float output; 1 means identical")));
+    m_metrics.append(new MetricRow(
+        tr("cosine"), tr("Cosine similarity of the layer's output to its float output; 1 means identical")));
     rows->addWidget(m_metrics.back());
     details->addWidget(metrics);
     m_sensitivity->setBody(metrics, QStringLiteral("sensitivity"));
@@ -293,7 +293,9 @@ void Inspector::showResults() {
         m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
                             QString::fromStdString(layer->host));
         // The link says it already.
-        if (layer->reason.find(layer->host) != std::string::npos && layer->reason.size() < layer->host.size() + 40) tellsReason = false;
+        if (layer->reason.find(layer->host) != std::string::npos &&
+            layer->reason.size() < layer->host.size() + 40)
+            tellsReason = false;
     }
     m_reason->setVisible(tellsReason);
     m_toggle->setText(layer->state == LayerState::Skipped ? tr("Quantize") : tr("Keep in Float"));
@@ -314,8 +316,8 @@ void Inspector::showResults() {
             value ? scale.position(*value) : -1, stale || (asIf && local));
         const LayerResult* baseline = m_document->reference().baselineLayer(m_shown);
         const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
-        m_metrics[static_cast<qsizetype>(i)]->setDifference(value && before ? formatMetricDifference(*value, *before, kRows[i])
-                                                                            : QString());
+        m_metrics[static_cast<qsizetype>(i)]->setDifference(
+            value && before ? formatMetricDifference(*value, *before, kRows[i]) : QString());
     }
     m_metrics.back()->setValue(
         layer->local ? QString::number(layer->local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,

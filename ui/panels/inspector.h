@@ -9,7 +9,7 @@
 #include <QPushButton>
 #include <QScrollArea>
 
-#include "document.h"
+#include "document/document.h"
 #include "models/metric.h"
 #include "widgets/basics.h"
 
@@ -40,7 +40,7 @@ class Inspector : public QScrollArea {
   private:
     void build();
     void showSelection();  ///< everything
-    void showResults();  ///< the parts that an evaluation changes
+    void showResults();    ///< the parts that an evaluation changes
     void showStructure(const Node& node);
     void showSeveral();
     void commitComment();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row above the layer table: filter, views, the ranges instead of the table, which columns are shown. Columns are remembered by
-// name.
+// The row above the layer table: filter, views, the ranges instead of the table, which columns are shown.
+// Columns are remembered by name.
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QMenu>
@@ -14,9 +14,12 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kHiddenKey = QStringLiteral("layerTable/hidden"), kOrderKey = QStringLiteral("layerTable/order");
+const QString kHiddenKey = QStringLiteral("layerTable/hidden"),
+              kOrderKey = QStringLiteral("layerTable/order");
 
-QString columnName(const LayerTableModel& model, int column) { return model.headerData(column, Qt::Horizontal).toString(); }
+QString columnName(const LayerTableModel& model, int column) {
+    return model.headerData(column, Qt::Horizontal).toString();
+}
 
 }  // namespace
 
@@ -43,7 +46,8 @@ void LayerTable::buildHead() {
         row->addWidget(button);
         return button;
     };
-    m_views = link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
+    m_views =
+        link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
     m_ranges = link(tr("Ranges"), tr("The range of each layer's weights and output on a power-of-two scale"));
     m_ranges->setCheckable(true);
     m_head->installEventFilter(this);
@@ -51,7 +55,8 @@ void LayerTable::buildHead() {
     connect(m_ranges, &QPushButton::toggled, this, &LayerTable::showRanges);
     connect(m_columns, &QPushButton::clicked, this,
             [this] { showColumnMenu(m_columns->mapToGlobal(QPoint(0, m_columns->height()))); });
-    connect(m_views, &QPushButton::clicked, this, [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
+    connect(m_views, &QPushButton::clicked, this,
+            [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
 /// In a narrow window the count is hidden before the buttons are cut off.
@@ -103,7 +108,8 @@ void LayerTable::restoreColumns() {
     int place = 0;
     for (const QString& name : order)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
-            if (columnName(*m_model, column) == name) header->moveSection(header->visualIndex(column), place++);
+            if (columnName(*m_model, column) == name)
+                header->moveSection(header->visualIndex(column), place++);
     connect(header, &QHeaderView::sectionMoved, this, &LayerTable::saveColumns, Qt::UniqueConnection);
 }
 
@@ -124,7 +130,11 @@ QString LayerTable::columnTitle(int column) const { return columnName(*m_model, 
 
 LayerView LayerTable::present() const {
     const QHeaderView* header = m_view->horizontalHeader();
-    LayerView view{{}, m_filterLine->text().simplified(), header->sortIndicatorSection(), header->sortIndicatorOrder(), QList<int>()};
+    LayerView view{{},
+                   m_filterLine->text().simplified(),
+                   header->sortIndicatorSection(),
+                   header->sortIndicatorOrder(),
+                   QList<int>()};
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
         if (m_view->isColumnHidden(column)) view.hidden->append(column);
     return view;

@@ -11,7 +11,8 @@ namespace quantloupe::ui {
 
 QString shortenedName(const QString& name, const QFontMetrics& metrics, int width) {
     if (metrics.horizontalAdvance(name) <= width) return name;
-    for (qsizetype slash = name.indexOf(QLatin1Char('/'), 1); slash > 0; slash = name.indexOf(QLatin1Char('/'), slash + 1)) {
+    for (qsizetype slash = name.indexOf(QLatin1Char('/'), 1); slash > 0;
+         slash = name.indexOf(QLatin1Char('/'), slash + 1)) {
         const QString end = QChar(0x2026) + name.mid(slash);
         if (metrics.horizontalAdvance(end) <= width) return end;
     }
@@ -51,8 +52,9 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
         text = colors.text;
     }
     const QVariant heat = index.data(LayerTableModel::HeatRole);
-    const bool bar = column == LayerTableModel::LocalQs || column == LayerTableModel::WeightQs || column == LayerTableModel::CumulativeQs ||
-                     column == LayerTableModel::LeaveOneOut || column == LayerTableModel::Sqnr;
+    const bool bar = column == LayerTableModel::LocalQs || column == LayerTableModel::WeightQs ||
+                     column == LayerTableModel::CumulativeQs || column == LayerTableModel::LeaveOneOut ||
+                     column == LayerTableModel::Sqnr;
     if (bar) {
         const double width = unit * 1.7;
         if (heat.isValid()) {
@@ -80,7 +82,8 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QFontMetrics metrics(font);
     const QString all = index.data().toString();
     const int width = static_cast<int>(rect.width());
-    const QString shown = column == LayerTableModel::Name ? shortenedName(all, metrics, width) : metrics.elidedText(all, Qt::ElideRight, width);
+    const QString shown = column == LayerTableModel::Name ? shortenedName(all, metrics, width)
+                                                          : metrics.elidedText(all, Qt::ElideRight, width);
     painter->drawText(rect, index.data(Qt::TextAlignmentRole).toInt(), shown);
     painter->restore();
 }

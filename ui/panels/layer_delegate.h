@@ -7,8 +7,8 @@
 
 namespace quantloupe::ui {
 
-/// The name's end, which tells layers apart: from the first part between slashes that fits into `width` pixels; where the last
-/// part alone is too long, its end.
+/// The name's end, which tells layers apart: from the first part between slashes that fits into `width`
+/// pixels; where the last part alone is too long, its end.
 QString shortenedName(const QString& name, const QFontMetrics& metrics, int width);
 
 class LayerDelegate : public QStyledItemDelegate {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "interchange/csv.h"
+#include "interchange/reports/csv.h"
 #include "panels/layer_delegate.h"
 #include "panels/layer_view_menu.h"
 #include "panels/range_view.h"
@@ -67,7 +67,8 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     sizeColumns();
     restoreColumns();
     m_viewMenu = new LayerViewMenu(this);
-    connect(m_viewMenu, &LayerViewMenu::refused, document, [document](const QString& why) { document->say(MessageKind::Note, why); });
+    connect(m_viewMenu, &LayerViewMenu::refused, document,
+            [document](const QString& why) { document->say(MessageKind::Note, why); });
 
     connect(m_filterLine, &QLineEdit::textChanged, this, [this](const QString& text) {
         m_syncing = true;  // rows that the filter hides stay selected in the document
@@ -97,9 +98,10 @@ void LayerTable::sizeColumns() {
     const int unit = fontMetrics().height();
     using Table = LayerTableModel;
     const std::pair<int, double> widths[] = {
-        {Table::Number, 3.2},  {Table::Name, 15},        {Table::Op, 6},          {Table::State, 6.8},
-        {Table::LocalQs, 6.2}, {Table::WeightQs, 6.6}, {Table::Bits, 4}, {Table::CumulativeQs, 7}, {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},
-        {Table::Sqnr, 6.6},    {Table::Macs, 5.2},       {Table::Parameters, 5.4}};
+        {Table::Number, 3.2},    {Table::Name, 15},      {Table::Op, 6},     {Table::State, 6.8},
+        {Table::LocalQs, 6.2},   {Table::WeightQs, 6.6}, {Table::Bits, 4},   {Table::CumulativeQs, 7},
+        {Table::LeaveOneOut, 7}, {Table::Cosine, 5.2},   {Table::Sqnr, 6.6}, {Table::Macs, 5.2},
+        {Table::Parameters, 5.4}};
     for (const auto& [section, width] : widths) m_view->setColumnWidth(section, qRound(unit * width));
     m_view->horizontalHeader()->setMinimumSectionSize(unit * 2);
 }
@@ -172,7 +174,9 @@ NodeId LayerTable::neighbour(int step) const {
 }
 
 QString LayerTable::asCsv() const {
-    const auto quoted = [](const QString& text) { return QString::fromStdString(csvCell(text.toStdString())); };
+    const auto quoted = [](const QString& text) {
+        return QString::fromStdString(csvCell(text.toStdString()));
+    };
     QString csv;
     for (int row = -1; row < m_filter->rowCount(); ++row) {
         bool first = true;

@@ -9,7 +9,7 @@
 #include <QTableView>
 #include <QWidget>
 
-#include "document.h"
+#include "document/document.h"
 #include "models/layer_table_model.h"
 #include "models/layer_views.h"
 

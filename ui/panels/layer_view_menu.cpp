@@ -20,7 +20,8 @@ LayerViewMenu::LayerViewMenu(LayerTable* table) : QMenu(tr("Layer Vie&ws"), tabl
     for (const LayerView& view : builtInViews()) m_builtIn.append({addView(view, nullptr), view});
     m_saveSeparator = addSeparator();
     m_saveAction = addAction(tr("&Save as View\u2026"));
-    m_saveAction->setToolTip(tr("Saves the filter, the sort order and the columns under a name, for all models"));
+    m_saveAction->setToolTip(
+        tr("Saves the filter, the sort order and the columns under a name, for all models"));
     connect(m_saveAction, &QAction::triggered, this, &LayerViewMenu::save);
     m_remove = addMenu(tr("&Remove View"));
     connect(this, &QMenu::aboutToShow, this, &LayerViewMenu::refresh);
@@ -31,7 +32,8 @@ QAction* LayerViewMenu::addView(const LayerView& view, QAction* before) {
     auto* action = new QAction(plain(view.name), this);
     action->setCheckable(true);
     const QString order = m_table->columnTitle(view.column);
-    action->setToolTip(view.filter.isEmpty() ? tr("Sorted by %1").arg(order) : tr("Filter %1, sorted by %2").arg(view.filter, order));
+    action->setToolTip(view.filter.isEmpty() ? tr("Sorted by %1").arg(order)
+                                             : tr("Filter %1, sorted by %2").arg(view.filter, order));
     connect(action, &QAction::triggered, this, [this, view] {
         m_table->apply(view);
         refresh();
@@ -53,7 +55,9 @@ void LayerViewMenu::refresh() {
     }
     m_saved.clear();
     const LayerView present = m_table->present();
-    const auto marked = [&](QAction* action, const LayerView& view) { action->setChecked(view.shows(present)); };
+    const auto marked = [&](QAction* action, const LayerView& view) {
+        action->setChecked(view.shows(present));
+    };
     for (const auto& [action, view] : std::as_const(m_builtIn)) marked(action, view);
     for (const LayerView& view : savedViews()) {
         QAction* action = addView(view, m_saveSeparator);
@@ -85,7 +89,9 @@ void LayerViewMenu::keep(const QString& typed) {
     view.name = typed.simplified();
     if (view.name.isEmpty()) return Q_EMIT refused(tr("The view was not saved: it needs a name."));
     if (std::ranges::any_of(m_builtIn, [&](const auto& known) { return known.second.name == view.name; }))
-        return Q_EMIT refused(tr("The view was not saved: \u201c%1\u201d is a built-in view and cannot be replaced.").arg(view.name));
+        return Q_EMIT refused(
+            tr("The view was not saved: \u201c%1\u201d is a built-in view and cannot be replaced.")
+                .arg(view.name));
     saveView(view);
     refresh();
 }

@@ -9,7 +9,7 @@
 #include <QToolButton>
 #include <functional>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 
@@ -19,8 +19,8 @@ class MessageBar : public QFrame {
     explicit MessageBar(QWidget* parent = nullptr);
     void show(MessageKind kind, const QString& text);
     /// A persistent note with two choices; each of them dismisses it first.
-    void offer(const QString& text, const QString& accept, std::function<void()> accepted, const QString& decline,
-               std::function<void()> declined);
+    void offer(const QString& text, const QString& accept, std::function<void()> accepted,
+               const QString& decline, std::function<void()> declined);
     QPushButton* acceptButton() const { return m_accept; }
     QPushButton* declineButton() const { return m_decline; }
     void dismiss();

@@ -47,7 +47,8 @@ void MetricRow::paintEvent(QPaintEvent*) {
     const double right = m_difference.isEmpty() ? width() : width() - unit * 3.6;
     if (!m_difference.isEmpty()) {
         painter.setPen(colors.muted);
-        painter.drawText(QRectF(right, 0, width() - right, height()), Qt::AlignRight | Qt::AlignVCenter, m_difference);
+        painter.drawText(QRectF(right, 0, width() - right, height()), Qt::AlignRight | Qt::AlignVCenter,
+                         m_difference);
     }
     if (m_heat < 0) return;
     const QRectF track(barLeft, height() / 2.0 - unit * 0.16, right - barLeft, unit * 0.32);

@@ -3,7 +3,7 @@
 // Requirements of AMD's NPU in addition to power-of-two scales: its own operators, written into the float
 // network, and rules for the positions of scales. Collapsed by default.
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 #include "widgets/number_field.h"
 

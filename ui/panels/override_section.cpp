@@ -41,7 +41,8 @@ QString nameOf(std::span<const ChoiceText<Value>> texts, Value value) {
 
 }  // namespace
 
-OverrideSection::OverrideSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+OverrideSection::OverrideSection(Document* document, QWidget* parent)
+    : QWidget(parent), m_document(document) {
     build();
     observe();
     refresh();
@@ -136,12 +137,15 @@ void OverrideSection::observe() {
         connect(box, &QComboBox::activated, this, [=, this](int index) {
             const QString text = index == 0 ? tr("%1 reset to network setting").arg(what)
                                             : QStringLiteral("%1 %2").arg(what, box->itemText(index));
-            change(text, [=](LayerSettings& s) {
-                if (index == 0)
-                    (s.*member).reset();
-                else
-                    s.*member = values[index - 1];
-            }, box);
+            change(
+                text,
+                [=](LayerSettings& s) {
+                    if (index == 0)
+                        (s.*member).reset();
+                    else
+                        s.*member = values[index - 1];
+                },
+                box);
         });
     };
     choice(m_weightBits, tr("weights"), &LayerSettings::weightBits, kBits);
@@ -155,9 +159,10 @@ void OverrideSection::observe() {
     choice(m_weightMethod, tr("weight method"), &LayerSettings::weightMethod, valuesOf(weightMethodTexts()));
     choice(m_biasBits, tr("bias"), &LayerSettings::biasBits, valuesOf(biasBitsTexts()));
     choice(m_method, tr("range by"), &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()));
-    connect(m_form, &CalibrationForm::changed, this, [this](const CalibrationParameters& parameters, const QString& text) {
-        change(text, [&](LayerSettings& s) { s.calibrationParameters = parameters; });
-    });
+    connect(m_form, &CalibrationForm::changed, this,
+            [this](const CalibrationParameters& parameters, const QString& text) {
+                change(text, [&](LayerSettings& s) { s.calibrationParameters = parameters; });
+            });
     connect(m_copy, &QPushButton::clicked, this, &OverrideSection::copySettings);
     connect(m_paste, &QPushButton::clicked, this, &OverrideSection::pasteSettings);
     connect(m_clear, &QPushButton::clicked, this, &OverrideSection::clearSettings);
@@ -174,12 +179,16 @@ std::vector<std::string> OverrideSection::names() const {
     return names;
 }
 
-void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control) {
+void OverrideSection::change(const QString& text, const std::function<void(LayerSettings&)>& change,
+                             QWidget* control) {
     // Walking a list with the keys is one step, of the same layers.
     int key = -1;
     if (control) {
         key = static_cast<int>(qHash(control->accessibleName()) & 0xffffff) + 1000;
-        for (const std::string& name : names()) key = static_cast<int>((static_cast<unsigned>(key) * 31 + qHash(QString::fromStdString(name))) & 0x3fffffff) + 1000;
+        for (const std::string& name : names())
+            key = static_cast<int>((static_cast<unsigned>(key) * 31 + qHash(QString::fromStdString(name))) &
+                                   0x3fffffff) +
+                  1000;
     }
     m_document->edit(changeLayers(m_document->config(), names(), text, change, key));
     refresh();
@@ -189,7 +198,8 @@ void OverrideSection::copySettings() {
     if (!m_document->current().valid()) return;
     const auto& layers = m_document->config().layers;
     const auto found = layers.find(m_document->graph()->node(m_document->current()).name);
-    QApplication::clipboard()->setText(settingsToText(found == layers.end() ? LayerSettings{} : found->second));
+    QApplication::clipboard()->setText(
+        settingsToText(found == layers.end() ? LayerSettings{} : found->second));
     m_document->say(MessageKind::Note,
                     tr("Copied the settings of this layer. Paste applies them to the selected layers."));
 }
@@ -213,8 +223,8 @@ void OverrideSection::clearSettings() {
 }
 
 template <typename Value>
-void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values,
-                                 const QString& network) {
+void OverrideSection::showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member,
+                                 const QList<Value>& values, const QString& network) {
     const auto& layers = m_document->config().layers;
     std::optional<Value> shown;
     bool first = true, mixed = false;
@@ -280,9 +290,11 @@ void OverrideSection::refresh() {
     };
     const LayerSettings first = settingsOf(all.front());
     const auto same = [&](auto member) {
-        return std::ranges::all_of(all, [&](const std::string& name) { return settingsOf(name).*member == first.*member; });
+        return std::ranges::all_of(
+            all, [&](const std::string& name) { return settingsOf(name).*member == first.*member; });
     };
-    const auto own = std::ranges::count_if(all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
+    const auto own = std::ranges::count_if(
+        all, [&](const std::string& name) { return !describeSettings(settingsOf(name)).isEmpty(); });
     m_heading->setRemark(all.size() == 1 ? (own ? tr("own settings") : QString())
                                          : tr("%1 of %2 have own settings").arg(own).arg(all.size()));
     const bool sameLock = same(&LayerSettings::quantize);
@@ -295,11 +307,14 @@ void OverrideSection::refresh() {
                q.activation.symmetric ? tr("symmetric") : tr("asymmetric"));
     showChoice(m_perChannel, &LayerSettings::weightPerChannel, kGranularity,
                q.weight.perChannel ? tr("per channel") : tr("per tensor"));
-    showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()), nameOf(weightMethodTexts(), q.weight.method));
-    showChoice(m_biasBits, &LayerSettings::biasBits, valuesOf(biasBitsTexts()), nameOf(biasBitsTexts(), q.biasBits));
+    showChoice(m_weightMethod, &LayerSettings::weightMethod, valuesOf(weightMethodTexts()),
+               nameOf(weightMethodTexts(), q.weight.method));
+    showChoice(m_biasBits, &LayerSettings::biasBits, valuesOf(biasBitsTexts()),
+               nameOf(biasBitsTexts(), q.biasBits));
     showChoice(m_method, &LayerSettings::calibrationMethod, valuesOf(calibrationMethodTexts()),
                nameOf(calibrationMethodTexts(), config.calibration.method));
-    const bool sameCalibration = same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
+    const bool sameCalibration =
+        same(&LayerSettings::calibrationMethod) && same(&LayerSettings::calibrationParameters);
     const CalibrationMethod method = first.calibrationMethod.value_or(config.calibration.method);
     // The network's parameters apply where the layer has none.
     if (sameCalibration)
@@ -307,8 +322,8 @@ void OverrideSection::refresh() {
     else
         m_form->hide();
     m_mixed->setVisible(!sameCalibration);
-    m_mixed->setText(
-        tr("The layers use different calibration methods: choose one for all of them to see its parameters."));
+    m_mixed->setText(tr(
+        "The layers use different calibration methods: choose one for all of them to see its parameters."));
 }
 
 }  // namespace quantloupe::ui

@@ -3,7 +3,7 @@
 // Settings of the selected layers that override the network's settings: bits, calibration, a lock. Changes
 // apply to all selected layers at once; differing values are shown as mixed.
 
-#include "document.h"
+#include "document/document.h"
 #include "panels/calibration_form.h"
 #include "widgets/basics.h"
 
@@ -25,9 +25,11 @@ class OverrideSection : public QWidget {
     void refreshBatchNorm();
     std::vector<std::string> names() const;
     /// Changes by the same `control` one after the other are one undo step.
-    void change(const QString& text, const std::function<void(LayerSettings&)>& change, QWidget* control = nullptr);
+    void change(const QString& text, const std::function<void(LayerSettings&)>& change,
+                QWidget* control = nullptr);
     template <typename Value>
-    void showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values, const QString& network);
+    void showChoice(ChoiceBox* box, std::optional<Value> LayerSettings::*member, const QList<Value>& values,
+                    const QString& network);
 
     Document* m_document;
     SectionHeading* m_heading;

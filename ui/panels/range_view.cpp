@@ -20,7 +20,9 @@ namespace quantloupe::ui {
 /// Paints the rows that are in sight.
 class RangeStrips : public QWidget {
   public:
-    RangeStrips(RangeView* view, QSortFilterProxyModel* rows) : m_view(view), m_rows(rows) { setMouseTracking(true); }
+    RangeStrips(RangeView* view, QSortFilterProxyModel* rows) : m_view(view), m_rows(rows) {
+        setMouseTracking(true);
+    }
     double rowHeight() const { return fontMetrics().height() * 1.7; }
     void updateSize() {
         setMinimumHeight(qRound(rowHeight() * (m_rows->rowCount() + 1)));
@@ -37,7 +39,8 @@ class RangeStrips : public QWidget {
         QPainter painter(this);
         painter.setOpacity(m_view->stale() ? 0.6 : 1);
         const int first = std::max(0, static_cast<int>(event->rect().top() / rowHeight()) - 1);
-        const int last = std::min(m_rows->rowCount() - 1, static_cast<int>(event->rect().bottom() / rowHeight()));
+        const int last =
+            std::min(m_rows->rowCount() - 1, static_cast<int>(event->rect().bottom() / rowHeight()));
         paintHead(painter, colors);
         for (int row = first; row <= last; ++row) paintRow(painter, colors, row);
     }
@@ -76,11 +79,13 @@ class RangeStrips : public QWidget {
     /// Weights at the left, outputs at the right.
     QRectF strip(int row, bool output) const {
         const double gap = fontMetrics().height(), width = (this->width() - left() - 2 * gap) / 2;
-        return {left() + (output ? width + gap : 0), rowHeight() * (row + 1) + rowHeight() * 0.15, width, rowHeight() * 0.7};
+        return {left() + (output ? width + gap : 0), rowHeight() * (row + 1) + rowHeight() * 0.15, width,
+                rowHeight() * 0.7};
     }
     static double placeOf(double magnitude, const QRectF& box) {
         if (!(magnitude > 0)) return box.left();
-        const double power = std::clamp(std::log2(magnitude) - kLeastPower, 0.0, static_cast<double>(kPowers));
+        const double power =
+            std::clamp(std::log2(magnitude) - kLeastPower, 0.0, static_cast<double>(kPowers));
         return box.left() + power / static_cast<double>(kPowers) * box.width();
     }
 
@@ -92,21 +97,26 @@ class RangeStrips : public QWidget {
             painter.drawText(box, Qt::AlignLeft | Qt::AlignVCenter,
                              output ? Words::tr("output") : Words::tr("weights"));
             painter.setFont(scaledFont(numberFont(font()), 0.8));
-            static const std::pair<int, QString> kMarks[] = {
-                {-8, QStringLiteral("2\u207b\u2078")}, {0, QStringLiteral("1")}, {8, QStringLiteral("2\u2078")}};
+            static const std::pair<int, QString> kMarks[] = {{-8, QStringLiteral("2\u207b\u2078")},
+                                                             {0, QStringLiteral("1")},
+                                                             {8, QStringLiteral("2\u2078")}};
             for (const auto& [power, text] : kMarks) {
                 const double x = placeOf(std::ldexp(1.0, power), box);
-                painter.drawText(QRectF(x - 30, box.top(), 60, box.height()), Qt::AlignHCenter | Qt::AlignBottom, text);
+                painter.drawText(QRectF(x - 30, box.top(), 60, box.height()),
+                                 Qt::AlignHCenter | Qt::AlignBottom, text);
             }
         }
     }
 
     /// What becomes 0, and what is clipped.
     void paintLost(QPainter& painter, const Theme& colors, const RangeStrip& strip, const QRectF& box) const {
-        const double zero = placeOf(strip.step / 2, box), end = placeOf(std::max(std::abs(strip.low), std::abs(strip.high)), box);
+        const double zero = placeOf(strip.step / 2, box),
+                     end = placeOf(std::max(std::abs(strip.low), std::abs(strip.high)), box);
         QColor lost = colors.dark ? colors.window : colors.hover;
-        painter.fillRect(QRectF(box.left(), box.top(), zero - box.left(), box.height()), QBrush(colors.edge, Qt::BDiagPattern));
-        painter.fillRect(QRectF(end, box.top(), box.right() - end, box.height()), QBrush(colors.edge, Qt::BDiagPattern));
+        painter.fillRect(QRectF(box.left(), box.top(), zero - box.left(), box.height()),
+                         QBrush(colors.edge, Qt::BDiagPattern));
+        painter.fillRect(QRectF(end, box.top(), box.right() - end, box.height()),
+                         QBrush(colors.edge, Qt::BDiagPattern));
         lost.setAlpha(120);
         painter.fillRect(QRectF(box.left(), box.top(), zero - box.left(), box.height()), lost);
         painter.fillRect(QRectF(end, box.top(), box.right() - end, box.height()), lost);
@@ -121,8 +131,10 @@ class RangeStrips : public QWidget {
         const double unit = fontMetrics().height();
         painter.setFont(font());
         painter.setPen(colors.text);
-        painter.drawText(QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()), Qt::AlignLeft | Qt::AlignVCenter,
-                         shortenedName(QString::fromStdString(layer->name), fontMetrics(), static_cast<int>(left() - unit * 2)));
+        painter.drawText(QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()),
+                         Qt::AlignLeft | Qt::AlignVCenter,
+                         shortenedName(QString::fromStdString(layer->name), fontMetrics(),
+                                       static_cast<int>(left() - unit * 2)));
         const LayerRanges* ranges = m_view->rangesOf(node);
         if (!ranges) return;
         const double bar = strip(row, false).width() / static_cast<double>(kPowers);
@@ -132,8 +144,11 @@ class RangeStrips : public QWidget {
             const auto most = *std::ranges::max_element(ranges->weights);
             for (std::size_t p = 0; p < kPowers; ++p) {
                 if (ranges->weights[p] == 0) continue;
-                const double height = std::log1p(static_cast<double>(ranges->weights[p])) / std::log1p(static_cast<double>(most)) * box.height();
-                painter.fillRect(QRectF(box.left() + static_cast<double>(p) * bar, box.bottom() - height, std::max(1.0, bar - 1), height), colors.accent);
+                const double height = std::log1p(static_cast<double>(ranges->weights[p])) /
+                                      std::log1p(static_cast<double>(most)) * box.height();
+                painter.fillRect(QRectF(box.left() + static_cast<double>(p) * bar, box.bottom() - height,
+                                        std::max(1.0, bar - 1), height),
+                                 colors.accent);
             }
             paintLost(painter, colors, *ranges->weight, box);
         }
@@ -141,7 +156,9 @@ class RangeStrips : public QWidget {
         painter.fillRect(box, colors.soft);
         const double seen = std::max(std::abs(ranges->outputMin), std::abs(ranges->outputMax));
         const double from = placeOf(ranges->output.step / 2, box), to = placeOf(seen, box);
-        painter.fillRect(QRectF(from, box.top() + box.height() * 0.25, std::max(1.0, to - from), box.height() * 0.5), colors.quantized);
+        painter.fillRect(
+            QRectF(from, box.top() + box.height() * 0.25, std::max(1.0, to - from), box.height() * 0.5),
+            colors.quantized);
         paintLost(painter, colors, ranges->output, box);
     }
 

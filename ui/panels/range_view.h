@@ -7,7 +7,7 @@
 #include <QSortFilterProxyModel>
 
 #include "panels/asking_panel.h"
-#include "session/range_overview.h"
+#include "session/studies/range_overview.h"
 
 namespace quantloupe::ui {
 

@@ -28,8 +28,9 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     m_bias = new SegmentedControl(names);
     for (int i = 0; i < names.size(); ++i)
         m_bias->button(i)->setToolTip(biasCorrectionTexts()[static_cast<std::size_t>(i)].meaning());
-    rows->addWidget(makeRow(tr("Bias correction"), m_bias,
-                            tr("Corrects the shift of a layer's mean output that rounding the weights causes")));
+    rows->addWidget(
+        makeRow(tr("Bias correction"), m_bias,
+                tr("Corrects the shift of a layer's mean output that rounding the weights causes")));
     m_rounding = new ToggleSwitch(tr("Learned rounding"));
     m_rounding->setToolTip(
         tr("Rounds each weight up or down, whichever is better for the layer's output on the calibration "
@@ -69,7 +70,9 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
     });
     connect(m_migration, &NumberField::entered, this, &RefineSection::enterMigration);
     connect(m_rounding, &ToggleSwitch::clicked, this, [this](bool on) {
-        const auto change = [on](QuantizationConfig& c) { c.refine.rounding = on ? Rounding::Adaround : Rounding::Nearest; };
+        const auto change = [on](QuantizationConfig& c) {
+            c.refine.rounding = on ? Rounding::Adaround : Rounding::Nearest;
+        };
         m_document->edit(
             changeConfig(m_document->config(), on ? tr("Learned rounding") : tr("Round to nearest"), change));
         refresh();
@@ -83,7 +86,8 @@ RefineSection::RefineSection(Document* document, QWidget* parent) : QWidget(pare
 
 void RefineSection::showProgress(const QString& stage, std::size_t done, std::size_t total) {
     const RefineOptions& refine = m_document->config().refine;
-    const bool refining = stage == QLatin1String("refining layers") && done < total && refine != RefineOptions{};
+    const bool refining =
+        stage == QLatin1String("refining layers") && done < total && refine != RefineOptions{};
     m_bar->setVisible(refining);
     m_stop->setVisible(refining && refine.rounding == Rounding::Adaround);
     if (refining) {

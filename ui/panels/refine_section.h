@@ -5,7 +5,7 @@
 
 #include <QProgressBar>
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 #include "widgets/number_field.h"
 

@@ -39,14 +39,15 @@ SchemeSection::SchemeSection(Document* document, QWidget* parent) : QWidget(pare
     refresh();
 }
 
-ToggleSwitch* SchemeSection::addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off,
-                                       Flag flag) {
+ToggleSwitch* SchemeSection::addSwitch(QLayout* layout, const QString& name, const QString& toolTip,
+                                       const QString& off, Flag flag) {
     auto* control = new ToggleSwitch(name);
     control->setToolTip(toolTip);
     layout->addWidget(control);
     m_switches.append({control, flag});
-    connect(control, &ToggleSwitch::clicked, this,
-            [this, name, off, flag](bool on) { edit(on ? name : off, [=](QuantizationConfig& c) { flag(c) = on; }); });
+    connect(control, &ToggleSwitch::clicked, this, [this, name, off, flag](bool on) {
+        edit(on ? name : off, [=](QuantizationConfig& c) { flag(c) = on; });
+    });
     return control;
 }
 
@@ -97,7 +98,8 @@ void SchemeSection::build() {
     points->addWidget(makeRow(tr("Tensors"), m_placement));
     m_operators = new ChoiceBox(tr("Which operators are quantized"));
     for (const auto& text : operatorSetTexts()) m_operators->addChoice(text.name(), text.meaning());
-    points->addWidget(makeRow(tr("Operators"), m_operators, tr("Operators quantized besides weighted layers")));
+    points->addWidget(
+        makeRow(tr("Operators"), m_operators, tr("Operators quantized besides weighted layers")));
     m_rounding = new ChoiceBox(tr("How values between two codes are rounded"));
     for (const auto& text : tieRoundingTexts()) m_rounding->addChoice(text.name(), text.meaning());
     points->addWidget(makeRow(tr("Rounding"), m_rounding));
@@ -120,7 +122,8 @@ void SchemeSection::build() {
         tr("Full range"), [](QuantizationConfig& c) -> bool& { return c.quantization.weight.restricted; });
     addSwitch(points, tr("Signed weights"), tr("Codes include negative values"), tr("Unsigned weights"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.weight.isSigned; });
-    addSwitch(points, tr("Signed activations"), tr("Codes include negative values"), tr("Unsigned activations"),
+    addSwitch(points, tr("Signed activations"), tr("Codes include negative values"),
+              tr("Unsigned activations"),
               [](QuantizationConfig& c) -> bool& { return c.quantization.activation.isSigned; });
 }
 
@@ -164,7 +167,8 @@ void SchemeSection::observe() {
     });
     connect(m_rounding, &QComboBox::activated, this, [this](int index) {
         const auto& chosen = tieRoundingTexts()[static_cast<std::size_t>(index)];
-        edit(tr("Rounding: %1").arg(chosen.name()), [&](QuantizationConfig& c) { c.quantization.rounding = chosen.value; });
+        edit(tr("Rounding: %1").arg(chosen.name()),
+             [&](QuantizationConfig& c) { c.quantization.rounding = chosen.value; });
     });
     connect(m_document, &Document::configChanged, this, &SchemeSection::refresh);
     connect(m_document, &Document::modelChanged, this, &SchemeSection::refresh);
@@ -199,10 +203,12 @@ void SchemeSection::refresh() {
     m_products->setEnabled(config.quantization.weight.perChannel);
     const QuantizationOptions standard;
     const QuantizationOptions& now = config.quantization;
-    const int different = (now.weight.method != standard.weight.method) + (now.biasBits != standard.biasBits) +
-                          (now.placement != standard.placement) + (now.operators != standard.operators) + (now.rounding != standard.rounding) + !now.weight.perChannelProducts +
-                          now.weight.powerOfTwo + now.activation.powerOfTwo + !now.weight.symmetric +
-                          !now.weight.restricted + !now.weight.isSigned + !now.activation.isSigned;
+    const int different = (now.weight.method != standard.weight.method) +
+                          (now.biasBits != standard.biasBits) + (now.placement != standard.placement) +
+                          (now.operators != standard.operators) + (now.rounding != standard.rounding) +
+                          !now.weight.perChannelProducts + now.weight.powerOfTwo + now.activation.powerOfTwo +
+                          !now.weight.symmetric + !now.weight.restricted + !now.weight.isSigned +
+                          !now.activation.isSigned;
     m_more->setRemark(different == 0 ? QString() : tr("%1 set").arg(different));
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 // Preset, and how weights, activations and biases are quantized.
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -25,7 +25,8 @@ class SchemeSection : public QWidget {
     void edit(const QString& text, Change change, int mergeKey = -1);
     /// A switch that sets a flag of the configuration; `flag` finds it there.
     using Flag = bool& (*)(QuantizationConfig&);
-    ToggleSwitch* addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off, Flag flag);
+    ToggleSwitch* addSwitch(QLayout* layout, const QString& name, const QString& toolTip, const QString& off,
+                            Flag flag);
 
     Document* m_document;
     SectionHeading *m_heading, *m_more;

@@ -8,7 +8,7 @@
 #include "config/tail_rule.h"
 #include "graph/rule_preview.h"
 #include "models/metric.h"
-#include "session/skip_metrics.h"
+#include "session/studies/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"
 #include "style/words.h"
@@ -114,17 +114,22 @@ void SkipSection::refresh() {
     }
     const Theme& colors = themeOf(palette());
     auto* tail = new ToggleSwitch;
-    const std::optional<Tail> tailNodes = m_document->hasModel() ? std::optional(tailToSkip(*m_document->graph(), config.wholeTail)) : std::nullopt;
+    const std::optional<Tail> tailNodes =
+        m_document->hasModel() ? std::optional(tailToSkip(*m_document->graph(), config.wholeTail))
+                               : std::nullopt;
     const bool refused = config.skipTail && tailNodes && !tailNodes->whyNot.empty();
     tail->setChecked(config.skipTail && !refused);
     tail->setAccessibleName(tr("Keep the tail of the model in float"));
     connect(tail, &ToggleSwitch::clicked, this,
             [this](bool on) { m_document->edit(setTail(m_document->config(), on)); });
-    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers) : tr("the last weighted layer and everything after it");
-    if (tailNodes && tailNodes->macsShare) tailText += tr(" \u00b7 %1 of the MACs").arg(formatRate(*tailNodes->macsShare));
+    QString tailText = tailNodes ? coverText(tailNodes->nodes, layers)
+                                 : tr("the last weighted layer and everything after it");
+    if (tailNodes && tailNodes->macsShare)
+        tailText += tr(" \u00b7 %1 of the MACs").arg(formatRate(*tailNodes->macsShare));
     if (refused) tailText = tr("off, too large: ") + tailText;
     auto* tailCard = new RuleCard(Symbol::Tail, tr("Tail of the model"), tailText, tail, colors.inFloat);
-    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) + tr("\n\nThe switch skips it anyway.")
+    tailCard->setToolTip(refused ? QString::fromStdString(tailNodes->whyNot) +
+                                       tr("\n\nThe switch skips it anyway.")
                                  : tr("From the last weighted layer, which is included, to the outputs"));
     m_list->addWidget(tailCard);
 
@@ -142,7 +147,8 @@ void SkipSection::refresh() {
         QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
         if (rule.off && m_document->hasModel()) {
             const RulePreview preview = previewRule(*m_document->graph(), config, layers, rule);
-            remark = tr("off \u00b7 ") + (preview.complaint.isEmpty() ? coverText(preview.covered, layers) : preview.complaint);
+            remark = tr("off \u00b7 ") +
+                     (preview.complaint.isEmpty() ? coverText(preview.covered, layers) : preview.complaint);
         }
         const QString text = QString::fromStdString(describe(rule));
         auto* controls = new QWidget;
@@ -152,10 +158,13 @@ void SkipSection::refresh() {
         on->setChecked(!rule.off);
         on->setToolTip(rule.off ? tr("Rule disabled") : tr("Rule enabled"));
         on->setAccessibleName(tr("Rule: ") + text);
-        connect(on, &ToggleSwitch::clicked, this, [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
+        connect(on, &ToggleSwitch::clicked, this,
+                [this, i](bool wanted) { m_document->edit(switchRule(m_document->config(), i, wanted)); });
         row->addWidget(on);
-        row->addWidget(removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }));
-        m_list->addWidget(new RuleCard(symbolOf(rule.kind), text, remark, controls, rule.off ? colors.faint : colors.inFloat));
+        row->addWidget(
+            removable(tr("Remove this rule"), [i](const QuantizationConfig& c) { return removeRule(c, i); }));
+        m_list->addWidget(new RuleCard(symbolOf(rule.kind), text, remark, controls,
+                                       rule.off ? colors.faint : colors.inFloat));
     }
     for (const auto& [name, settings] : config.layers) {
         if (!settings.quantize) continue;

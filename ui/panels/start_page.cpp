@@ -4,7 +4,7 @@
 #include <QFileInfo>
 #include <QPainter>
 
-#include "recent_files.h"
+#include "document/recent_files.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

@@ -48,7 +48,8 @@ QString workWords(const QueuedWork& work) {
 
 QString waitingWords(const std::vector<QueuedWork>& queue) {
     const auto waiting = [&](Kind kind) {
-        return std::ranges::count_if(queue, [kind](const QueuedWork& work) { return work.kind == kind && !work.running; });
+        return std::ranges::count_if(
+            queue, [kind](const QueuedWork& work) { return work.kind == kind && !work.running; });
     };
     QStringList words;
     const auto add = [&](Kind kind, const QString& one, const QString& several) {
@@ -110,7 +111,8 @@ void StatusLine::build() {
     m_cancel = link(tr("Cancel"), tr("Stop (Esc)"));
     m_pauseAside = link({}, {});
     m_right = makeLabel({}, "faint", 0.92);
-    for (QLabel* label : {m_text, m_right}) label->setMinimumWidth(1);  // a long text must not widen the window
+    // a long text must not widen the window
+    for (QLabel* label : {m_text, m_right}) label->setMinimumWidth(1);
     row->addWidget(m_bar, 0, Qt::AlignVCenter);
     row->addWidget(m_text);
     row->addWidget(m_pause);
@@ -129,7 +131,9 @@ QPushButton* StatusLine::link(const QString& text, const QString& toolTip) {
 }
 
 /// The clock stops while everything is paused.
-double StatusLine::now() const { return static_cast<double>(m_clock.elapsed()) / 1000 - m_document->job()->pausedSeconds(); }
+double StatusLine::now() const {
+    return static_cast<double>(m_clock.elapsed()) / 1000 - m_document->job()->pausedSeconds();
+}
 
 void StatusLine::setBusy(bool busy) {
     m_busy = busy;
@@ -147,7 +151,8 @@ void StatusLine::queueChanged() {
     if (running && (!m_running || m_running->id != running->id)) {
         m_stage.clear();
         m_done = m_total = 0;
-        m_left.start(running->kind == Kind::Study ? QStringLiteral("study") : QStringLiteral("evaluation"), now());
+        m_left.start(running->kind == Kind::Study ? QStringLiteral("study") : QStringLiteral("evaluation"),
+                     now());
         m_questionShown = false;
         m_showQuestion.stop();
         if (running->kind == Kind::Question) m_showQuestion.start();
@@ -169,9 +174,12 @@ void StatusLine::progressed(const QString& stage, std::size_t done, std::size_t 
 void StatusLine::finished(double seconds) {
     m_left.finish(true, now());
     const Evaluation& evaluation = *m_document->evaluation();
-    m_measured = tr("%1 in %2").arg(evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed"), formatSeconds(seconds));
+    m_measured = tr("%1 in %2")
+                     .arg(evaluation.quantized ? tr("last edit evaluated") : tr("layer states computed"),
+                          formatSeconds(seconds));
     if (evaluation.samples > 0)
-        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images")).arg(evaluation.samples);
+        m_measured += (evaluation.randomInputs ? tr(" \u00b7 %1 random inputs") : tr(" \u00b7 %1 images"))
+                          .arg(evaluation.samples);
     m_measured += tr(" \u00b7 %1 threads").arg(QThread::idealThreadCount());
     refresh();
 }
@@ -179,7 +187,8 @@ void StatusLine::finished(double seconds) {
 QString StatusLine::runningText() {
     QString text = m_stage.isEmpty() ? (m_running ? workWords(*m_running) : tr("working\u2026")) : m_stage;
     if (m_total > 0) text += kDot + tr("%1 of %2").arg(m_done).arg(m_total);
-    if (const auto left = m_left.shown(now()); left && !m_document->job()->paused()) text += kDot + timeLeftWords(*left);
+    if (const auto left = m_left.shown(now()); left && !m_document->job()->paused())
+        text += kDot + timeLeftWords(*left);
     return text;
 }
 
@@ -187,15 +196,18 @@ QString StatusLine::runningText() {
 QString StatusLine::idleText() const {
     if (!m_document->hasModel()) return {};
     const std::size_t selected = m_document->selection().size();
-    return selected > 1    ? tr("%1 layers selected").arg(selected)
-           : selected == 1 ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
-                           : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits");
+    return selected > 1 ? tr("%1 layers selected").arg(selected)
+           : selected == 1
+               ? tr("Space keeps the layer in float or quantizes it \u00b7 arrow keys walk the graph")
+               : tr("Click a layer \u00b7 drag to move \u00b7 Ctrl+wheel zooms \u00b7 F fits");
 }
 
 void StatusLine::refresh() {
     const bool paused = m_document->job()->paused();
-    const bool studying = !m_busy && m_running && m_running->kind == Kind::Study && (!m_stage.isEmpty() || paused);
-    const bool asking = !m_busy && m_running && m_running->kind == Kind::Question && (m_questionShown || paused);
+    const bool studying =
+        !m_busy && m_running && m_running->kind == Kind::Study && (!m_stage.isEmpty() || paused);
+    const bool asking =
+        !m_busy && m_running && m_running->kind == Kind::Question && (m_questionShown || paused);
     const bool aside = studying || asking, held = paused && !aside;
     const QString pausedWord = paused ? tr("Paused") + kDot : QString();
 

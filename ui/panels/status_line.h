@@ -10,7 +10,7 @@
 #include <QPushButton>
 #include <QTimer>
 
-#include "document.h"
+#include "document/document.h"
 #include "jobs/time_left.h"
 
 namespace quantloupe::ui {
@@ -42,7 +42,7 @@ class StatusLine : public QFrame {
     QLabel *m_text, *m_right;
     QPushButton *m_cancel, *m_pause, *m_pauseAside;
     QString m_measured;  ///< duration of the last evaluation
-    QString m_stage;  ///< stage of the running work; empty: none reported yet
+    QString m_stage;     ///< stage of the running work; empty: none reported yet
     std::size_t m_done = 0, m_total = 0;
     std::optional<QueuedWork> m_running;
     TimeLeft m_left;

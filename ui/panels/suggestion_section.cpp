@@ -11,7 +11,8 @@ const QString kSlot = QStringLiteral("suggestions");
 constexpr std::size_t kShown = 5;
 }  // namespace
 
-SuggestionSection::SuggestionSection(Document* document, QWidget* parent) : QWidget(parent), m_document(document) {
+SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
+    : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
     m_heading = new SectionHeading(tr("Suggestions"));
     auto* rows = buildSection(this, m_heading, QStringLiteral("suggestions"));
@@ -74,7 +75,8 @@ void SuggestionSection::look() {
     };
     m_document->job()->ask(
         kSlot,
-        [this, config, candidates, told](Session& session, const CancelToken& cancel) -> std::function<void()> {
+        [this, config, candidates, told](Session& session,
+                                         const CancelToken& cancel) -> std::function<void()> {
             return [this, config, found = measureSuggestions(session, config, candidates, told, cancel)] {
                 m_suggestions = found;
                 m_measured = config;
@@ -111,7 +113,8 @@ void SuggestionSection::showList() {
         auto* button = new QPushButton(tr("Try It"));
         button->setAccessibleName(tr("Try: ") + suggestion.title);
         row->addWidget(button);
-        connect(button, &QPushButton::clicked, this, [this, edit = suggestion.edit] { m_document->edit(edit); });
+        connect(button, &QPushButton::clicked, this,
+                [this, edit = suggestion.edit] { m_document->edit(edit); });
         m_list->addWidget(card);
     }
 }

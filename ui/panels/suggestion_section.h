@@ -4,7 +4,7 @@
 
 #include <QVBoxLayout>
 
-#include "document.h"
+#include "document/document.h"
 #include "models/suggestions.h"
 #include "panels/tune_finder.h"
 #include "widgets/basics.h"

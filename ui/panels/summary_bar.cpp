@@ -9,7 +9,7 @@
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
 #include "models/metric.h"
-#include "session/project_file.h"
+#include "session/project/project_file.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 
@@ -19,7 +19,8 @@ namespace {
 
 /// "+18.9 vs. ⚑": the difference from the pinned baseline on the same number of samples.
 QString baselineText(const Evaluation* evaluation, const MeasuredConfig* baseline) {
-    if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough) return {};
+    if (evaluation == nullptr || baseline == nullptr || !evaluation->quantized || evaluation->rough)
+        return {};
     const Accuracy &now = *evaluation->quantized, &then = baseline->quantized;
     if (now.samples != then.samples) return {};
     const QString end = Words::tr(" vs. \u2691");
@@ -78,7 +79,8 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
     valueRow->addWidget(m_baseline, 0, Qt::AlignBottom);
     valueRow->addWidget(m_status, 0, Qt::AlignBottom);
     valueRow->addStretch(1);
-    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status}) label->setContentsMargins(0, 0, 0, unit / 4);
+    for (QLabel* label : {m_interval, m_difference, m_baseline, m_status})
+        label->setContentsMargins(0, 0, 0, unit / 4);
     quantized->addLayout(valueRow);
     row->addLayout(quantized);
 
@@ -118,11 +120,11 @@ void SummaryBar::refresh() {
     m_interval->setText(line.interval);
     m_difference->setText(line.difference);
     const int held = m_document->heldEdits();
-    m_status->setText(held > 0
-                          ? tr("%1 edit%2 not evaluated, press F5").arg(held).arg(held == 1 ? QString() : tr("s"))
-                      : stale                                         ? measuringText(evaluation)
-                      : evaluation && evaluation->rough && line.known ? tr("preliminary")
-                                                                      : QString());
+    m_status->setText(
+        held > 0 ? tr("%1 edit%2 not evaluated, press F5").arg(held).arg(held == 1 ? QString() : tr("s"))
+        : stale  ? measuringText(evaluation)
+        : evaluation && evaluation->rough && line.known ? tr("preliminary")
+                                                        : QString());
     m_baseline->setText(baselineText(evaluation, m_document->history().baselineEntry()));
     for (QLabel* label : {m_interval, m_difference, m_baseline, m_status, m_note})
         label->setVisible(!label->text().isEmpty());
@@ -150,9 +152,12 @@ void SummaryBar::refresh() {
                               : QString());
     const FloatCost cost = floatCostOf(m_document->layers());
     const bool macsKnown = cost.macsReason.empty() && cost.totalMacs > 0;
-    m_macs->setText(macsKnown ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs)) : kNoNumber);
-    m_macs->setToolTip(cost.macsReason.empty() ? tr("Share of the multiplications that stay in float")
-                                               : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
+    m_macs->setText(macsKnown
+                        ? formatRate(static_cast<double>(cost.macs) / static_cast<double>(cost.totalMacs))
+                        : kNoNumber);
+    m_macs->setToolTip(cost.macsReason.empty()
+                           ? tr("Share of the multiplications that stay in float")
+                           : tr("Unknown: %1").arg(QString::fromStdString(cost.macsReason)));
 }
 
 }  // namespace quantloupe::ui

@@ -7,7 +7,7 @@
 #include <QLabel>
 #include <QPushButton>
 
-#include "document.h"
+#include "document/document.h"
 
 namespace quantloupe::ui {
 

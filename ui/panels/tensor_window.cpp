@@ -27,17 +27,28 @@ NumberTable* channelTable(const LayerInsight& insight, QObject* parent) {
     const auto cell = [channels = insight.details->channels, factors = insight.factors](int row, int column) {
         const auto index = static_cast<std::size_t>(row);
         const ChannelDetails& channel = channels[index];
-        const auto qs = [](const std::optional<TensorDifference>& difference) { return difference ? difference->qs : kNone; };
+        const auto qs = [](const std::optional<TensorDifference>& difference) {
+            return difference ? difference->qs : kNone;
+        };
         switch (column) {
-            case 0: return channel.weightBefore ? double(channel.weightBefore->min) : kNone;
-            case 1: return channel.weightBefore ? double(channel.weightBefore->max) : kNone;
-            case 2: return index < factors.size() ? double(factors[index]) : kNone;
-            case 3: return channel.weightAfter ? double(channel.weightAfter->min) : kNone;
-            case 4: return channel.weightAfter ? double(channel.weightAfter->max) : kNone;
-            case 5: return channel.weightScale.value_or(kNone);
-            case 6: return qs(channel.weight);
-            case 7: return qs(channel.local);
-            default: return qs(channel.cumulative);
+            case 0:
+                return channel.weightBefore ? double(channel.weightBefore->min) : kNone;
+            case 1:
+                return channel.weightBefore ? double(channel.weightBefore->max) : kNone;
+            case 2:
+                return index < factors.size() ? double(factors[index]) : kNone;
+            case 3:
+                return channel.weightAfter ? double(channel.weightAfter->min) : kNone;
+            case 4:
+                return channel.weightAfter ? double(channel.weightAfter->max) : kNone;
+            case 5:
+                return channel.weightScale.value_or(kNone);
+            case 6:
+                return qs(channel.weight);
+            case 7:
+                return qs(channel.local);
+            default:
+                return qs(channel.cumulative);
         }
     };
     return new NumberTable(heads, static_cast<int>(insight.details->channels.size()), cell, parent);
@@ -61,7 +72,9 @@ NumberTable::NumberTable(QStringList heads, int rows, std::function<double(int, 
     : QAbstractTableModel(parent), m_heads(std::move(heads)), m_rows(rows), m_cell(std::move(cell)) {}
 
 int NumberTable::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : m_rows; }
-int NumberTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(m_heads.size()); }
+int NumberTable::columnCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(m_heads.size());
+}
 
 QVariant NumberTable::data(const QModelIndex& index, int role) const {
     if (!index.isValid()) return {};
@@ -69,7 +82,8 @@ QVariant NumberTable::data(const QModelIndex& index, int role) const {
     if (role != Qt::DisplayRole) return {};
     const double value = m_cell(index.row(), index.column());
     if (std::isnan(value)) return QStringLiteral("\u2013");
-    return value != 0 && std::abs(value) < 1e-4 ? QString::number(value, 'e', 2) : QString::number(value, 'f', 5);
+    return value != 0 && std::abs(value) < 1e-4 ? QString::number(value, 'e', 2)
+                                                : QString::number(value, 'f', 5);
 }
 
 QVariant NumberTable::headerData(int section, Qt::Orientation orientation, int role) const {

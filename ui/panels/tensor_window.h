@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// A layer's numbers: channel by channel, and its weights, before and after the transforms. What is shown can be copied as CSV.
+// A layer's numbers: channel by channel, and its weights, before and after the transforms. What is shown can
+// be copied as CSV.
 
 #include <QAbstractTableModel>
 #include <QDialog>

@@ -33,8 +33,7 @@ TransformSection::TransformSection(Document* document, QWidget* parent)
     auto* rows = buildSection(this, m_heading, QStringLiteral("transforms"));
 
     m_simplify = new ToggleSwitch(tr("Simplify"));
-    m_simplify->setToolTip(
-        tr("Evaluates constant expressions and removes no-op and unused operators"));
+    m_simplify->setToolTip(tr("Evaluates constant expressions and removes no-op and unused operators"));
     rows->addWidget(m_simplify);
     m_fold = new ToggleSwitch(tr("Fold batch norm"));
     m_fold->setToolTip(tr("Merges batch normalization into the preceding convolution"));
@@ -78,10 +77,12 @@ void TransformSection::buildEqualization(QVBoxLayout* rows) {
     m_adaptive->setToolTip(tr("As many passes as needed, instead of a fixed number"));
     options->addWidget(m_adaptive);
     m_steps = new NumberField(tr("Passes"));
-    m_stepsRow = makeRow(tr("Passes"), m_steps, tr("Passes over all equalization groups, 0 to 1000; AIMET does one"));
+    m_stepsRow =
+        makeRow(tr("Passes"), m_steps, tr("Passes over all equalization groups, 0 to 1000; AIMET does one"));
     options->addWidget(m_stepsRow);
     m_rest = new NumberField(tr("Convergence threshold"));
-    m_restRow = makeRow(tr("Convergence threshold"), m_rest, tr("Stops after a pass whose change is below this value"));
+    m_restRow = makeRow(tr("Convergence threshold"), m_rest,
+                        tr("Stops after a pass whose change is below this value"));
     options->addWidget(m_restRow);
     m_threshold = new NumberField(tr("Weight threshold"));
     m_thresholdRow = makeRow(tr("Weight threshold"), m_threshold,

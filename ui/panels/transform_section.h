@@ -4,7 +4,7 @@
 
 #include <QVBoxLayout>
 
-#include "document.h"
+#include "document/document.h"
 #include "widgets/basics.h"
 #include "widgets/number_field.h"
 

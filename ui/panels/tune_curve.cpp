@@ -16,8 +16,11 @@ constexpr int kMostRows = 6;  // that are seen without scrolling
 enum TuneColumn { kLayersColumn, kCostColumn, kMetricColumn, kDropColumn, kTuneColumns };
 
 double shareOf(const FloatShare& part, const FloatShare& whole, TuneCost cost) {
-    const auto share = [](std::uint64_t some, std::uint64_t all) { return all == 0 ? 0.0 : 100.0 * double(some) / double(all); };
-    return cost == TuneCost::Parameters || !whole.macsKnown ? share(part.parameters, whole.parameters) : share(part.macs, whole.macs);
+    const auto share = [](std::uint64_t some, std::uint64_t all) {
+        return all == 0 ? 0.0 : 100.0 * double(some) / double(all);
+    };
+    return cost == TuneCost::Parameters || !whole.macsKnown ? share(part.parameters, whole.parameters)
+                                                            : share(part.macs, whole.macs);
 }
 
 }  // namespace
@@ -58,9 +61,11 @@ TuneCurve::TuneCurve(QWidget* parent) : QWidget(parent) {
     line->addWidget(m_take);
     rows->addLayout(line);
     connect(m_plot, &TradeOffPlot::chosen, this, &TuneCurve::taken);
-    connect(m_table, &QTableWidget::activated, this, [this](const QModelIndex& index) { Q_EMIT taken(std::size_t(index.row())); });
+    connect(m_table, &QTableWidget::activated, this,
+            [this](const QModelIndex& index) { Q_EMIT taken(std::size_t(index.row())); });
     connect(m_table, &QTableWidget::itemSelectionChanged, this, &TuneCurve::refreshButton);
-    connect(m_take, &QPushButton::clicked, this, [this] { Q_EMIT taken(std::size_t(m_table->currentRow())); });
+    connect(m_take, &QPushButton::clicked, this,
+            [this] { Q_EMIT taken(std::size_t(m_table->currentRow())); });
 }
 
 void TuneCurve::setResult(const TuneResult& result) {
@@ -95,9 +100,10 @@ void TuneCurve::fillTable() {
             lines.append(tr("drop: %1 to %2 points (95 %)")
                              .arg(100 * point.dropInterval->low, 0, 'f', 1)
                              .arg(100 * point.dropInterval->high, 0, 'f', 1));
-        const QString texts[kTuneColumns] = {QString::number(point.layers.size()),
-                                             formatRate(shareOf(point.cost, m_result.quantized, m_result.cost) / 100),
-                                             tuneMetricText(m_result, point.metric), QString::number(100 * point.drop, 'f', 1)};
+        const QString texts[kTuneColumns] = {
+            QString::number(point.layers.size()),
+            formatRate(shareOf(point.cost, m_result.quantized, m_result.cost) / 100),
+            tuneMetricText(m_result, point.metric), QString::number(100 * point.drop, 'f', 1)};
         for (int column = 0; column < kTuneColumns; ++column) {
             auto* item = new QTableWidgetItem(texts[column]);
             item->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -107,7 +113,8 @@ void TuneCurve::fillTable() {
     }
     m_table->selectRow(int(m_result.chosen));
     const int shown = std::min(kMostRows, m_table->rowCount());
-    m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() + shown * m_table->verticalHeader()->defaultSectionSize() + 2);
+    m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() +
+                            shown * m_table->verticalHeader()->defaultSectionSize() + 2);
 }
 
 void TuneCurve::fillPlot() {
@@ -116,10 +123,13 @@ void TuneCurve::fillPlot() {
     for (std::size_t p = 0; p < m_result.curve.size(); ++p) {
         const TunePoint& point = m_result.curve[p];
         if (!std::isfinite(point.metric)) continue;
-        const double cost = m_result.cost == TuneCost::Layers ? double(point.cost.layers)
-                                                              : shareOf(point.cost, m_result.quantized, m_result.cost);
+        const double cost = m_result.cost == TuneCost::Layers
+                                ? double(point.cost.layers)
+                                : shareOf(point.cost, m_result.quantized, m_result.cost);
         points.push_back({cost, decibels ? point.metric : 100 * point.metric,
-                          tr("%1 layers in float, %2").arg(point.layers.size()).arg(tuneMetricText(m_result, point.metric)),
+                          tr("%1 layers in float, %2")
+                              .arg(point.layers.size())
+                              .arg(tuneMetricText(m_result, point.metric)),
                           point.config == m_current, p == m_result.chosen, p});
     }
     m_plot->setPoints(std::move(points),
@@ -131,7 +141,8 @@ void TuneCurve::fillPlot() {
 
 void TuneCurve::refreshButton() {
     const int row = m_table->currentRow();
-    m_take->setEnabled(row >= 0 && std::size_t(row) < m_result.curve.size() && m_result.curve[std::size_t(row)].config != m_current);
+    m_take->setEnabled(row >= 0 && std::size_t(row) < m_result.curve.size() &&
+                       m_result.curve[std::size_t(row)].config != m_current);
 }
 
 }  // namespace quantloupe::ui

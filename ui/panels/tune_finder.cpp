@@ -79,7 +79,8 @@ TuneFinder::TuneFinder(Document* document, QWidget* parent) : QWidget(parent), m
 void TuneFinder::enterDrop(const QString& text) {
     bool isNumber = false;
     const double points = QLocale::c().toDouble(text, &isNumber);
-    if (!isNumber || !(points >= 0 && points <= 100)) return m_drop->setComplaint(tr("Enter a number from 0 to 100"));
+    if (!isNumber || !(points >= 0 && points <= 100))
+        return m_drop->setComplaint(tr("Enter a number from 0 to 100"));
     m_points = points;
     m_drop->setValue(numberText(points));
 }
@@ -107,11 +108,16 @@ void TuneFinder::find() {
     TuneOptions options;
     options.maxDrop = m_points / 100;
     options.cost = static_cast<TuneCost>(std::max(0, m_cost->currentIndex()));
-    options.progress = [here](const TuneProgress& progress) { here([progress](TuneFinder& finder) { finder.tell(progress); }); };
-    options.improved = [here](const TuneResult& found) { here([found](TuneFinder& finder) { finder.adopt(found); }); };
+    options.progress = [here](const TuneProgress& progress) {
+        here([progress](TuneFinder& finder) { finder.tell(progress); });
+    };
+    options.improved = [here](const TuneResult& found) {
+        here([found](TuneFinder& finder) { finder.adopt(found); });
+    };
     m_document->job()->ask(
         kTuneSlot,
-        [this, config = m_from, options](Session& session, const CancelToken& cancel) -> std::function<void()> {
+        [this, config = m_from, options](Session& session,
+                                         const CancelToken& cancel) -> std::function<void()> {
             return [this, found = tune(session, config, options, cancel)] {
                 m_finding = false;
                 adopt(found);
@@ -136,14 +142,27 @@ void TuneFinder::tell(const TuneProgress& progress) {
     const QString part = tr("%1 of %2").arg(progress.done + 1).arg(progress.total);
     QString stage;
     switch (progress.stage) {
-        case TuneStage::Transforms: stage = tr("trying transforms"); break;
-        case TuneStage::Alone: stage = tr("each layer alone, %1").arg(part); break;
-        case TuneStage::Adding: stage = tr("step %1").arg(progress.step); break;
-        case TuneStage::TakingOut: stage = tr("removing layers, %1").arg(part); break;
-        case TuneStage::Exchanging: stage = tr("exchanging layers, %1").arg(part); break;
-        case TuneStage::OtherEnd: stage = tr("starting from the all-float network, %1").arg(part); break;
+        case TuneStage::Transforms:
+            stage = tr("trying transforms");
+            break;
+        case TuneStage::Alone:
+            stage = tr("each layer alone, %1").arg(part);
+            break;
+        case TuneStage::Adding:
+            stage = tr("step %1").arg(progress.step);
+            break;
+        case TuneStage::TakingOut:
+            stage = tr("removing layers, %1").arg(part);
+            break;
+        case TuneStage::Exchanging:
+            stage = tr("exchanging layers, %1").arg(part);
+            break;
+        case TuneStage::OtherEnd:
+            stage = tr("starting from the all-float network, %1").arg(part);
+            break;
     }
-    m_text->setText(tr("%1: %2").arg(stage, inDecibels() ? formatDecibel(progress.metric) : formatRate(progress.metric)));
+    m_text->setText(
+        tr("%1: %2").arg(stage, inDecibels() ? formatDecibel(progress.metric) : formatRate(progress.metric)));
 }
 
 bool TuneFinder::inDecibels() const {
@@ -158,7 +177,8 @@ void TuneFinder::adopt(const TuneResult& found) {
 }
 
 bool TuneFinder::applies() const {
-    return m_found && (m_document->config() == m_from || std::ranges::any_of(m_found->curve, [this](const TunePoint& point) {
+    return m_found && (m_document->config() == m_from ||
+                       std::ranges::any_of(m_found->curve, [this](const TunePoint& point) {
                            return point.config == m_document->config();
                        }));
 }
@@ -176,7 +196,8 @@ void TuneFinder::take(std::size_t point) {
 void TuneFinder::refresh() {
     const EvaluationPtr evaluation = m_document->evaluation();
     const bool random = evaluation && evaluation->randomInputs;
-    const bool ready = m_document->hasModel() && evaluation && evaluation->quantized && !random && !m_document->evaluating();
+    const bool ready =
+        m_document->hasModel() && evaluation && evaluation->quantized && !random && !m_document->evaluating();
     m_find->setEnabled(ready || m_finding);
     m_find->setText(m_finding ? tr("Stop") : tr("Search for Layers to Keep in Float"));
     m_find->setToolTip(random ? tr("Needs data: accuracy on random inputs is meaningless")

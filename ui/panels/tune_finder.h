@@ -3,7 +3,7 @@
 // Searches for layers to keep in float: the accepted accuracy drop, the cost to minimize, and the curve of
 // evaluated sets. Applying a point of the curve is one undo step.
 
-#include "document.h"
+#include "document/document.h"
 #include "panels/tune_curve.h"
 #include "search/tune.h"
 #include "widgets/basics.h"

@@ -82,7 +82,8 @@ QWidget* TuningPanel::quantizedBanner(int unit) {
 }
 
 void TuningPanel::reveal(TuningPlace place) {
-    QWidget* control = place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
+    QWidget* control =
+        place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
     // What was folded away has its place only after the layout.
     QTimer::singleShot(0, control, [this, control] { ensureWidgetVisible(control, 0, height() / 3); });
 }
@@ -96,7 +97,8 @@ void TuningPanel::findWhatToKeep() {
     QTimer::singleShot(0, this, &TuningPanel::follow);
 }
 
-/// The search stands last in the panel and grows with what it finds: its top goes as high as there is room below.
+/// The search stands last in the panel and grows with what it finds: its top goes as high as there is room
+/// below.
 void TuningPanel::follow() {
     if (!m_following) return;
     const int top = m_suggestions->finder()->mapTo(widget(), QPoint()).y();

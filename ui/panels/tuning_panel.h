@@ -4,7 +4,7 @@
 
 #include <QScrollArea>
 
-#include "document.h"
+#include "document/document.h"
 #include "panels/amct_panel.h"
 #include "widgets/basics.h"
 

@@ -49,7 +49,8 @@ WorkTabs::WorkTabs(Document* document, LayerTable* layers, QWidget* parent) : QW
 /// Heads shrink before tabs do; if that is not enough, the tabs scroll.
 void WorkTabs::resizeEvent(QResizeEvent* event) {
     QWidget::resizeEvent(event);
-    const int tabs = m_bar->sizeHint().width(), rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;
+    const int tabs = m_bar->sizeHint().width(),
+              rest = m_heads->minimumSizeHint().width() + fontMetrics().height() * 2;
     m_bar->setMinimumWidth(tabs + rest <= width() ? tabs : 0);
 }
 

@@ -95,7 +95,8 @@ QFont applicationFont() {
 }
 
 QFont numberFont(const QFont& base) {
-    static const bool noto = QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono"));  // asks fontconfig: slow
+    // asks fontconfig: slow
+    static const bool noto = QFontDatabase::hasFamily(QStringLiteral("Noto Sans Mono"));
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
     if (noto) font.setFamily(QStringLiteral("Noto Sans Mono"));
     if (base.pointSizeF() > 0)
@@ -106,7 +107,9 @@ QFont numberFont(const QFont& base) {
 }
 
 QColor blended(const QColor& over, const QColor& under, double share) {
-    const auto mix = [share](int a, int b) { return static_cast<int>(std::lround(share * a + (1 - share) * b)); };
+    const auto mix = [share](int a, int b) {
+        return static_cast<int>(std::lround(share * a + (1 - share) * b));
+    };
     return {mix(over.red(), under.red()), mix(over.green(), under.green()), mix(over.blue(), under.blue())};
 }
 

@@ -109,7 +109,8 @@ void SectionHeading::mouseReleaseEvent(QMouseEvent* event) {
 }
 
 void SectionHeading::keyPressEvent(QKeyEvent* event) {
-    const bool press = event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    const bool press =
+        event->key() == Qt::Key_Space || event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (m_body && press)
         setOpen(!m_open);
     else if (m_body && (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right))
@@ -300,7 +301,10 @@ SegmentedControl::SegmentedControl(const QStringList& choices, bool even, QWidge
             button->setMinimumWidth(qRound(fontMetrics().height() * 1.3));
         }
         // Numbers are of one width; words get as much as they need.
-        row->addWidget(button, !even ? 0 : numbers ? 1 : fontMetrics().horizontalAdvance(choices[i]) + fontMetrics().height());
+        row->addWidget(button, !even ? 0
+                               : numbers
+                                   ? 1
+                                   : fontMetrics().horizontalAdvance(choices[i]) + fontMetrics().height());
     }
 }
 
@@ -312,7 +316,8 @@ int SegmentedControl::currentIndex() const {
 
 void SegmentedControl::setCurrentIndex(int index) {
     if (index >= 0 && index < m_buttons.size()) return m_buttons[index]->setChecked(true);
-    for (QPushButton* button : std::as_const(m_buttons)) {  // none; exclusive buttons do not let go by themselves
+    // none; exclusive buttons do not let go by themselves
+    for (QPushButton* button : std::as_const(m_buttons)) {
         button->setAutoExclusive(false);
         button->setChecked(false);
         button->setAutoExclusive(true);

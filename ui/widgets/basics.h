@@ -41,8 +41,8 @@ class SectionHeading : public QWidget {
     bool m_open = true;
 };
 
-/// Fills an empty widget with `heading` and under it a body that folds away; the layout of the body's rows. `key` and `open` as in
-/// SectionHeading::setBody.
+/// Fills an empty widget with `heading` and under it a body that folds away; the layout of the body's rows.
+/// `key` and `open` as in SectionHeading::setBody.
 QVBoxLayout* buildSection(QWidget* section, SectionHeading* heading, const QString& key, bool open = true);
 
 /// A combo box that the wheel changes only while it has the focus: panels scroll.
@@ -127,7 +127,8 @@ class SegmentedControl : public QWidget {
 QLabel* makeLabel(const QString& text, const char* role, double size = 1,
                   QFont::Weight weight = QFont::Normal);
 void setRole(QWidget* widget, const char* role);
-/// A muted label at the left, the control filling the rest; the tool tip is of both. Returns the row, to be shown and hidden.
+/// A muted label at the left, the control filling the rest; the tool tip is of both. Returns the row, to be
+/// shown and hidden.
 QWidget* makeRow(const QString& label, QWidget* control, const QString& toolTip = {});
 /// Capitalizes the first letter: the engine's messages begin in lower case so that context can precede them.
 QString sentence(QString text);

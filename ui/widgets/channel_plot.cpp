@@ -59,11 +59,15 @@ void ChannelPlot::setQuiet(bool quiet) {
     update();
 }
 
-QSize ChannelPlot::sizeHint() const { return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 4.6)}; }
+QSize ChannelPlot::sizeHint() const {
+    return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 4.6)};
+}
 
 int ChannelPlot::channelAt(double x) const {
     const int count = static_cast<int>(m_channels.size());
-    return count == 0 ? -1 : std::clamp(static_cast<int>((x - 4) / std::max(1.0, width() - 8.0) * count), 0, count - 1);
+    return count == 0
+               ? -1
+               : std::clamp(static_cast<int>((x - 4) / std::max(1.0, width() - 8.0) * count), 0, count - 1);
 }
 
 void ChannelPlot::paintEvent(QPaintEvent*) {

@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <vector>
 
-#include "session/layer_details.h"
+#include "session/studies/layer_details.h"
 
 namespace quantloupe::ui {
 

@@ -37,7 +37,8 @@ QString actionName(const QAction& action) {
     return name.remove(QLatin1Char('&')).remove(QChar(0x2026));
 }
 
-CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent) : QDialog(parent, Qt::Popup), m_actions(actions) {
+CommandPalette::CommandPalette(const QList<QAction*>& actions, QWidget* parent)
+    : QDialog(parent, Qt::Popup), m_actions(actions) {
     const int unit = fontMetrics().height();
     setObjectName(QStringLiteral("palette"));
     auto* column = new QVBoxLayout(this);
@@ -100,7 +101,11 @@ bool CommandPalette::eventFilter(QObject* watched, QEvent* event) {
     if (event->type() == QEvent::KeyPress) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         const int page = 10;
-        const int step = key == Qt::Key_Down ? 1 : key == Qt::Key_Up ? -1 : key == Qt::Key_PageDown ? page : key == Qt::Key_PageUp ? -page : 0;
+        const int step = key == Qt::Key_Down       ? 1
+                         : key == Qt::Key_Up       ? -1
+                         : key == Qt::Key_PageDown ? page
+                         : key == Qt::Key_PageUp   ? -page
+                                                   : 0;
         if (step != 0 && m_list->count() > 0) {
             m_list->setCurrentRow(std::clamp(m_list->currentRow() + step, 0, m_list->count() - 1));
             return true;

@@ -35,7 +35,9 @@ void HistogramPlot::setQuiet(bool quiet) {
     update();
 }
 
-QSize HistogramPlot::sizeHint() const { return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 4.6)}; }
+QSize HistogramPlot::sizeHint() const {
+    return {fontMetrics().height() * 12, qRound(fontMetrics().height() * 4.6)};
+}
 
 double HistogramPlot::heightOf(std::uint64_t count, std::uint64_t most) const {
     if (count == 0 || most == 0) return 0;
@@ -68,7 +70,8 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     const auto place = [&](double value) { return box.left() + (value - low) / (high - low) * box.width(); };
     const double step = box.width() / static_cast<double>(floating.size());
     // Each with its own peak: few codes gather many values, and what matters is where they lie.
-    const auto mostFloat = *std::ranges::max_element(floating), mostQuantized = *std::ranges::max_element(quantized);
+    const auto mostFloat = *std::ranges::max_element(floating),
+               mostQuantized = *std::ranges::max_element(quantized);
 
     QColor fill = colors.accent;
     fill.setAlpha(m_quiet ? 70 : 150);
@@ -77,7 +80,8 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
     for (std::size_t i = 0; i < floating.size(); ++i) {
         const double height = heightOf(floating[i], mostFloat) * box.height();
         if (height > 0)
-            painter.drawRect(QRectF(box.left() + static_cast<double>(i) * step, box.bottom() - height, std::max(1.0, step - 0.6), height));
+            painter.drawRect(QRectF(box.left() + static_cast<double>(i) * step, box.bottom() - height,
+                                    std::max(1.0, step - 0.6), height));
     }
     QPainterPath line;
     for (std::size_t i = 0; i < quantized.size(); ++i) {
@@ -100,18 +104,23 @@ void HistogramPlot::paintEvent(QPaintEvent*) {
         painter.setBrush(cut);
         const double left = std::clamp(place(m_tensor->clipLow), box.left(), box.right());
         const double right = std::clamp(place(m_tensor->clipHigh), box.left(), box.right());
-        if (left > box.left()) painter.drawRect(QRectF(box.left(), box.top(), left - box.left(), box.height()));
-        if (right < box.right()) painter.drawRect(QRectF(right, box.top(), box.right() - right, box.height()));
+        if (left > box.left())
+            painter.drawRect(QRectF(box.left(), box.top(), left - box.left(), box.height()));
+        if (right < box.right())
+            painter.drawRect(QRectF(right, box.top(), box.right() - right, box.height()));
         painter.setPen(QPen(colors.error, 1.2, Qt::DashLine));
         for (const double x : {place(m_tensor->clipLow), place(m_tensor->clipHigh)})
-            if (x >= box.left() - 1 && x <= box.right() + 1) painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
+            if (x >= box.left() - 1 && x <= box.right() + 1)
+                painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()));
     }
     painter.setPen(QPen(colors.border, 1));
     painter.drawLine(box.bottomLeft(), box.bottomRight());
     painter.setFont(scaledFont(numberFont(font()), 0.82));
     painter.setPen(colors.faint);
     const QRectF under(box.left(), box.bottom(), box.width(), unit);
-    const auto text = [](double value) { return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212)); };
+    const auto text = [](double value) {
+        return QString::number(value, 'g', 3).replace(QLatin1Char('-'), QChar(0x2212));
+    };
     painter.drawText(under, Qt::AlignLeft | Qt::AlignVCenter, text(low));
     painter.drawText(under, Qt::AlignRight | Qt::AlignVCenter, text(high));
 }
@@ -123,7 +132,8 @@ bool HistogramPlot::event(QEvent* event) {
         const double share = (help->pos().x() - area().left()) / area().width();
         if (share >= 0 && share < 1) {
             const auto bin = static_cast<std::size_t>(share * static_cast<double>(count));
-            const double width = (m_tensor->floating.high() - m_tensor->floating.low()) / static_cast<double>(count);
+            const double width =
+                (m_tensor->floating.high() - m_tensor->floating.low()) / static_cast<double>(count);
             const double from = m_tensor->floating.low() + width * static_cast<double>(bin);
             QToolTip::showText(help->globalPos(),
                                tr("%1 to %2\nfloat: %3 values\nquantized: %4 values\nlimits: %5 to %6")

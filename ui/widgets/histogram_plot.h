@@ -6,7 +6,7 @@
 #include <QWidget>
 #include <optional>
 
-#include "session/layer_details.h"
+#include "session/studies/layer_details.h"
 
 namespace quantloupe::ui {
 

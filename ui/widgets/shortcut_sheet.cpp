@@ -18,9 +18,11 @@ constexpr int kActionRole = Qt::UserRole;
 
 QString keysOf(const QAction& action) {
     QStringList keys;
-    for (const QKeySequence& sequence : action.shortcuts()) keys << sequence.toString(QKeySequence::NativeText);
+    for (const QKeySequence& sequence : action.shortcuts())
+        keys << sequence.toString(QKeySequence::NativeText);
     // Keys that the graph and the table handle themselves are only shown after a tab.
-    if (keys.isEmpty() && action.text().contains(QLatin1Char('\t'))) keys << action.text().section(QLatin1Char('\t'), 1);
+    if (keys.isEmpty() && action.text().contains(QLatin1Char('\t')))
+        keys << action.text().section(QLatin1Char('\t'), 1);
     return keys.join(QStringLiteral(", "));
 }
 
@@ -54,8 +56,10 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
         made->setAutoDefault(false);
         return made;
     };
-    m_assign = button(tr("Assign"), tr("Assigns these keys to the command; another command that has them loses them"));
-    m_clear = button(tr("Clear Keys"), tr("Removes the keys; the command stays in the menus and the palette"));
+    m_assign = button(tr("Assign"),
+                      tr("Assigns these keys to the command; another command that has them loses them"));
+    m_clear =
+        button(tr("Clear Keys"), tr("Removes the keys; the command stays in the menus and the palette"));
     m_default = button(tr("Default"), tr("Restores the default keys of the command"));
     m_reset = button(tr("Reset All"), tr("Restores the default keys of all commands"));
     m_remark = makeLabel({}, "muted");
@@ -95,7 +99,8 @@ ShortcutSheet::ShortcutSheet(const QList<QAction*>& actions, ShortcutKeys* keys,
     showChosen();
 }
 
-QTreeWidgetItem* ShortcutSheet::addRow(const QString& group, const QString& name, const QString& keys, QAction* action) {
+QTreeWidgetItem* ShortcutSheet::addRow(const QString& group, const QString& name, const QString& keys,
+                                       QAction* action) {
     QTreeWidgetItem* parent = nullptr;
     for (int i = 0; i < m_tree->topLevelItemCount() && !parent; ++i)
         if (m_tree->topLevelItem(i)->text(Name) == group) parent = m_tree->topLevelItem(i);
@@ -120,8 +125,10 @@ void ShortcutSheet::fill(const QList<QAction*>& actions) {
     for (QAction* action : actions) {
         const QString path = action->property("menuPath").toString();
         const bool fixed = !m_keys->knows(action);
-        if (fixed && keysOf(*action).isEmpty()) continue;  // an entry that comes and goes, as the recent files do
-        addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action), fixed ? nullptr : action);
+        // an entry that comes and goes, as the recent files do
+        if (fixed && keysOf(*action).isEmpty()) continue;
+        addRow(path.section(QStringLiteral(" \u25b8"), 0, 0), actionName(*action), keysOf(*action),
+               fixed ? nullptr : action);
     }
     const QString graph = tr("In the graph");
     addRow(graph, tr("Follow the edges"), tr("arrow keys"), nullptr);

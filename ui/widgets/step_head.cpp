@@ -8,7 +8,8 @@
 
 namespace quantloupe::ui {
 
-StepHead::StepHead(int number, const QString& title, QWidget* parent) : QAbstractButton(parent), m_number(number), m_title(title) {
+StepHead::StepHead(int number, const QString& title, QWidget* parent)
+    : QAbstractButton(parent), m_number(number), m_title(title) {
     setFocusPolicy(Qt::TabFocus);
     setCursor(Qt::PointingHandCursor);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
@@ -29,7 +30,8 @@ void StepHead::setState(bool done, bool present, const QString& remark, std::opt
 
 QSize StepHead::sizeHint() const {
     const int unit = fontMetrics().height();
-    return {unit * 3 + fontMetrics().horizontalAdvance(m_title) + fontMetrics().horizontalAdvance(m_remark), qRound(unit * 1.7)};
+    return {unit * 3 + fontMetrics().horizontalAdvance(m_title) + fontMetrics().horizontalAdvance(m_remark),
+            qRound(unit * 1.7)};
 }
 
 QSize StepHead::minimumSizeHint() const {
@@ -50,13 +52,14 @@ void StepHead::paintEvent(QPaintEvent*) {
     painter.drawEllipse(centre, radius, radius);
     if (m_done) {
         painter.setPen(QPen(colors.panel, unit * 0.12, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-        painter.drawPolyline(QPolygonF{centre + QPointF(-radius * 0.45, 0), centre + QPointF(-radius * 0.1, radius * 0.38),
+        painter.drawPolyline(QPolygonF{centre + QPointF(-radius * 0.45, 0),
+                                       centre + QPointF(-radius * 0.1, radius * 0.38),
                                        centre + QPointF(radius * 0.48, -radius * 0.38)});
     } else {
         painter.setPen(filled ? colors.accentText : colors.muted);
         painter.setFont(scaledFont(font(), 0.85, QFont::DemiBold));
-        painter.drawText(QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius), Qt::AlignCenter,
-                         QString::number(m_number));
+        painter.drawText(QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius),
+                         Qt::AlignCenter, QString::number(m_number));
     }
     const double left = 2 * radius + unit * 0.6;
     const int remarkWidth = fontMetrics().horizontalAdvance(m_remark);

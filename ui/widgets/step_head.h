@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The head of a step in a checklist: its number in a circle, a tick once it is done, the title, and a remark at the right. A click,
-// Space or Enter asks for its body.
+// The head of a step in a checklist: its number in a circle, a tick once it is done, the title, and a remark
+// at the right. A click, Space or Enter asks for its body.
 
 #include <QAbstractButton>
 #include <optional>

@@ -33,7 +33,8 @@ TradeOffPlot::TradeOffPlot(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("Accuracy against the cost of float layers"));
 }
 
-void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName, const QString& valueName) {
+void TradeOffPlot::setPoints(std::vector<TradeOffPoint> points, const QString& costName,
+                             const QString& valueName) {
     m_points = std::move(points);
     m_front = paretoFront(m_points);
     m_costName = costName;
@@ -66,7 +67,8 @@ int TradeOffPlot::pointAt(QPointF at) const {
     double nearest = fontMetrics().height() * 0.8;
     for (std::size_t i = 0; i < m_points.size(); ++i) {
         const QPointF apart = placeOf(i) - at;
-        if (const double distance = std::hypot(apart.x(), apart.y()); distance <= nearest) nearest = distance, best = static_cast<int>(i);
+        if (const double distance = std::hypot(apart.x(), apart.y()); distance <= nearest)
+            nearest = distance, best = static_cast<int>(i);
     }
     return best;
 }
@@ -82,15 +84,21 @@ void TradeOffPlot::paintEvent(QPaintEvent*) {
     painter.drawLine(box.bottomLeft(), box.topLeft());
     painter.setPen(colors.muted);
     painter.setFont(scaledFont(font(), 0.85));
-    painter.drawText(QRectF(unit * 0.3, 0, width(), unit * 1.3), Qt::AlignLeft | Qt::AlignVCenter, m_valueName);
-    painter.drawText(QRectF(0, height() - unit * 1.2, width() - unit * 0.5, unit * 1.2), Qt::AlignRight | Qt::AlignVCenter, m_costName);
+    painter.drawText(QRectF(unit * 0.3, 0, width(), unit * 1.3), Qt::AlignLeft | Qt::AlignVCenter,
+                     m_valueName);
+    painter.drawText(QRectF(0, height() - unit * 1.2, width() - unit * 0.5, unit * 1.2),
+                     Qt::AlignRight | Qt::AlignVCenter, m_costName);
     if (m_points.empty()) return;
     painter.setFont(scaledFont(numberFont(font()), 0.82));
     const auto text = [](double value) { return QString::number(value, 'f', std::abs(value) < 100 ? 1 : 0); };
-    painter.drawText(QRectF(0, box.top() - unit / 2, box.left() - unit * 0.3, unit), Qt::AlignRight | Qt::AlignVCenter, text(m_highValue));
-    painter.drawText(QRectF(0, box.bottom() - unit / 2, box.left() - unit * 0.3, unit), Qt::AlignRight | Qt::AlignVCenter, text(m_lowValue));
-    painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter, text(m_lowCost));
-    painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter, text(m_highCost));
+    painter.drawText(QRectF(0, box.top() - unit / 2, box.left() - unit * 0.3, unit),
+                     Qt::AlignRight | Qt::AlignVCenter, text(m_highValue));
+    painter.drawText(QRectF(0, box.bottom() - unit / 2, box.left() - unit * 0.3, unit),
+                     Qt::AlignRight | Qt::AlignVCenter, text(m_lowValue));
+    painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignLeft | Qt::AlignVCenter,
+                     text(m_lowCost));
+    painter.drawText(QRectF(box.left(), box.bottom(), box.width(), unit), Qt::AlignRight | Qt::AlignVCenter,
+                     text(m_highCost));
 
     // A staircase: between two points, no evaluated point is better than the cheaper one.
     QPainterPath stairs;
@@ -110,7 +118,10 @@ void TradeOffPlot::paintEvent(QPaintEvent*) {
     for (std::size_t i = 0; i < m_points.size(); ++i) {
         const bool front = std::ranges::count(m_front, i) > 0;
         const double radius = unit * (m_points[i].current ? 0.34 : 0.24);
-        painter.setPen(QPen(m_points[i].current ? colors.text : front ? colors.accent : colors.edge, m_points[i].current ? 2 : 1));
+        painter.setPen(QPen(m_points[i].current ? colors.text
+                            : front             ? colors.accent
+                                                : colors.edge,
+                            m_points[i].current ? 2 : 1));
         painter.setBrush(front ? colors.accent : colors.soft);
         if (m_points[i].baseline)
             painter.drawRect(QRectF(placeOf(i) - QPointF(radius, radius), QSizeF(2 * radius, 2 * radius)));

@@ -19,7 +19,8 @@ Waterfall::Waterfall(QWidget* parent) : QWidget(parent) {
 void Waterfall::setSteps(std::vector<WaterfallStep> steps) {
     m_steps = std::move(steps);
     QStringList words;
-    for (const WaterfallStep& step : m_steps) words << step.name + QLatin1Char(' ') + step.valueText + QLatin1Char(' ') + step.changeText;
+    for (const WaterfallStep& step : m_steps)
+        words << step.name + QLatin1Char(' ') + step.valueText + QLatin1Char(' ') + step.changeText;
     setAccessibleDescription(words.join(QStringLiteral("; ")));
     updateGeometry();
     update();
@@ -32,7 +33,8 @@ void Waterfall::setQuiet(bool quiet) {
 }
 
 QSize Waterfall::sizeHint() const {
-    return {fontMetrics().height() * 24, qRound(rowHeight() * static_cast<double>(std::max<std::size_t>(m_steps.size(), 4)))};
+    return {fontMetrics().height() * 24,
+            qRound(rowHeight() * static_cast<double>(std::max<std::size_t>(m_steps.size(), 4)))};
 }
 
 void Waterfall::paintEvent(QPaintEvent*) {
@@ -49,28 +51,35 @@ void Waterfall::paintEvent(QPaintEvent*) {
     const double span = std::max(high - low, std::abs(high) * 0.02 + 1e-6);
     low = high - span * 1.15;
     const double left = unit * 11, right = width() - unit * 9;
-    const auto x = [&](double value) { return left + std::clamp((value - low) / (high - low), 0.0, 1.0) * (right - left); };
+    const auto x = [&](double value) {
+        return left + std::clamp((value - low) / (high - low), 0.0, 1.0) * (right - left);
+    };
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         const WaterfallStep& step = m_steps[i];
         const double top = height * static_cast<double>(i);
         painter.setPen(colors.text);
         painter.setFont(font());
-        painter.drawText(QRectF(0, top, left - unit * 0.6, height), Qt::AlignLeft | Qt::AlignVCenter,
-                         fontMetrics().elidedText(step.name, Qt::ElideRight, static_cast<int>(left - unit * 0.6)));
+        painter.drawText(
+            QRectF(0, top, left - unit * 0.6, height), Qt::AlignLeft | Qt::AlignVCenter,
+            fontMetrics().elidedText(step.name, Qt::ElideRight, static_cast<int>(left - unit * 0.6)));
         const double before = i == 0 ? low : m_steps[i - 1].value;
         const double from = x(std::min(before, step.value)), to = x(std::max(before, step.value));
         painter.setPen(Qt::NoPen);
         painter.setBrush(i == 0 ? colors.accent : step.value < before ? colors.error : colors.quantized);
-        painter.drawRoundedRect(QRectF(from, top + height * 0.25, std::max(2.0, to - from), height * 0.5), 2, 2);
+        painter.drawRoundedRect(QRectF(from, top + height * 0.25, std::max(2.0, to - from), height * 0.5), 2,
+                                2);
         if (i + 1 < m_steps.size()) {
             painter.setPen(QPen(colors.edge, 1, Qt::DotLine));
-            painter.drawLine(QPointF(x(step.value), top + height * 0.75), QPointF(x(step.value), top + height * 1.25));
+            painter.drawLine(QPointF(x(step.value), top + height * 0.75),
+                             QPointF(x(step.value), top + height * 1.25));
         }
         painter.setFont(numberFont(font()));
         painter.setPen(colors.text);
-        painter.drawText(QRectF(right, top, unit * 5, height), Qt::AlignRight | Qt::AlignVCenter, step.valueText);
+        painter.drawText(QRectF(right, top, unit * 5, height), Qt::AlignRight | Qt::AlignVCenter,
+                         step.valueText);
         painter.setPen(step.changeText.startsWith(QChar(0x2212)) ? colors.error : colors.muted);
-        painter.drawText(QRectF(right + unit * 5, top, unit * 4, height), Qt::AlignRight | Qt::AlignVCenter, step.changeText);
+        painter.drawText(QRectF(right + unit * 5, top, unit * 4, height), Qt::AlignRight | Qt::AlignVCenter,
+                         step.changeText);
     }
 }
 

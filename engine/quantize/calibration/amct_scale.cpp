@@ -27,7 +27,8 @@ TensorQuantizer amctQuantizer(const AmctScale& scale, const ActivationScheme& sc
     TensorQuantizer quantizer = quantizerForRange(0, 1, scheme);  // for the codes
     const int half = 1 << (scheme.bits - 1);
     quantizer.scale = scale.scale;
-    quantizer.zeroPoint = std::clamp(scale.offset + (scheme.isSigned ? 0 : half), quantizer.quantMin, quantizer.quantMax);
+    quantizer.zeroPoint =
+        std::clamp(scale.offset + (scheme.isSigned ? 0 : half), quantizer.quantMin, quantizer.quantMax);
     return quantizer;
 }
 

@@ -23,15 +23,15 @@ struct TensorStatistics {
     float min = 0, max = 0;
     std::uint64_t count = 0;
     RangeHistory history;
-    float firstMin = 0, firstMax = 0;  ///< of the first sample that is not all zero
+    float firstMin = 0, firstMax = 0;                       ///< of the first sample that is not all zero
     std::shared_ptr<const ValueDistribution> distribution;  ///< null: not collected
     std::map<int, PositionVotes> votes;                     ///< by bit width; empty: not collected
 };
 
 struct CalibrationResult {
     TensorQuantizer quantizer;
-    double loss = -1;          ///< the mean squared error that the method minimized; negative: not applicable
-    int index = -1;            ///< index of the chosen candidate
+    double loss = -1;  ///< the mean squared error that the method minimized; negative: not applicable
+    int index = -1;    ///< index of the chosen candidate
     int candidates = 0;
     bool approximate = false;  ///< computed from a histogram although the method is defined on the values
     std::string notice;        ///< notice about this tensor for the user; mostly empty
@@ -59,7 +59,8 @@ CalibrationResult solveEntropy(const TensorStatistics& statistics, const Activat
 CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
                            const CalibrationParameters& parameters);
 CalibrationResult solveTfEnhanced(const TensorStatistics& statistics, const ActivationScheme& scheme);
-CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics, const ActivationScheme& scheme);
+CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics,
+                                             const ActivationScheme& scheme);
 CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                         const CalibrationParameters& parameters);
 CalibrationResult solveIfmr(const TensorStatistics& statistics, const ActivationScheme& scheme,

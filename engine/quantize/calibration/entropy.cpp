@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range around 0 whose values, quantized, lose the least information: the smallest Kullback-Leibler divergence
+// The range around 0 whose values, quantized, lose the least information: the smallest Kullback-Leibler
+// divergence
 //     D(p || q) = sum p log(p / q)
 // between the histogram p, cut to the range (values outside are added to its ends), and q, the same histogram
 // with its bins merged to the number of quantized bins and expanded again. Zeros of both are smoothed by
@@ -75,7 +76,8 @@ std::size_t bestHalf(const std::vector<std::uint64_t>& counts, std::size_t quant
     std::vector<float> smoothP, smoothQ;
     for (std::size_t half = quantizedBins / 2; half <= middle; ++half) {
         const std::size_t start = middle - half, end = std::min(middle + half + 1, bins), size = end - start;
-        p.assign(counts.begin() + static_cast<std::ptrdiff_t>(start), counts.begin() + static_cast<std::ptrdiff_t>(end));
+        p.assign(counts.begin() + static_cast<std::ptrdiff_t>(start),
+                 counts.begin() + static_cast<std::ptrdiff_t>(end));
         p.front() += before[start];
         p.back() += before[bins] - before[end];
         const std::size_t merged = size / quantizedBins;
@@ -88,8 +90,8 @@ std::size_t bestHalf(const std::vector<std::uint64_t>& counts, std::size_t quant
                                 std::count(p.begin() + static_cast<std::ptrdiff_t>(from),
                                            p.begin() + static_cast<std::ptrdiff_t>(to), 0);
             if (filled > 0)
-                std::fill(q.begin() + static_cast<std::ptrdiff_t>(from), q.begin() + static_cast<std::ptrdiff_t>(to),
-                          sum / filled);
+                std::fill(q.begin() + static_cast<std::ptrdiff_t>(from),
+                          q.begin() + static_cast<std::ptrdiff_t>(to), sum / filled);
         }
         if (!smooth(p, smoothP) || !smooth(q, smoothQ)) continue;
         const float here = divergence(smoothP, smoothQ);
@@ -109,9 +111,11 @@ CalibrationResult solveEntropy(const TensorStatistics& statistics, const Activat
     const auto quantized = static_cast<std::size_t>(parameters.quantizedBins.value_or(128));
     const Histogram histogram = statistics.distribution->symmetric.coarsened(bins);
     const std::size_t half = bestHalf(histogram.counts(), quantized);
-    const float low = histogram.edge(bins / 2 - half), high = histogram.edge(std::min(bins / 2 + half + 1, bins));
+    const float low = histogram.edge(bins / 2 - half),
+                high = histogram.edge(std::min(bins / 2 + half + 1, bins));
     CalibrationResult result;
-    result.quantizer = quantizerForRange(std::max(low, statistics.min), std::min(high, statistics.max), scheme);
+    result.quantizer =
+        quantizerForRange(std::max(low, statistics.min), std::min(high, statistics.max), scheme);
     result.index = static_cast<int>(half - quantized / 2);
     result.candidates = static_cast<int>(bins / 2 - quantized / 2 + 1);
     return result;

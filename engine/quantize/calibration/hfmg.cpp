@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 HFMG, AMCT's histogram calibration: bins are cut off from both ends,
 // the emptier side first, and the remaining window whose quantizer has the smallest expected squared error is
 // chosen.
-//     candidates  from the full window (itself none) each round finds how many bins hold one more step of samples on the left and on
-//                 the right, and cuts the side that needs more bins (the right one if equal), until a quarter of the bins is left;
-//                 step = ceil(N / 100000)
-//     loss        the window is divided into 2^bits equal bins; each source bin is assumed to be uniform, and its squared distance
-//                 from the center of the target bin is integrated; values outside are measured against the nearest target bin
+//     candidates  from the full window (itself none) each round finds how many bins hold one more step of
+//     samples on the left and on
+//                 the right, and cuts the side that needs more bins (the right one if equal), until a quarter
+//                 of the bins is left; step = ceil(N / 100000)
+//     loss        the window is divided into 2^bits equal bins; each source bin is assumed to be uniform, and
+//     its squared distance
+//                 from the center of the target bin is integrated; values outside are measured against the
+//                 nearest target bin
 // The quantizer then has the ordinary scale of the window's range (amct_scale.h). Source: Huawei AMCT
 // (published behavior), based on the idea of PyTorch's HistogramObserver. AMCT's histogram starts with the
 // range of the first batch and is extended as needed; ours covers the final range, as if all samples were one
@@ -32,8 +35,10 @@ std::vector<BinWindow> windowsOf(const std::vector<std::uint64_t>& counts, std::
         std::size_t newLeft = left, newRight = right;
         for (std::uint64_t sum = 0; newLeft < right && sum < step; ++newLeft) sum += counts[newLeft];
         for (std::uint64_t sum = 0; newRight > left && sum < step; --newRight) sum += counts[newRight];
-        if (newLeft - left > right - newRight) left = newLeft;
-        else right = newRight;
+        if (newLeft - left > right - newRight)
+            left = newLeft;
+        else
+            right = newRight;
         if (right <= left) break;
         windows.push_back({left, right});
     }
@@ -69,7 +74,8 @@ double lossOf(const std::vector<std::uint64_t>& counts, const BinWindow& window,
 CalibrationResult solveHfmg(const TensorStatistics& statistics, const ActivationScheme& scheme,
                             const CalibrationParameters& parameters) {
     const ValueDistribution& distribution = *statistics.distribution;
-    const Histogram histogram = distribution.range.coarsened(static_cast<std::size_t>(parameters.numOfBins.value_or(4096)));
+    const Histogram histogram =
+        distribution.range.coarsened(static_cast<std::size_t>(parameters.numOfBins.value_or(4096)));
     const std::vector<BinWindow> windows = windowsOf(histogram.counts(), distribution.count);
     CalibrationResult result;
     result.candidates = static_cast<int>(windows.size());
@@ -81,7 +87,8 @@ CalibrationResult solveHfmg(const TensorStatistics& statistics, const Activation
         result.index = static_cast<int>(i);
         best = windows[i];
     }
-    const double width = (static_cast<double>(histogram.high()) - static_cast<double>(histogram.low())) / static_cast<double>(histogram.bins());
+    const double width = (static_cast<double>(histogram.high()) - static_cast<double>(histogram.low())) /
+                         static_cast<double>(histogram.bins());
     result.loss *= width * width / static_cast<double>(std::max<std::uint64_t>(distribution.count, 1));
     const auto clipMin = static_cast<float>(histogram.low() + static_cast<double>(best.left) * width);
     const auto clipMax = static_cast<float>(histogram.low() + static_cast<double>(best.right + 1) * width);

@@ -36,8 +36,10 @@ struct Axis {
 #define QUANTLOUPE_NO_FUSION
 #endif
 
-/// The bin of each value, -1 beyond the range. The first guess may be off by one where rounding crosses an edge.
-QUANTLOUPE_SIMD QUANTLOUPE_NO_FUSION void findBins(const float* values, std::size_t count, const Axis& axis, std::int32_t* bins) {
+/// The bin of each value, -1 beyond the range. The first guess may be off by one where rounding crosses an
+/// edge.
+QUANTLOUPE_SIMD QUANTLOUPE_NO_FUSION void findBins(const float* values, std::size_t count, const Axis& axis,
+                                                   std::int32_t* bins) {
     const float low = axis.low, high = axis.high, step = axis.step, perWidth = axis.perWidth;
     const std::int32_t last = axis.last;
     const float lastBin = static_cast<float>(last);
@@ -62,7 +64,8 @@ QUANTLOUPE_SIMD QUANTLOUPE_NO_FUSION void findBins(const float* values, std::siz
 
 std::size_t Histogram::binOf(float value) const {
     std::int32_t bin = 0;
-    findBins(&value, 1, {m_low, m_high, m_step, m_perWidth, static_cast<std::int32_t>(m_counts.size()) - 1}, &bin);
+    findBins(&value, 1, {m_low, m_high, m_step, m_perWidth, static_cast<std::int32_t>(m_counts.size()) - 1},
+             &bin);
     return static_cast<std::size_t>(std::max(bin, 0));
 }
 
@@ -106,6 +109,8 @@ Histogram Histogram::folded() const {
     return result;
 }
 
-std::uint64_t Histogram::total() const { return std::accumulate(m_counts.begin(), m_counts.end(), std::uint64_t{0}); }
+std::uint64_t Histogram::total() const {
+    return std::accumulate(m_counts.begin(), m_counts.end(), std::uint64_t{0});
+}
 
 }  // namespace quantloupe

@@ -23,7 +23,9 @@ double square(double x) { return x * x; }
 
 }  // namespace
 
-double RoundingGrid::apply(double x) const { return std::nearbyint(std::clamp(x, low, high) / scale) * scale; }
+double RoundingGrid::apply(double x) const {
+    return std::nearbyint(std::clamp(x, low, high) / scale) * scale;
+}
 
 HistogramLoss::HistogramLoss(const ValueDistribution& distribution) {
     Histogram histogram = distribution.range;
@@ -37,7 +39,8 @@ HistogramLoss::HistogramLoss(const ValueDistribution& distribution) {
     if (distribution.min != 0 && distribution.max != 0) take(0, distribution.atZero);
     for (std::size_t i = 0; i < histogram.bins(); ++i)
         if (histogram.counts()[i] > 0)
-            m_bins.push_back({histogram.edge(i), histogram.edge(i + 1), static_cast<double>(histogram.counts()[i])});
+            m_bins.push_back(
+                {histogram.edge(i), histogram.edge(i + 1), static_cast<double>(histogram.counts()[i])});
     m_count = static_cast<double>(distribution.count);
 }
 
@@ -47,7 +50,8 @@ double HistogramLoss::operator()(const RoundingGrid& grid) const {
     double sum = 0;
     for (const auto& [value, count] : m_points) sum += count * square(value - grid.apply(value));
     for (const Bin& bin : m_bins) {
-        const double a = std::clamp(grid.low, bin.left, bin.right), b = std::clamp(grid.high, bin.left, bin.right);
+        const double a = std::clamp(grid.low, bin.left, bin.right),
+                     b = std::clamp(grid.high, bin.left, bin.right);
         double integral = 0;
         if (a > bin.left) integral += constantIntegral(bin.left, a, low);
         if (b > a) integral += cube * (roundingIntegral(b / grid.scale) - roundingIntegral(a / grid.scale));

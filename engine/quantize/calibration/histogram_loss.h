@@ -29,8 +29,8 @@ class HistogramLoss {
     struct Bin {
         double left, right, count;
     };
-    std::vector<Bin> m_bins;                            ///< non-empty bins only
-    std::vector<std::pair<double, double>> m_points;    ///< value, count
+    std::vector<Bin> m_bins;                          ///< non-empty bins only
+    std::vector<std::pair<double, double>> m_points;  ///< value, count
     double m_count = 0;
 };
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 IFMR, AMCT's "input feature map reconstruction": searches the upper
 // bound of the range around a percentile of the values for the one with the smallest mean squared error.
-//     v_max, v_min   the k-th largest and smallest value, k = N - floor(percentile * N), at least 1; widened to hold 0
-//     candidates     (start + i * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in double: 61 at the defaults, for
+//     v_max, v_min   the k-th largest and smallest value, k = N - floor(percentile * N), at least 1; widened
+//     to hold 0 candidates     (start + i * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in
+//     double: 61 at the defaults, for
 //                    (1.3 - 0.7) / 0.01 is a little above 60
 //     affine         the lower bound stays v_min; scale = (candidate - v_min) / (2^bits - 1)
-//     symmetric      the bounds are -+candidate of the larger magnitude; over 2^(bits-1) where the smallest value has it
-//     loss           mean of (round(clamp(x) / scale) * scale - x)^2 over all values, without rounding the zero point
+//     symmetric      the bounds are -+candidate of the larger magnitude; over 2^(bits-1) where the smallest
+//     value has it loss           mean of (round(clamp(x) / scale) * scale - x)^2 over all values, without
+//     rounding the zero point
 // The first smallest wins. If it is the first or last candidate, the search was too narrow, and the result
 // says so. Source: Huawei AMCT (documentation and published behavior). Cost: candidates * N on the values. If
 // there are more values than ValueDistribution keeps: candidates * bins on a histogram, and the result is
@@ -45,8 +47,10 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
     const ValueDistribution& distribution = *statistics.distribution;
     const auto [start, end] = parameters.searchRange.value_or(std::array{0.7, 1.3});
     const double step = parameters.searchStep.value_or(0.01);
-    float high = std::max(0.0f, distribution.kthLargest(rankOf(parameters.maxPercentile.value_or(0.999999), distribution.count)));
-    const float low = std::min(0.0f, distribution.kthSmallest(rankOf(parameters.minPercentile.value_or(0.999999), distribution.count)));
+    float high = std::max(0.0f, distribution.kthLargest(
+                                    rankOf(parameters.maxPercentile.value_or(0.999999), distribution.count)));
+    const float low = std::min(0.0f, distribution.kthSmallest(rankOf(
+                                         parameters.minPercentile.value_or(0.999999), distribution.count)));
     const bool negative = scheme.symmetric && high < -low;
     if (scheme.symmetric) high = std::max(high, -low);
 
@@ -65,8 +69,10 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
         const float bottom = scheme.symmetric ? -bound : low;
         float scale = (bound - (scheme.symmetric ? 0.0f : low)) / levels;
         if (scale < kAmctLeastScale) scale = 1;
-        const double loss = exact ? exactLoss(distribution.samples, scale, bottom, bound)
-                                  : (*approximateLoss)({static_cast<double>(scale), static_cast<double>(bottom), static_cast<double>(bound)});
+        const double loss = exact
+                                ? exactLoss(distribution.samples, scale, bottom, bound)
+                                : (*approximateLoss)({static_cast<double>(scale), static_cast<double>(bottom),
+                                                      static_cast<double>(bound)});
         if (result.index >= 0 && loss >= result.loss) continue;
         result.loss = loss;
         result.index = i;
@@ -75,9 +81,11 @@ CalibrationResult solveIfmr(const TensorStatistics& statistics, const Activation
     const int offset = scheme.symmetric ? 0 : -static_cast<int>(std::nearbyint(low / best)) - half;
     result.quantizer = amctQuantizer({best, offset}, scheme);
     if (result.candidates > 1 && (result.index == 0 || result.index + 1 == result.candidates))
-        result.notice = fmt::format("the best bound of IFMR is at the edge of the search range ({:.2f} of the percentile's value); widen "
-                                    "search_range",
-                                    start + result.index * step);
+        result.notice = fmt::format(
+            "the best bound of IFMR is at the edge of the search range ({:.2f} of the percentile's value); "
+            "widen "
+            "search_range",
+            start + result.index * step);
     return result;
 }
 

@@ -23,7 +23,8 @@ CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationS
     result.candidates = static_cast<int>(std::floor((end - start) / step + 1e-6)) + 1;
     for (int i = 0; i < result.candidates; ++i) {
         const auto ratio = static_cast<float>(start + i * step);
-        const TensorQuantizer quantizer = quantizerForRange(ratio * statistics.min, ratio * statistics.max, scheme);
+        const TensorQuantizer quantizer =
+            quantizerForRange(ratio * statistics.min, ratio * statistics.max, scheme);
         const FakeQuant q = quantizer.fakeQuant();
         const double scale = q.scale;
         const double here = loss({scale, q.low * scale, q.high * scale});
@@ -34,9 +35,10 @@ CalibrationResult solveMse(const TensorStatistics& statistics, const ActivationS
     }
     result.approximate = true;
     if (result.index == 0 && result.candidates > 1)
-        result.notice = fmt::format("the best range is at the lower edge of the search, {} of the full one; let the search start "
-                                    "lower (search_range)",
-                                    start);
+        result.notice = fmt::format(
+            "the best range is at the lower edge of the search, {} of the full one; let the search start "
+            "lower (search_range)",
+            start);
     return result;
 }
 

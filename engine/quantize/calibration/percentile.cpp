@@ -29,10 +29,12 @@ CalibrationResult solvePercentile(const TensorStatistics& statistics, const Acti
     const ValueDistribution& distribution = *statistics.distribution;
     const double part = parameters.percentile.value_or(0.99999);
     const auto bins = static_cast<std::size_t>(parameters.bins.value_or(2048));
-    const Histogram folded = distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
+    const Histogram folded =
+        distribution.symmetric.coarsened(std::min(2 * bins, distribution.symmetric.bins())).folded();
     const float bound = folded.edge(binReaching(folded, part));
     CalibrationResult result;
-    result.quantizer = quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
+    result.quantizer =
+        quantizerForRange(std::max(-bound, statistics.min), std::min(bound, statistics.max), scheme);
     return result;
 }
 

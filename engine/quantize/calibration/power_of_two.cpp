@@ -7,7 +7,9 @@
 
 namespace quantloupe {
 
-int positionOf(double scale) { return static_cast<int>(std::clamp(std::nearbyint(-std::log2(scale)), -127.0, 127.0)); }
+int positionOf(double scale) {
+    return static_cast<int>(std::clamp(std::nearbyint(-std::log2(scale)), -127.0, 127.0));
+}
 
 float scaleOf(int position) { return std::ldexp(1.0f, -position); }
 
@@ -26,8 +28,10 @@ TensorQuantizer powerOfTwoQuantizer(float min, float max, const ActivationScheme
     TensorQuantizer quantizer = quantizerForRange(min, max, scheme);  // for the codes
     quantizer.scale = scaleOf(position);
     if (!scheme.symmetric)
-        quantizer.zeroPoint = std::clamp(static_cast<int>(std::nearbyint(static_cast<float>(quantizer.quantMin) - std::min(min, 0.0f) / quantizer.scale)),
-                                         quantizer.quantMin, quantizer.quantMax);
+        quantizer.zeroPoint =
+            std::clamp(static_cast<int>(std::nearbyint(static_cast<float>(quantizer.quantMin) -
+                                                       std::min(min, 0.0f) / quantizer.scale)),
+                       quantizer.quantMin, quantizer.quantMax);
     return quantizer;
 }
 

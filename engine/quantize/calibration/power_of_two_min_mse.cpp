@@ -2,9 +2,11 @@
 // larger scale, itself, three smaller ones) the scale with the smallest sum of squared errors; the larger
 // scale if there are ties.
 //     All         one decision over all samples, on a histogram over [min, max], at the centers of its bins
-//     MostCommon  one decision per sample on its own values (votes); the most frequent scale wins, or the smaller one of ties
-// Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of that width; ours
-// divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: scales a factor of 2 apart.
+//     MostCommon  one decision per sample on its own values (votes); the most frequent scale wins, or the
+//     smaller one of ties
+// Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of
+// that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: scales
+// a factor of 2 apart.
 #include <cmath>
 
 #include "base/error.h"
@@ -21,9 +23,11 @@ double errorOnCentres(const Histogram& histogram, const TensorQuantizer& quantiz
     double sum = 0;
     for (std::size_t i = 0; i < histogram.bins(); ++i) {
         if (histogram.counts()[i] == 0) continue;
-        const auto center = static_cast<float>((static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
+        const auto center = static_cast<float>(
+            (static_cast<double>(histogram.edge(i)) + static_cast<double>(histogram.edge(i + 1))) / 2);
         const float code = std::clamp(std::nearbyint(center / quantizer.scale), low, high);
-        const double error = static_cast<double>(center) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
+        const double error =
+            static_cast<double>(center) - static_cast<double>(code) * static_cast<double>(quantizer.scale);
         sum += static_cast<double>(histogram.counts()[i]) * error * error;
     }
     return sum;
@@ -49,8 +53,10 @@ CalibrationResult mostCommon(const TensorStatistics& statistics, const Activatio
 
 CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, const ActivationScheme& scheme,
                                         const CalibrationParameters& parameters) {
-    if (needsVotes(CalibrationMethod::PowerOfTwoMinMse, parameters) && scheme.symmetric) return mostCommon(statistics, scheme);
-    const Histogram histogram = statistics.distribution->range.coarsened(static_cast<std::size_t>(parameters.bins.value_or(2048)));
+    if (needsVotes(CalibrationMethod::PowerOfTwoMinMse, parameters) && scheme.symmetric)
+        return mostCommon(statistics, scheme);
+    const Histogram histogram =
+        statistics.distribution->range.coarsened(static_cast<std::size_t>(parameters.bins.value_or(2048)));
     const int base = basePosition(statistics.min, statistics.max, scheme);
     CalibrationResult result;
     result.candidates = kPositionsTried;

@@ -7,7 +7,8 @@
 
 namespace quantloupe {
 
-CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics, const ActivationScheme& scheme) {
+CalibrationResult solvePowerOfTwoNonOverflow(const TensorStatistics& statistics,
+                                             const ActivationScheme& scheme) {
     CalibrationResult result;
     result.quantizer = powerOfTwoQuantizer(statistics.min, statistics.max, scheme,
                                            basePosition(statistics.min, statistics.max, scheme));

@@ -34,7 +34,7 @@ std::pair<float, float> RangeHistory::average(double constant) const {
     for (std::size_t i = 0; i < m_entries.size(); ++i) {
         const double samples = static_cast<double>(i + 1 < m_entries.size() ? m_group : m_inLast);
         weight += samples;
-        const double share = i == 0          ? 1.0
+        const double share = i == 0         ? 1.0
                              : constant > 0 ? 1 - std::pow(1 - constant, samples)
                                             : samples / weight;
         min += share * (m_entries[i].min - min);

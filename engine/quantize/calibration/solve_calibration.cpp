@@ -9,19 +9,29 @@
 namespace quantloupe {
 namespace {
 
-CalibrationResult solve(const TensorStatistics& statistics, const ActivationScheme& scheme, CalibrationMethod method,
-                        const CalibrationParameters& parameters) {
+CalibrationResult solve(const TensorStatistics& statistics, const ActivationScheme& scheme,
+                        CalibrationMethod method, const CalibrationParameters& parameters) {
     switch (method) {
-        case CalibrationMethod::MinMax: return solveMinMax(statistics, scheme);
-        case CalibrationMethod::MovingAverage: return solveMovingAverage(statistics, scheme, parameters);
-        case CalibrationMethod::Percentile: return solvePercentile(statistics, scheme, parameters);
-        case CalibrationMethod::Entropy: return solveEntropy(statistics, scheme, parameters);
-        case CalibrationMethod::Mse: return solveMse(statistics, scheme, parameters);
-        case CalibrationMethod::TfEnhanced: return solveTfEnhanced(statistics, scheme);
-        case CalibrationMethod::PowerOfTwoNonOverflow: return solvePowerOfTwoNonOverflow(statistics, scheme);
-        case CalibrationMethod::PowerOfTwoMinMse: return solvePowerOfTwoMinMse(statistics, scheme, parameters);
-        case CalibrationMethod::Ifmr: return solveIfmr(statistics, scheme, parameters);
-        case CalibrationMethod::Hfmg: return solveHfmg(statistics, scheme, parameters);
+        case CalibrationMethod::MinMax:
+            return solveMinMax(statistics, scheme);
+        case CalibrationMethod::MovingAverage:
+            return solveMovingAverage(statistics, scheme, parameters);
+        case CalibrationMethod::Percentile:
+            return solvePercentile(statistics, scheme, parameters);
+        case CalibrationMethod::Entropy:
+            return solveEntropy(statistics, scheme, parameters);
+        case CalibrationMethod::Mse:
+            return solveMse(statistics, scheme, parameters);
+        case CalibrationMethod::TfEnhanced:
+            return solveTfEnhanced(statistics, scheme);
+        case CalibrationMethod::PowerOfTwoNonOverflow:
+            return solvePowerOfTwoNonOverflow(statistics, scheme);
+        case CalibrationMethod::PowerOfTwoMinMse:
+            return solvePowerOfTwoMinMse(statistics, scheme, parameters);
+        case CalibrationMethod::Ifmr:
+            return solveIfmr(statistics, scheme, parameters);
+        case CalibrationMethod::Hfmg:
+            return solveHfmg(statistics, scheme, parameters);
     }
     return solveMinMax(statistics, scheme);
 }
@@ -31,8 +41,9 @@ void roundToPowerOfTwo(TensorQuantizer& quantizer, const ActivationScheme& schem
     const float low = quantizer.fakeQuant().low * quantizer.scale;
     quantizer.scale = scaleOf(positionOf(static_cast<double>(quantizer.scale)));
     if (!scheme.symmetric)
-        quantizer.zeroPoint = std::clamp(quantizer.quantMin - static_cast<int>(std::nearbyint(low / quantizer.scale)),
-                                         quantizer.quantMin, quantizer.quantMax);
+        quantizer.zeroPoint =
+            std::clamp(quantizer.quantMin - static_cast<int>(std::nearbyint(low / quantizer.scale)),
+                       quantizer.quantMin, quantizer.quantMax);
 }
 
 }  // namespace
@@ -43,7 +54,8 @@ bool needsDistribution(CalibrationMethod method) {
 }
 
 bool needsVotes(CalibrationMethod method, const CalibrationParameters& parameters) {
-    return method == CalibrationMethod::PowerOfTwoMinMse && parameters.mode.value_or(PowerOfTwoMode::All) == PowerOfTwoMode::MostCommon;
+    return method == CalibrationMethod::PowerOfTwoMinMse &&
+           parameters.mode.value_or(PowerOfTwoMode::All) == PowerOfTwoMode::MostCommon;
 }
 
 CalibrationResult solveCalibration(const TensorStatistics& statistics, const ActivationScheme& scheme,
@@ -53,10 +65,12 @@ CalibrationResult solveCalibration(const TensorStatistics& statistics, const Act
         nothing.notice = "all values are 0 in all calibration samples";
         return nothing;
     }
-    if (needsDistribution(method) && !statistics.distribution) fail(ErrorKind::Internal, "a distribution was not gathered");
+    if (needsDistribution(method) && !statistics.distribution)
+        fail(ErrorKind::Internal, "a distribution was not gathered");
     CalibrationResult result = solve(statistics, scheme, method, parameters);
     // Values at the very ends of float32 have no histogram.
-    if (!std::isfinite(result.quantizer.scale) || result.quantizer.scale < std::numeric_limits<float>::min()) {
+    if (!std::isfinite(result.quantizer.scale) ||
+        result.quantizer.scale < std::numeric_limits<float>::min()) {
         result = solveMinMax(statistics, scheme);
         result.notice = "its values are too small or too large for the method; min_max is used instead";
     }

@@ -10,7 +10,8 @@ SqnrGrid::SqnrGrid(float min, float max) {
     const float center = (max + min) / 2;
     const float low = center - 3 * (center - min), high = center + 3 * (max - center);
     const float width = (high - low) / static_cast<float>(kBuckets);
-    for (int i = 0; i < kBuckets; ++i) m_left[static_cast<std::size_t>(i)] = low + static_cast<float>(i) * width;
+    for (int i = 0; i < kBuckets; ++i)
+        m_left[static_cast<std::size_t>(i)] = low + static_cast<float>(i) * width;
     m_width = static_cast<float>(m_left[1] - m_left[0]);
     m_offset = static_cast<float>(m_left[0]) / m_width;
 }

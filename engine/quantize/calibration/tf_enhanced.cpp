@@ -31,7 +31,8 @@ class SqnrSearch {
     SqnrSearch(const SqnrGrid& grid, int bits) : m_grid(grid), m_steps(static_cast<float>((1 << bits) - 1)) {
         double total = 0;
         for (int i = 0; i < kBuckets; ++i) total += static_cast<double>(grid.count(i));
-        for (int i = 0; i < kBuckets; ++i) m_share.push_back(static_cast<double>(grid.count(i)) / std::max(total, 1.0));
+        for (int i = 0; i < kBuckets; ++i)
+            m_share.push_back(static_cast<double>(grid.count(i)) / std::max(total, 1.0));
         m_start = static_cast<float>(grid.left(0));
         m_width = static_cast<float>(grid.left(1)) - m_start;
         int first = 0, last = kBuckets - 1;
@@ -45,7 +46,8 @@ class SqnrSearch {
         const float full = 2 * std::max(std::fabs(m_max), std::fabs(m_min)) / m_steps;
         const int offset = static_cast<int>(std::floor(-m_steps / 2));
         std::vector<Candidate> candidates;
-        for (float f = 1.0f / 100; f <= 1 + 1.0 / 100; f += static_cast<float>(1.0 / 100)) candidates.push_back({f * full, offset});
+        for (float f = 1.0f / 100; f <= 1 + 1.0 / 100; f += static_cast<float>(1.0 / 100))
+            candidates.push_back({f * full, offset});
         return candidates;
     }
 
@@ -55,9 +57,11 @@ class SqnrSearch {
         const float min = delta * static_cast<float>(offset), max = min + delta * m_steps;
         std::vector<Candidate> candidates;
         for (float f = 1.0f / 16; f <= 1 + 1.0 / 16; f += 1.0f / 16) {
-            float step = f * delta;  // a clamped candidate's scale stays for the offsets after it, as in AIMET
+            // a clamped candidate's scale stays for the offsets after it, as in AIMET
+            float step = f * delta;
             for (int i = 0; i <= 20; ++i) {
-                int tested = static_cast<int>(static_cast<double>(-m_steps) + static_cast<double>(m_steps) / 20.0 * i);
+                int tested =
+                    static_cast<int>(static_cast<double>(-m_steps) + static_cast<double>(m_steps) / 20.0 * i);
                 float low = step * static_cast<float>(tested), high = low + step * m_steps;
                 if (low < min && high > max) continue;
                 low = std::max(min, low);
@@ -73,19 +77,22 @@ class SqnrSearch {
 
     /// In float32 but for the products, which AIMET takes in double.
     float cost(const Candidate& candidate) const {
-        const float low = candidate.delta * static_cast<float>(candidate.offset), high = candidate.delta * m_steps + low;
+        const float low = candidate.delta * static_cast<float>(candidate.offset),
+                    high = candidate.delta * m_steps + low;
         const int first = bucketOf(low), last = bucketOf(high);
         const float lowest = middle(first), highest = middle(last);
         float below = 0, above = 0, rounded = 0;
         const auto add = [](float& sum, double share, float error) {
-            sum = static_cast<float>(static_cast<double>(sum) + share * (static_cast<double>(error) * static_cast<double>(error)));
+            sum = static_cast<float>(static_cast<double>(sum) +
+                                     share * (static_cast<double>(error) * static_cast<double>(error)));
         };
         for (int i = 0; i < first; ++i) add(below, share(i), middle(i) - lowest);
         for (int i = last; i < kBuckets; ++i) add(above, share(i), middle(i) - highest);
         for (int i = first; i < last; ++i) {
             if (share(i) == 0) continue;
             const float value = middle(i);
-            const int code = static_cast<int>(std::round(value / candidate.delta - static_cast<float>(candidate.offset)));
+            const int code =
+                static_cast<int>(std::round(value / candidate.delta - static_cast<float>(candidate.offset)));
             add(rounded, share(i), value - candidate.delta * static_cast<float>(code + candidate.offset));
         }
         return kSaturationWeight * (below + above) + rounded;
@@ -123,7 +130,8 @@ CalibrationResult solveTfEnhanced(const TensorStatistics& statistics, const Acti
     TensorQuantizer& quantizer = result.quantizer;
     quantizer = quantizerForRange(0, 1, scheme);  // for the codes
     quantizer.scale = best.delta;
-    quantizer.zeroPoint = std::clamp(quantizer.quantMin - best.offset, quantizer.quantMin, quantizer.quantMax);
+    quantizer.zeroPoint =
+        std::clamp(quantizer.quantMin - best.offset, quantizer.quantMin, quantizer.quantMax);
     return result;
 }
 

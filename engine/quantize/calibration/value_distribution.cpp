@@ -72,7 +72,8 @@ float ValueDistribution::kthSmallest(std::uint64_t k, bool* exact) const {
     return interpolated(range, k);
 }
 
-DistributionGatherer::DistributionGatherer(float min, float max, float firstMin, float firstMax, std::uint64_t count)
+DistributionGatherer::DistributionGatherer(float min, float max, float firstMin, float firstMax,
+                                           std::uint64_t count)
     : m_keepSamples(count <= ValueDistribution::kMostSamples),
       m_largestBound(-std::numeric_limits<float>::infinity()),
       m_smallestBound(std::numeric_limits<float>::infinity()) {
@@ -100,7 +101,8 @@ void DistributionGatherer::add(std::span<const float> values) {
     constexpr std::size_t kBlock = 512;
     for (std::size_t begin = 0; begin < values.size(); begin += kBlock) {
         const auto block = values.subspan(begin, std::min(kBlock, values.size() - begin));
-        const BlockCounts counts = countBlock(block.data(), block.size(), {result.min, result.max, m_largestBound, m_smallestBound});
+        const BlockCounts counts =
+            countBlock(block.data(), block.size(), {result.min, result.max, m_largestBound, m_smallestBound});
         result.atMin += counts.atMin;
         result.atZero += counts.atZero;
         result.atMax += counts.atMax;
@@ -122,7 +124,9 @@ ValueDistribution DistributionGatherer::finish() {
     if (m_result.samples.size() != m_result.count) m_result.samples.clear();
     std::ranges::sort(m_result.samples);
     VersionBuilder builder;
-    const auto add = [&](const auto& values) { builder.addBytes(values.data(), values.size() * sizeof values[0]); };
+    const auto add = [&](const auto& values) {
+        builder.addBytes(values.data(), values.size() * sizeof values[0]);
+    };
     add(m_result.symmetric.counts());
     add(m_result.range.counts());
     for (int i = 0; i < SqnrGrid::kBuckets && !m_result.grid.empty(); ++i)

@@ -23,7 +23,8 @@ std::string whyBiasStays(const Graph& graph, const Unit& unit) {
     const auto layout = layoutOf(graph, unit.layer);
     if (!layout) return "has a weight with an unexpected shape";
     const auto strides = node.attributes.integers("strides");
-    if (node.op == "ConvTranspose" && std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
+    if (node.op == "ConvTranspose" &&
+        std::any_of(strides.begin(), strides.end(), [](std::int64_t s) { return s != 1; }))
         return "is a transposed convolution with strides";
     const Constant* bias = graph.constantOf(unit.bias);
     if (bias == nullptr || static_cast<std::size_t>(bias->size()) != outputCount(*layout) ||
@@ -46,7 +47,8 @@ std::vector<float> biasForMeans(const Graph& graph, const Unit& unit, std::span<
     for (std::size_t a = 0; a < channels.first(); ++a)
         for (std::size_t b = 0; b < channels.second(); ++b) {
             double sum = 0;
-            for (std::size_t k = 0; k < kernel; ++k, ++w) sum += static_cast<double>(rounded[w]) - static_cast<double>(exact[w]);
+            for (std::size_t k = 0; k < kernel; ++k, ++w)
+                sum += static_cast<double>(rounded[w]) - static_cast<double>(exact[w]);
             values[channels.output(a, b)] -= sum * means[channels.input(a, b)];
         }
     return {values.begin(), values.end()};

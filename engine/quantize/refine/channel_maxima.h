@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runtime/batch_runner.h"
+#include "runtime/program/batch_runner.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {
@@ -15,7 +15,7 @@ using ChannelMaxima = std::unordered_map<TensorId, std::vector<float>>;
 
 /// Measures the maxima in the float network. The result does not depend on the number of threads. Throws
 /// Error naming tensor and sample for NaN or infinity; Cancelled.
-ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<TensorId>& tensors, const SampleBatches& batches,
-                                   const RunControl& control);
+ChannelMaxima measureChannelMaxima(const Prepared& prepared, const std::vector<TensorId>& tensors,
+                                   const SampleBatches& batches, const RunControl& control);
 
 }  // namespace quantloupe

@@ -3,11 +3,11 @@
 //
 // Over the training data, channel c of a batch norm's output has mean beta[c] and standard deviation
 // |gamma[c]|. After folding, these are the moments of its layer's output, adjusted for equalization and
-// high-bias folding (Prepared::outputStatistics). They are propagated: through Relu and Clip as a clipped Gaussian,
-// added at an Add of independent operands, unchanged by means over positions. Terms: phi, Phi are density and
-// distribution of the standard Gaussian. Source: Nagel et al. 2019, appendix C. Cost: O(channels).
-// Weaknesses: real pre-activations are not Gaussian; operands of a residual Add are not independent (which
-// only affects variances); after a layer without a batch norm nothing is known.
+// high-bias folding (Prepared::outputStatistics). They are propagated: through Relu and Clip as a clipped
+// Gaussian, added at an Add of independent operands, unchanged by means over positions. Terms: phi, Phi are
+// density and distribution of the standard Gaussian. Source: Nagel et al. 2019, appendix C. Cost:
+// O(channels). Weaknesses: real pre-activations are not Gaussian; operands of a residual Add are not
+// independent (which only affects variances); after a layer without a batch norm nothing is known.
 #include "quantize/refine/channel_moments.h"
 
 #include <algorithm>
@@ -25,7 +25,8 @@ double density(double z) { return std::exp(-z * z / 2) / std::sqrt(2 * std::numb
 double distribution(double z) { return std::erfc(-z / std::numbers::sqrt2) / 2; }
 
 ChannelMoments clipped(ChannelMoments moments, double low, double high) {
-    for (std::size_t c = 0; c < moments.mean.size(); ++c) clipGaussian(low, high, moments.mean[c], moments.variance[c]);
+    for (std::size_t c = 0; c < moments.mean.size(); ++c)
+        clipGaussian(low, high, moments.mean[c], moments.variance[c]);
     return moments;
 }
 
@@ -58,7 +59,8 @@ ChannelMoments behind(const Graph& graph, const Node& node, const std::vector<Ch
         return node.input(1).valid() ? added(in, known[node.input(1).index()]) : ChannelMoments();
     static constexpr std::array kSame = {"Identity", "Dropout", "GlobalAveragePool"};
     if (node.domain.empty() && std::find(kSame.begin(), kSame.end(), node.op) != kSame.end()) return in;
-    if ((isOp(node, "Flatten") || isOp(node, "Reshape") || isOp(node, "Squeeze")) && dropsPositions(graph, node, in.mean.size()))
+    if ((isOp(node, "Flatten") || isOp(node, "Reshape") || isOp(node, "Squeeze")) &&
+        dropsPositions(graph, node, in.mean.size()))
         return in;
     return {};
 }
@@ -74,8 +76,11 @@ void clipGaussian(double low, double high, double& mean, double& variance) {
     const double a = (low - mean) / deviation, b = (high - mean) / deviation;
     const double below = distribution(a), above = distribution(-b), inside = 1 - below - above;
     const double phiA = std::isfinite(a) ? density(a) : 0, phiB = std::isfinite(b) ? density(b) : 0;
-    const auto weighted = [](double weight, double value) { return weight > 0 && std::isfinite(value) ? weight * value : 0.0; };
-    const double first = weighted(below, low) + weighted(above, high) + mean * inside + deviation * (phiA - phiB);
+    const auto weighted = [](double weight, double value) {
+        return weight > 0 && std::isfinite(value) ? weight * value : 0.0;
+    };
+    const double first =
+        weighted(below, low) + weighted(above, high) + mean * inside + deviation * (phiA - phiB);
     const double slopes = weighted(phiA, a) - weighted(phiB, b);
     const double second = weighted(below, low * low) + weighted(above, high * high) + mean * mean * inside +
                           2 * mean * deviation * (phiA - phiB) + variance * (inside + slopes);
@@ -96,7 +101,8 @@ std::vector<ChannelMoments> momentsFromBatchNorms(const Prepared& prepared) {
             continue;
         }
         out.mean.assign(spread.beta.begin(), spread.beta.end());
-        for (const float gamma : spread.gamma) out.variance.push_back(static_cast<double>(gamma) * static_cast<double>(gamma));
+        for (const float gamma : spread.gamma)
+            out.variance.push_back(static_cast<double>(gamma) * static_cast<double>(gamma));
     }
     return moments;
 }

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "runtime/batch_runner.h"
+#include "runtime/program/batch_runner.h"
 #include "transform/prepare.h"
 
 namespace quantloupe {

@@ -11,7 +11,8 @@ constexpr std::size_t kMostDimensions = 3;  ///< of positions
 std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, const TensorDesc& input) {
     const Node& node = graph.node(unit.layer);
     const Constant* weight = graph.constantOf(unit.weight);
-    if (weight == nullptr || input.dims.size() < 2 || input.count() == 0 || input.type != DataType::Float32) return {};
+    if (weight == nullptr || input.dims.size() < 2 || input.count() == 0 || input.type != DataType::Float32)
+        return {};
     const auto strides = input.strides();
     const auto extent = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     LayerRows rows;
@@ -41,7 +42,8 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
     const std::size_t rank = input.dims.size() - 2;
     if (weight->dims().size() != input.dims.size() || rank < 1 || rank > kMostDimensions) return {};
     rows.m_spatial.assign(input.dims.begin() + 2, input.dims.end());
-    rows.m_window = windowOf({graph, node, {}, {}}, rows.m_spatial, Dims(weight->dims().begin() + 2, weight->dims().end()));
+    rows.m_window = windowOf({graph, node, {}, {}}, rows.m_spatial,
+                             Dims(weight->dims().begin() + 2, weight->dims().end()));
     rows.m_groups = extent(node.attributes.integer("group", 1));
     rows.m_channels = extent(input.dims[1]);
     rows.m_outputs = extent(weight->dims()[0]) / rows.m_groups;

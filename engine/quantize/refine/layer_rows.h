@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "quantize/units.h"
+#include "runtime/operators/window.h"
 #include "runtime/tensor_desc.h"
-#include "runtime/window.h"
 
 namespace quantloupe {
 

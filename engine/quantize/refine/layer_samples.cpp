@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/matrix_product.h"
+#include "runtime/ordered/matrix_product.h"
 
 namespace quantloupe {
 namespace {
@@ -16,7 +16,8 @@ constexpr std::size_t kColumnsPerTask = 64;
 struct RowChoice {
     std::size_t all, samples, positions, each;
 
-    RowChoice(std::size_t sampleCount, const LayerRows& shape) : all(sampleCount), positions(shape.positions()) {
+    RowChoice(std::size_t sampleCount, const LayerRows& shape)
+        : all(sampleCount), positions(shape.positions()) {
         const std::size_t most = std::max<std::size_t>(kMostValues / (shape.groups() * shape.columns()), 1);
         samples = std::min(all, most);
         each = std::clamp<std::size_t>(most / samples, 1, std::max<std::size_t>(positions, 1));
@@ -34,28 +35,33 @@ struct RowChoice {
 }  // namespace
 
 std::optional<LayerSamples> sampleLayer(const Graph& graph, const Unit& unit, const BoundProgram& quantized,
-                                        const BoundProgram& exact, const SampleBatches& batches, const RunControl& control) {
+                                        const BoundProgram& exact, const SampleBatches& batches,
+                                        const RunControl& control) {
     const TensorId input = unit.inputs[0];
     const TensorDesc desc[2] = {quantized.program->desc(input), exact.program->desc(input)};
     if (desc[0].samples.runs != 1 || static_cast<std::size_t>(desc[0].dims[0]) != batches.batch()) return {};
-    const auto shapeQuantized = LayerRows::of(graph, unit, desc[0]), shapeExact = LayerRows::of(graph, unit, desc[1]);
+    const auto shapeQuantized = LayerRows::of(graph, unit, desc[0]),
+               shapeExact = LayerRows::of(graph, unit, desc[1]);
     if (!shapeQuantized || !shapeExact) return {};
     LayerSamples samples{*shapeQuantized, 0, {}, {}};
     const RowChoice choice(batches.samples(), samples.shape);
     samples.rows = choice.rows();
-    const std::size_t groups = samples.shape.groups(), columns = samples.shape.columns(), width = groups * columns;
+    const std::size_t groups = samples.shape.groups(), columns = samples.shape.columns(),
+                      width = groups * columns;
     samples.quantized.resize(samples.rows * width);
     samples.exact.resize(samples.rows * width);
     runChunks({quantized, exact}, batches, 0, batches.chunks(), control,
               [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
                   std::vector<float> row(width);
-                  const auto take = [&](const LayerRows& shape, const float* values, std::size_t inChunk, std::vector<float>& to) {
+                  const auto take = [&](const LayerRows& shape, const float* values, std::size_t inChunk,
+                                        std::vector<float>& to) {
                       const std::size_t sample = chunk * batches.batch() + inChunk;
                       for (std::size_t j = 0; j < choice.each; ++j) {
                           shape.gather(values, inChunk, choice.position(sample, j), row.data());
                           const std::size_t at = choice.firstRow(sample) + j;
                           for (std::size_t g = 0; g < groups; ++g)
-                              std::copy_n(row.data() + g * columns, columns, to.data() + (g * samples.rows + at) * columns);
+                              std::copy_n(row.data() + g * columns, columns,
+                                          to.data() + (g * samples.rows + at) * columns);
                       }
                   };
                   for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s) {
@@ -77,19 +83,22 @@ std::vector<double> means(float* values, std::size_t rows, std::size_t columns, 
     for (double& m : mean) m /= static_cast<double>(rows);
     for (std::size_t r = 0; takeOut && r < rows; ++r)
         for (std::size_t c = 0; c < columns; ++c)
-            values[r * columns + c] = static_cast<float>(static_cast<double>(values[r * columns + c]) - mean[c]);
+            values[r * columns + c] =
+                static_cast<float>(static_cast<double>(values[r * columns + c]) - mean[c]);
     return mean;
 }
 
 }  // namespace
 
-std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool products, const RunControl& control) {
+std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool products,
+                                    const RunControl& control) {
     const std::size_t groups = samples.shape.groups(), columns = samples.shape.columns(), rows = samples.rows;
     std::vector<GroupMoments> moments(groups);
     control.workers.run(
         groups,
         [&](std::size_t g, std::size_t) {
-            moments[g].meanQuantized = means(samples.quantized.data() + g * rows * columns, rows, columns, centered);
+            moments[g].meanQuantized =
+                means(samples.quantized.data() + g * rows * columns, rows, columns, centered);
             moments[g].meanExact = means(samples.exact.data() + g * rows * columns, rows, columns, centered);
             if (!products) return;
             moments[g].second.resize(columns * columns);
@@ -105,9 +114,12 @@ std::vector<GroupMoments> momentsOf(LayerSamples& samples, bool centered, bool p
             const std::size_t count = std::min(kColumnsPerTask, columns - begin);
             const float* quantized = samples.quantized.data() + g * rows * columns;
             const float* exact = samples.exact.data() + g * rows * columns;
-            float* results[2] = {moments[g].second.data() + begin * columns, moments[g].cross.data() + begin * columns};
-            multiply({quantized + begin, columns, true}, {quantized, columns, false}, count, rows, columns, results[0]);
-            multiply({quantized + begin, columns, true}, {exact, columns, false}, count, rows, columns, results[1]);
+            float* results[2] = {moments[g].second.data() + begin * columns,
+                                 moments[g].cross.data() + begin * columns};
+            multiply({quantized + begin, columns, true}, {quantized, columns, false}, count, rows, columns,
+                     results[0]);
+            multiply({quantized + begin, columns, true}, {exact, columns, false}, count, rows, columns,
+                     results[1]);
             for (float* result : results)
                 for (std::size_t i = 0; i < count * columns; ++i) result[i] /= static_cast<float>(rows);
         },

@@ -6,7 +6,7 @@
 
 #include "quantize/channel_walk.h"
 #include "quantize/refine/rounding_solver.h"
-#include "runtime/matrix_product.h"
+#include "runtime/ordered/matrix_product.h"
 
 namespace quantloupe {
 namespace {
@@ -21,18 +21,20 @@ std::size_t scaleOf(const LearnTask& task, std::size_t channel) {
     return task.nearest.scales.size() > 1 ? channel % task.nearest.scales.size() : 0;
 }
 
-void learnBlock(const LearnTask& task, std::size_t g, std::size_t begin, std::size_t count, std::span<const float> damped,
-                float damping, std::vector<std::int32_t>& codes) {
+void learnBlock(const LearnTask& task, std::size_t g, std::size_t begin, std::size_t count,
+                std::span<const float> damped, float damping, std::vector<std::int32_t>& codes) {
     const std::size_t columns = task.shape.columns();
     std::vector<float> exact(count * columns), target(count * columns), lowest(count), highest(count);
     for (std::size_t o = 0; o < count; ++o) {
         const std::size_t s = scaleOf(task, g * task.shape.outputs() + begin + o);
         for (std::size_t k = 0; k < columns; ++k)
-            exact[o * columns + k] = task.weight[task.shape.weightAt(g, begin + o, k)] / task.nearest.scales[s];
+            exact[o * columns + k] =
+                task.weight[task.shape.weightAt(g, begin + o, k)] / task.nearest.scales[s];
         lowest[o] = static_cast<float>(task.nearest.quantMin - task.nearest.zeroPoints[s]);
         highest[o] = static_cast<float>(task.nearest.quantMax - task.nearest.zeroPoints[s]);
     }
-    multiply({exact.data(), columns, false}, {task.moments[g].cross.data(), columns, true}, count, columns, columns, target.data());
+    multiply({exact.data(), columns, false}, {task.moments[g].cross.data(), columns, true}, count, columns,
+             columns, target.data());
     for (std::size_t i = 0; i < target.size(); ++i) target[i] += damping * exact[i];
     const auto found = solveRounding({count, columns, damped, exact, target, lowest, highest});
     for (std::size_t o = 0; o < count; ++o)
@@ -59,7 +61,8 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
         groups * blocks,
         [&](std::size_t t, std::size_t) {
             const std::size_t g = t / blocks, begin = t % blocks * kRowsPerTask;
-            learnBlock(task, g, begin, std::min(kRowsPerTask, task.shape.outputs() - begin), damped[g], damping[g], codes);
+            learnBlock(task, g, begin, std::min(kRowsPerTask, task.shape.outputs() - begin), damped[g],
+                       damping[g], codes);
         },
         control.cancel);
     return codes;
@@ -71,19 +74,23 @@ std::vector<double> biasCorrections(const LearnTask& task, std::span<const float
         for (std::size_t o = 0; o < task.shape.outputs(); ++o)
             for (std::size_t k = 0; k < task.shape.columns(); ++k) {
                 const std::size_t w = task.shape.weightAt(g, o, k);
-                lacking[g * task.shape.outputs() + o] += static_cast<double>(task.weight[w]) * task.moments[g].meanExact[k] -
-                                                         static_cast<double>(rounded[w]) * task.moments[g].meanQuantized[k];
+                lacking[g * task.shape.outputs() + o] +=
+                    static_cast<double>(task.weight[w]) * task.moments[g].meanExact[k] -
+                    static_cast<double>(rounded[w]) * task.moments[g].meanQuantized[k];
             }
     return lacking;
 }
 
-std::shared_ptr<const ConstantQuantizer> withCodes(const ConstantQuantizer& nearest, const std::vector<std::int32_t>& codes) {
+std::shared_ptr<const ConstantQuantizer> withCodes(const ConstantQuantizer& nearest,
+                                                   const std::vector<std::int32_t>& codes) {
     auto learned = std::make_shared<ConstantQuantizer>(nearest);
     learned->codes.assign(codes.begin(), codes.end());
     std::vector<float> values(codes.size());
     const ChannelWalk walk(nearest.dequantized->dims(), nearest.axis);
-    walk.forEach([&](std::size_t i, std::size_t c) { values[i] = static_cast<float>(codes[i]) * nearest.scales[c]; });
-    learned->vanished = learned->vanished && std::all_of(codes.begin(), codes.end(), [](std::int32_t c) { return c == 0; });
+    walk.forEach(
+        [&](std::size_t i, std::size_t c) { values[i] = static_cast<float>(codes[i]) * nearest.scales[c]; });
+    learned->vanished =
+        learned->vanished && std::all_of(codes.begin(), codes.end(), [](std::int32_t c) { return c == 0; });
     learned->dequantized = Constant::fromFloats(nearest.dequantized->dims(), std::move(values));
     return learned;
 }

@@ -9,8 +9,8 @@ namespace quantloupe {
 
 struct LearnTask {
     const LayerRows& shape;
-    std::span<const float> weight;              ///< the float weight
-    const ConstantQuantizer& nearest;           ///< the weight's scales, and its codes rounded to nearest
+    std::span<const float> weight;     ///< the float weight
+    const ConstantQuantizer& nearest;  ///< the weight's scales, and its codes rounded to nearest
     const std::vector<GroupMoments>& moments;
 };
 
@@ -22,6 +22,7 @@ std::vector<std::int32_t> learnCodes(const LearnTask& task, const RunControl& co
 std::vector<double> biasCorrections(const LearnTask& task, std::span<const float> rounded);
 
 /// Returns `nearest` with other codes.
-std::shared_ptr<const ConstantQuantizer> withCodes(const ConstantQuantizer& nearest, const std::vector<std::int32_t>& codes);
+std::shared_ptr<const ConstantQuantizer> withCodes(const ConstantQuantizer& nearest,
+                                                   const std::vector<std::int32_t>& codes);
 
 }  // namespace quantloupe

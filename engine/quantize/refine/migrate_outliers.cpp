@@ -33,7 +33,8 @@ constexpr std::size_t kToldReasons = 3;
 bool takesFactors(const Graph& graph, NodeId id, TensorId tensor) {
     const Node& node = graph.node(id);
     if (!isOp(node, "MatMul") && !isOp(node, "Gemm")) return false;
-    if (!readsAsData(node, tensor) || !isFloatConstant(graph, node.input(1)) || !layoutOf(graph, id)) return false;
+    if (!readsAsData(node, tensor) || !isFloatConstant(graph, node.input(1)) || !layoutOf(graph, id))
+        return false;
     if (node.attributes.integer("transA", 0) != 0) return false;
     return graph.onlyConsumer(node.input(1)) == id;
 }
@@ -47,8 +48,10 @@ struct Site {
 Site siteOf(const Graph& graph, TensorId tensor) {
     Site site{tensor, {}, !graph.tensor(tensor).graphOutput};
     for (const NodeId reader : graph.tensor(tensor).consumers) {
-        if (takesFactors(graph, reader, tensor)) site.readers.push_back(reader);
-        else if (!isOp(graph.node(reader), "Shape")) site.onlyReaders = false;
+        if (takesFactors(graph, reader, tensor))
+            site.readers.push_back(reader);
+        else if (!isOp(graph.node(reader), "Shape"))
+            site.onlyReaders = false;
     }
     return site;
 }
@@ -58,7 +61,8 @@ Site siteOf(const Graph& graph, TensorId tensor) {
 std::vector<float> channelValues(const Graph& graph, TensorId id, std::size_t channels) {
     if (!isFloatConstant(graph, id)) return {};
     const Constant& constant = *graph.constantOf(id);
-    if (constant.size() == 1 && constant.dims().size() <= 1) return std::vector<float>(channels, constant.floats()[0]);
+    if (constant.size() == 1 && constant.dims().size() <= 1)
+        return std::vector<float>(channels, constant.floats()[0]);
     if (static_cast<std::size_t>(constant.size()) != channels || constant.dims().empty() ||
         static_cast<std::size_t>(constant.dims().back()) != channels)
         return {};
@@ -68,7 +72,11 @@ std::vector<float> channelValues(const Graph& graph, TensorId id, std::size_t ch
 class Migration {
   public:
     Migration(Prepared prepared, const ChannelMaxima& maxima, double strength, Placement placement)
-        : m_prepared(std::move(prepared)), m_graph(m_prepared.graph), m_builder(*m_graph), m_maxima(maxima), m_strength(strength) {
+        : m_prepared(std::move(prepared)),
+          m_graph(m_prepared.graph),
+          m_builder(*m_graph),
+          m_maxima(maxima),
+          m_strength(strength) {
         SkipDecisions none;
         none.reasons.resize(m_prepared.source->nodeCount());
         if (placement == Placement::InputsAndOutputs) m_units = findUnits(m_prepared, none);
@@ -79,12 +87,19 @@ class Migration {
         for (const TensorId tensor : tensors) {
             const Site site = siteOf(*m_graph, tensor);
             if (const std::string reason = migrate(site); !reason.empty())
-                m_left.push_back(fmt::format("'{}' of {}: {}", m_graph->tensor(tensor).name, namesOf(*m_graph, site.readers), reason));
+                m_left.push_back(fmt::format("'{}' of {}: {}", m_graph->tensor(tensor).name,
+                                             namesOf(*m_graph, site.readers), reason));
         }
-        if (tensors.empty()) m_prepared.notices.emplace_back("no outliers to migrate: no Gemm or MatMul has its own constant matrix");
+        if (tensors.empty())
+            m_prepared.notices.emplace_back(
+                "no outliers to migrate: no Gemm or MatMul has its own constant matrix");
         if (!m_left.empty()) tell();
         if (!m_prepared.migrations.empty()) rebuild();
-        m_prepared.version = VersionBuilder().add(m_prepared.version).add(m_prepared.graph->version()).add(m_strength).finish();
+        m_prepared.version = VersionBuilder()
+                                 .add(m_prepared.version)
+                                 .add(m_prepared.graph->version())
+                                 .add(m_strength)
+                                 .finish();
         return std::move(m_prepared);
     }
 
@@ -97,22 +112,26 @@ class Migration {
         std::vector<float> weights(channels, 0.0f);
         for (const NodeId reader : site.readers) {
             const auto layout = layoutOf(*m_graph, reader);
-            const auto ranges = inputRanges(m_graph->constantOf(m_graph->node(reader).input(1))->floats(), *layout);
+            const auto ranges =
+                inputRanges(m_graph->constantOf(m_graph->node(reader).input(1))->floats(), *layout);
             if (ranges.size() != channels) return "its number of channels differs from that of the weight";
-            for (std::size_t c = 0; c < channels; ++c) weights[c] = std::isnan(ranges[c]) ? ranges[c] : std::max(weights[c], ranges[c]);
+            for (std::size_t c = 0; c < channels; ++c)
+                weights[c] = std::isnan(ranges[c]) ? ranges[c] : std::max(weights[c], ranges[c]);
         }
         std::vector<float> factors(channels, 1.0f);
         for (std::size_t c = 0; c < channels; ++c) {
             const double x = static_cast<double>(widths[c]), w = static_cast<double>(weights[c]);
             if (!std::isfinite(x) || !std::isfinite(w)) return "a range is infinite or undefined";
             if (!(x > 0) || !(w > 0)) continue;  // a channel that is always 0 or has no weights
-            factors[c] = static_cast<float>(
-                std::clamp(std::pow(x, m_strength) / std::pow(w, 1 - m_strength), kSmallestFactor, kLargestFactor));
+            factors[c] = static_cast<float>(std::clamp(std::pow(x, m_strength) / std::pow(w, 1 - m_strength),
+                                                       kSmallestFactor, kLargestFactor));
         }
         MigratedInput done;
         NodeId producer = m_graph->tensor(site.tensor).producer;
         if (!site.onlyReaders || !producer.valid() || !divideProducer(producer, factors)) {
-            if (quantizedBefore(site)) return "it is already quantized for its producer or other readers, before a factor could be applied";
+            if (quantizedBefore(site))
+                return "it is already quantized for its producer or other readers, before a factor could be "
+                       "applied";
             divideBefore(site, factors);
             producer = {};
         }
@@ -121,12 +140,14 @@ class Migration {
             done.readers.push_back(m_prepared.sourceOf[reader.index()]);
         }
         const auto [low, high] = std::minmax_element(factors.begin(), factors.end());
-        const std::string note = fmt::format("outliers of its input were migrated into its weight (factors {:.3g} to {:.3g})",
-                                             static_cast<double>(*low), static_cast<double>(*high));
+        const std::string note =
+            fmt::format("outliers of its input were migrated into its weight (factors {:.3g} to {:.3g})",
+                        static_cast<double>(*low), static_cast<double>(*high));
         for (const NodeId reader : done.readers) addNote(reader, note);
         if (producer.valid()) {
             done.producer = m_prepared.sourceOf[producer.index()];
-            addNote(done.producer, fmt::format("divided by the factors of {}", namesOf(*m_prepared.source, done.readers)));
+            addNote(done.producer,
+                    fmt::format("divided by the factors of {}", namesOf(*m_prepared.source, done.readers)));
         }
         done.factors = std::move(factors);
         m_prepared.migrations.push_back(std::move(done));
@@ -157,8 +178,10 @@ class Migration {
                 if (node.output(o).valid()) return false;
             const std::vector<float> scale = channelValues(*m_graph, node.input(1), channels);
             const bool shifted = node.input(2).valid();
-            const std::vector<float> shift = shifted ? channelValues(*m_graph, node.input(2), channels) : std::vector<float>();
-            const bool lastAxis = isFloatConstant(*m_graph, node.input(1)) && m_graph->constantOf(node.input(1))->dims().size() == 1;
+            const std::vector<float> shift =
+                shifted ? channelValues(*m_graph, node.input(2), channels) : std::vector<float>();
+            const bool lastAxis = isFloatConstant(*m_graph, node.input(1)) &&
+                                  m_graph->constantOf(node.input(1))->dims().size() == 1;
             if (scale.empty() || (shifted && shift.empty()) || !lastAxis) return false;
             replaceInput(id, 1, divided(scale, factors));
             if (shifted) replaceInput(id, 2, divided(shift, factors));
@@ -166,12 +189,16 @@ class Migration {
         }
         if (!isOp(node, "Mul")) return false;
         for (const std::size_t i : {std::size_t(0), std::size_t(1)}) {
-            if (m_graph->constantOf(node.input(i)) == nullptr || m_graph->constantOf(node.input(1 - i)) != nullptr) continue;
+            if (m_graph->constantOf(node.input(i)) == nullptr ||
+                m_graph->constantOf(node.input(1 - i)) != nullptr)
+                continue;
             const std::vector<float> values = channelValues(*m_graph, node.input(i), channels);
             const auto& shape = m_graph->tensor(node.input(1 - i)).shape;
             // The other operand must have the channels itself and not get them by broadcasting the constant.
-            const bool fits = shape && !shape->empty() && shape->back().value == static_cast<std::int64_t>(channels);
-            if (values.empty() || !fits || shape->size() < m_graph->constantOf(node.input(i))->dims().size()) return false;
+            const bool fits =
+                shape && !shape->empty() && shape->back().value == static_cast<std::int64_t>(channels);
+            if (values.empty() || !fits || shape->size() < m_graph->constantOf(node.input(i))->dims().size())
+                return false;
             replaceInput(id, i, divided(values, factors));
             return true;
         }
@@ -188,8 +215,8 @@ class Migration {
     void replaceInput(NodeId id, std::size_t input, std::vector<float> values) {
         const std::string name = m_builder.tensorInfo(m_builder.node(id).input(input)).name + "_migrated";
         const auto channels = static_cast<std::int64_t>(values.size());
-        m_builder.node(id).inputs[input] =
-            m_builder.addConstant(m_builder.unusedTensorName(name), Constant::fromFloats({channels}, std::move(values)));
+        m_builder.node(id).inputs[input] = m_builder.addConstant(
+            m_builder.unusedTensorName(name), Constant::fromFloats({channels}, std::move(values)));
     }
 
     void divideBefore(const Site& site, const std::vector<float>& factors) {
@@ -197,7 +224,8 @@ class Migration {
         const std::string base = m_graph->node(site.readers.front()).name + "_migrated";
         const TensorId factor = m_builder.addConstant(
             m_builder.unusedTensorName(base + "_factor"),
-            Constant::fromFloats({static_cast<std::int64_t>(factors.size())}, divided(std::vector<float>(factors.size(), 1.0f), factors)));
+            Constant::fromFloats({static_cast<std::int64_t>(factors.size())},
+                                 divided(std::vector<float>(factors.size(), 1.0f), factors)));
         const TensorId scaled = m_builder.tensor(m_builder.unusedTensorName(base + "_input"));
         m_builder.tensorInfo(scaled).type = read.type;
         m_builder.tensorInfo(scaled).shape = read.shape;
@@ -215,14 +243,17 @@ class Migration {
     void multiplyWeight(NodeId reader, const std::vector<float>& factors) {
         const auto layout = layoutOf(*m_graph, reader);
         const TensorId id = m_graph->node(reader).input(1);
-        std::vector<float> weight(m_graph->constantOf(id)->floats().begin(), m_graph->constantOf(id)->floats().end());
+        std::vector<float> weight(m_graph->constantOf(id)->floats().begin(),
+                                  m_graph->constantOf(id)->floats().end());
         scaleAlong(weight, layout->dims, layout->inputAxis, factors);
         m_builder.setConstant(id, Constant::fromFloats(layout->dims, std::move(weight)));
     }
 
     void tell() {
-        std::string text = fmt::format("outlier migration leaves out {} input{}: ", m_left.size(), m_left.size() == 1 ? "" : "s");
-        for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i) text += (i == 0 ? "" : "; ") + m_left[i];
+        std::string text = fmt::format("outlier migration leaves out {} input{}: ", m_left.size(),
+                                       m_left.size() == 1 ? "" : "s");
+        for (std::size_t i = 0; i < std::min(kToldReasons, m_left.size()); ++i)
+            text += (i == 0 ? "" : "; ") + m_left[i];
         if (m_left.size() > kToldReasons) text += "; and others";
         m_prepared.notices.push_back(std::move(text));
     }
@@ -238,7 +269,8 @@ class Migration {
         }
         // An inserted Mul counts as part of the layer after it.
         for (std::size_t i = 0; i < m_addedFor.size(); ++i)
-            sourceOf[ids.nodes[m_graph->nodeCount() + i].index()] = m_prepared.sourceOf[m_addedFor[i].index()];
+            sourceOf[ids.nodes[m_graph->nodeCount() + i].index()] =
+                m_prepared.sourceOf[m_addedFor[i].index()];
         for (LayerMapping& mapping : m_prepared.layerMappings)
             if (mapping.prepared.valid()) mapping.prepared = ids.nodes[mapping.prepared.index()];
         for (EqualizationJunction& junction : m_prepared.junctions)
@@ -264,11 +296,13 @@ std::vector<TensorId> migratableTensors(const Prepared& prepared) {
     std::vector<TensorId> tensors;
     const Graph& graph = *prepared.graph;
     for (std::size_t t = 0; t < graph.tensorCount(); ++t)
-        if (graph.constantOf(TensorId(t)) == nullptr && !siteOf(graph, TensorId(t)).readers.empty()) tensors.emplace_back(t);
+        if (graph.constantOf(TensorId(t)) == nullptr && !siteOf(graph, TensorId(t)).readers.empty())
+            tensors.emplace_back(t);
     return tensors;
 }
 
-Prepared migrateOutliers(Prepared prepared, const ChannelMaxima& maxima, double strength, Placement placement) {
+Prepared migrateOutliers(Prepared prepared, const ChannelMaxima& maxima, double strength,
+                         Placement placement) {
     return Migration(std::move(prepared), maxima, strength, placement).run();
 }
 

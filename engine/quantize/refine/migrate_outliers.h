@@ -18,8 +18,10 @@ std::vector<TensorId> migratableTensors(const Prepared& prepared);
 /// multiplies the weights of its readers by s. The division is folded into the LayerNormalization or the Mul
 /// by a constant that produces the tensor, if there is one; otherwise a Mul is inserted. A tensor that would
 /// already be quantized before that Mul under `placement` is left unchanged, with a notice. `prepared` must
-/// not have placement identities yet; its graph, transformed, sourceOf, outputStatistics, layerMappings, migrations, notices
-/// and version change. `strength` is above 0 and at most 1. May be called from any thread.
-Prepared migrateOutliers(Prepared prepared, const ChannelMaxima& maxima, double strength, Placement placement);
+/// not have placement identities yet; its graph, transformed, sourceOf, outputStatistics, layerMappings,
+/// migrations, notices and version change. `strength` is above 0 and at most 1. May be called from any
+/// thread.
+Prepared migrateOutliers(Prepared prepared, const ChannelMaxima& maxima, double strength,
+                         Placement placement);
 
 }  // namespace quantloupe

@@ -17,7 +17,8 @@ class LayerRefiner {
     LayerRefiner(const Plan& plan, const RefineOptions& options, const RefineContext& context)
         : m_plan(plan), m_options(options), m_context(context) {
         m_plan.arithmetic = Arithmetic::Simulation;
-        if (options.biasCorrection == BiasCorrection::Analytic) m_told = momentsFromBatchNorms(*plan.prepared);
+        if (options.biasCorrection == BiasCorrection::Analytic)
+            m_told = momentsFromBatchNorms(*plan.prepared);
         if (context.samples != nullptr) m_inputs = context.samples->inputsOf(graph());
     }
 
@@ -26,7 +27,8 @@ class LayerRefiner {
         for (std::size_t u = 0; u < count; ++u) {
             m_context.control.cancel.check();
             const Unit& unit = m_plan.units.units[u];
-            if (unit.quantized && unit.kind == UnitKind::Weighted && m_plan.quantizers[u].weight) refineUnit(u);
+            if (unit.quantized && unit.kind == UnitKind::Weighted && m_plan.quantizers[u].weight)
+                refineUnit(u);
             if (m_context.control.progress) m_context.control.progress(u + 1, count);
         }
         tell("learned rounding", m_unlearned, notices);
@@ -40,17 +42,22 @@ class LayerRefiner {
 
     void refineUnit(std::size_t u) {
         const Unit& unit = m_plan.units.units[u];
-        const std::string noBias = m_options.biasCorrection == BiasCorrection::Off ? "" : whyBiasStays(graph(), unit);
+        const std::string noBias =
+            m_options.biasCorrection == BiasCorrection::Off ? "" : whyBiasStays(graph(), unit);
         const bool corrects = m_options.biasCorrection != BiasCorrection::Off && noBias.empty();
-        if (!noBias.empty()) m_uncorrected.push_back(fmt::format("'{}' {}", graph().node(unit.layer).name, noBias));
+        if (!noBias.empty())
+            m_uncorrected.push_back(fmt::format("'{}' {}", graph().node(unit.layer).name, noBias));
         if (learns() || (corrects && m_options.biasCorrection == BiasCorrection::Empirical))
             use(u, fromSamples(u, corrects));
         if (!corrects || m_options.biasCorrection != BiasCorrection::Analytic) return;
         LayerRefinement told;
         const ChannelMoments& moments = m_told[unit.inputs[0].index()];
-        if (moments.known()) told.bias = biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
+        if (moments.known())
+            told.bias =
+                biasForMeans(graph(), unit, m_plan.quantizers[u].weight->dequantized->floats(), moments.mean);
         if (told.bias.empty())
-            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm", graph().node(unit.layer).name));
+            m_uncorrected.push_back(fmt::format("the input means of '{}' do not follow from any batch norm",
+                                                graph().node(unit.layer).name));
         use(u, told);
     }
 
@@ -59,7 +66,9 @@ class LayerRefiner {
         const TensorId input = unit.inputs[0];
         const ConstantQuantizer& nearest = *m_plan.quantizers[u].weight;
         VersionBuilder own;
-        own.add(graph().constantOf(unit.weight)->version()).add(nearest.dequantized->version()).add(nearest.axis);
+        own.add(graph().constantOf(unit.weight)->version())
+            .add(nearest.dequantized->version())
+            .add(nearest.axis);
         own.add(unit.bias.valid() ? graph().constantOf(unit.bias)->version() : Version{});
         own.add(m_options.rounding).add(corrects ? m_options.biasCorrection : BiasCorrection::Off);
         graph().node(unit.layer).attributes.addTo(own);
@@ -76,7 +85,8 @@ class LayerRefiner {
                                     .finish();
         const auto* known = m_context.cache.byContent.find(content);
         if (known == nullptr) ++m_context.cache.computed;
-        const LayerRefinement found = known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
+        const LayerRefinement found =
+            known != nullptr ? *known : compute(u, corrects, quantized, std::move(exact));
         m_context.cache.byContent.store(content, found);
         m_context.cache.latest.store(scheme, found);
         return found;
@@ -86,12 +96,14 @@ class LayerRefiner {
         const Unit& unit = m_plan.units.units[u];
         const std::string& name = graph().node(unit.layer).name;
         RunControl quiet{m_context.control.workers, m_context.control.cancel, {}};
-        auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)), *m_context.samples, quiet);
+        auto samples = sampleLayer(graph(), unit, m_context.bind(quantized), m_context.bind(std::move(exact)),
+                                   *m_context.samples, quiet);
         LayerRefinement found;
         if (!samples) {
             const std::string why = fmt::format("'{}' is not a Conv, Gemm or MatMul over samples", name);
             if (learns()) m_unlearned.push_back(why);
-            if (corrects && m_options.biasCorrection == BiasCorrection::Empirical) m_uncorrected.push_back(why);
+            if (corrects && m_options.biasCorrection == BiasCorrection::Empirical)
+                m_uncorrected.push_back(why);
             return found;
         }
         // If the bias corrects the means, the codes only have to compensate for deviations from them.
@@ -115,7 +127,8 @@ class LayerRefiner {
     void use(std::size_t u, const LayerRefinement& found) {
         const Unit& unit = m_plan.units.units[u];
         UnitQuantizers& own = m_plan.quantizers[u];
-        if (!found.codes.empty()) m_result.weights[unit.weight] = own.weight = withCodes(*own.weight, found.codes);
+        if (!found.codes.empty())
+            m_result.weights[unit.weight] = own.weight = withCodes(*own.weight, found.codes);
         if (found.bias.empty()) return;
         own.correctedBias = Constant::fromFloats(graph().constantOf(unit.bias)->dims(), found.bias);
         m_result.biases[unit.bias] = own.correctedBias;
@@ -124,10 +137,12 @@ class LayerRefiner {
                 quantizeBias(*own.correctedBias, own.bias->bits, own.inputs[0].scale, own.weight->scales));
     }
 
-    static void tell(const char* what, const std::vector<std::string>& reasons, std::vector<std::string>& notices) {
+    static void tell(const char* what, const std::vector<std::string>& reasons,
+                     std::vector<std::string>& notices) {
         if (reasons.empty()) return;
-        notices.push_back(fmt::format("{} leaves out {} layer{}: {}{}", what, reasons.size(), reasons.size() == 1 ? "" : "s",
-                                      reasons[0], reasons.size() == 1 ? "" : ", and others"));
+        notices.push_back(fmt::format("{} leaves out {} layer{}: {}{}", what, reasons.size(),
+                                      reasons.size() == 1 ? "" : "s", reasons[0],
+                                      reasons.size() == 1 ? "" : ", and others"));
     }
 
     Plan m_plan;  ///< refined as far as the layer before the current one

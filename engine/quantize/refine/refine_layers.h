@@ -10,7 +10,7 @@
 
 #include "base/result_cache.h"
 #include "quantize/plan.h"
-#include "runtime/batch_runner.h"
+#include "runtime/program/batch_runner.h"
 
 namespace quantloupe {
 
@@ -34,7 +34,8 @@ class RefinementCache {
 };
 
 struct RefineContext {
-    const SampleBatches* samples = nullptr;  ///< calibration samples; null if no layer needs any (see needsSamples())
+    /// calibration samples; null if no layer needs any (see needsSamples())
+    const SampleBatches* samples = nullptr;
     /// Binds a program for all samples that resumes from stored activations.
     std::function<BoundProgram(ProgramSpec)> bind;
     /// Returns the version of a tensor of a program.

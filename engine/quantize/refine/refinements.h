@@ -11,8 +11,10 @@
 namespace quantloupe {
 
 struct Refinements {
-    std::unordered_map<TensorId, ConstantPtr> biases;  ///< float biases to quantize instead of those of the graph
-    std::unordered_map<TensorId, std::shared_ptr<const ConstantQuantizer>> weights;  ///< replace the weights rounded to nearest
+    /// float biases to quantize instead of those of the graph
+    std::unordered_map<TensorId, ConstantPtr> biases;
+    /// replace the weights rounded to nearest
+    std::unordered_map<TensorId, std::shared_ptr<const ConstantQuantizer>> weights;
 };
 
 }  // namespace quantloupe

@@ -17,7 +17,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/matrix_product.h"
+#include "runtime/ordered/matrix_product.h"
 #include "runtime/simd.h"
 #include "runtime/vector_math.h"
 
@@ -25,7 +25,7 @@ namespace quantloupe {
 namespace {
 
 constexpr int kSteps = 240;
-constexpr double kFreeSteps = 0.2;       ///< fraction of steps without the penalty
+constexpr double kFreeSteps = 0.2;  ///< fraction of steps without the penalty
 constexpr int kFirstBeta = 20, kLastBeta = 2;
 constexpr float kPenalty = 0.02f, kRate = 0.04f;
 constexpr float kZeta = 1.1f, kGamma = -0.1f;
@@ -38,8 +38,8 @@ struct Variables {
 
 /// Computes h and its slope, and does one step of Adam on V. `gradient` is the normalized gradient of the
 /// cost with respect to q.
-QUANTLOUPE_SIMD void step(const float* gradient, std::size_t count, int beta, float penalty, float correct1, float correct2, float* v,
-                          float* first, float* second, float* h) {
+QUANTLOUPE_SIMD void step(const float* gradient, std::size_t count, int beta, float penalty, float correct1,
+                          float correct2, float* v, float* first, float* second, float* h) {
     for (std::size_t i = 0; i < count; ++i) {
         const float sigmoid = 1.0f / (1.0f + fastExp(-v[i]));
         const float stretched = sigmoid * (kZeta - kGamma) + kGamma;
@@ -74,17 +74,22 @@ void start(std::span<const float> exact, std::span<const float> floors, Variable
 class Solver {
   public:
     explicit Solver(const RoundingProblem& problem)
-        : m_problem(problem), m_columns(problem.columns), m_floors(problem.exact.size()), m_codes(problem.exact.size()) {
+        : m_problem(problem),
+          m_columns(problem.columns),
+          m_floors(problem.exact.size()),
+          m_codes(problem.exact.size()) {
         for (std::size_t i = 0; i < m_floors.size(); ++i) {
             const float lowest = problem.lowest[i / m_columns], highest = problem.highest[i / m_columns];
             m_floors[i] = std::clamp(std::floor(problem.exact[i]), lowest, highest);
-            m_codes[i] = static_cast<std::int32_t>(std::clamp(std::nearbyint(problem.exact[i]), lowest, highest));
+            m_codes[i] =
+                static_cast<std::int32_t>(std::clamp(std::nearbyint(problem.exact[i]), lowest, highest));
         }
     }
 
     std::vector<std::int32_t> solve() {
         double sum = 0;
-        for (std::size_t k = 0; k < m_columns; ++k) sum += static_cast<double>(m_problem.moments[k * m_columns + k]);
+        for (std::size_t k = 0; k < m_columns; ++k)
+            sum += static_cast<double>(m_problem.moments[k * m_columns + k]);
         m_meanMoment = sum / static_cast<double>(m_columns);
         if (!(m_meanMoment > 0) || !std::isfinite(m_meanMoment)) return m_codes;
         if (m_columns <= kFewColumns) {
@@ -97,7 +102,9 @@ class Solver {
     }
 
   private:
-    bool canGoUp(std::size_t i) const { return m_floors[i] < m_problem.highest[i / m_columns] && m_problem.exact[i] > m_floors[i]; }
+    bool canGoUp(std::size_t i) const {
+        return m_floors[i] < m_problem.highest[i / m_columns] && m_problem.exact[i] > m_floors[i];
+    }
 
     /// Returns the gradient 2 (A q - t) of a row with respect to its codes.
     std::vector<double> slopes(std::size_t row) const {
@@ -105,14 +112,16 @@ class Solver {
         for (std::size_t k = 0; k < m_columns; ++k) {
             double sum = -static_cast<double>(m_problem.target[row * m_columns + k]);
             for (std::size_t j = 0; j < m_columns; ++j)
-                sum += static_cast<double>(m_problem.moments[k * m_columns + j]) * m_codes[row * m_columns + j];
+                sum +=
+                    static_cast<double>(m_problem.moments[k * m_columns + j]) * m_codes[row * m_columns + j];
             result[k] = 2 * sum;
         }
         return result;
     }
 
     double change(const std::vector<double>& slope, std::size_t k, int by) const {
-        return by * slope[k] + static_cast<double>(by) * by * static_cast<double>(m_problem.moments[k * m_columns + k]);
+        return by * slope[k] +
+               static_cast<double>(by) * by * static_cast<double>(m_problem.moments[k * m_columns + k]);
     }
 
     void turn(std::vector<double>& slope, std::size_t row, std::size_t k, int by) {
@@ -141,7 +150,8 @@ class Solver {
             turn(slope, row, k, by);
             if (cost < best - 1e-9 * m_meanMoment) {
                 best = cost;
-                std::copy_n(m_codes.begin() + static_cast<std::ptrdiff_t>(row * m_columns), m_columns, found.begin());
+                std::copy_n(m_codes.begin() + static_cast<std::ptrdiff_t>(row * m_columns), m_columns,
+                            found.begin());
             }
         }
         std::copy(found.begin(), found.end(), m_codes.begin() + static_cast<std::ptrdiff_t>(row * m_columns));
@@ -157,8 +167,8 @@ class Solver {
         double correct1 = 1, correct2 = 1;
         for (int t = 0; t < kSteps; ++t) {
             for (std::size_t i = 0; i < count; ++i) values[i] = m_floors[i] + (canGoUp(i) ? x.h[i] : 0.0f);
-            multiply({values.data(), m_columns, false}, {m_problem.moments.data(), m_columns, false}, m_problem.rows, m_columns,
-                     m_columns, gradient.data());
+            multiply({values.data(), m_columns, false}, {m_problem.moments.data(), m_columns, false},
+                     m_problem.rows, m_columns, m_columns, gradient.data());
             for (std::size_t i = 0; i < count; ++i) gradient[i] = (gradient[i] - m_problem.target[i]) * norm;
             const bool free = t < freeSteps;
             const double part = free ? 0 : static_cast<double>(t - freeSteps) / (kSteps - freeSteps);
@@ -166,13 +176,15 @@ class Solver {
             correct1 *= 0.9;
             correct2 *= 0.999;
             step(gradient.data(), count, beta, free ? 0.0f : kPenalty, static_cast<float>(1 / (1 - correct1)),
-                 static_cast<float>(1 / (1 - correct2)), x.v.data(), x.first.data(), x.second.data(), x.h.data());
+                 static_cast<float>(1 / (1 - correct2)), x.v.data(), x.first.data(), x.second.data(),
+                 x.h.data());
         }
         std::vector<std::int32_t> learned(m_columns);
         for (std::size_t row = 0; row < m_problem.rows; ++row) {
             const std::size_t at = row * m_columns;
             for (std::size_t k = 0; k < m_columns; ++k)
-                learned[k] = static_cast<std::int32_t>(m_floors[at + k]) + (canGoUp(at + k) && x.h[at + k] >= 0.5f ? 1 : 0);
+                learned[k] = static_cast<std::int32_t>(m_floors[at + k]) +
+                             (canGoUp(at + k) && x.h[at + k] >= 0.5f ? 1 : 0);
             const std::span<const std::int32_t> nearest(m_codes.data() + at, m_columns);
             if (roundingCost(m_problem, row, learned) < roundingCost(m_problem, row, nearest))
                 std::copy(learned.begin(), learned.end(), m_codes.begin() + static_cast<std::ptrdiff_t>(at));

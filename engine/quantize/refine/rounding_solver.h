@@ -14,9 +14,9 @@ namespace quantloupe {
 /// t is the linear term that follows from the exact output, in codes.
 struct RoundingProblem {
     std::size_t rows = 0, columns = 0;
-    std::span<const float> moments;  ///< A, [columns, columns], symmetric
-    std::span<const float> exact;    ///< weight / scale, [rows, columns]
-    std::span<const float> target;   ///< t, [rows, columns]
+    std::span<const float> moments;          ///< A, [columns, columns], symmetric
+    std::span<const float> exact;            ///< weight / scale, [rows, columns]
+    std::span<const float> target;           ///< t, [rows, columns]
     std::span<const float> lowest, highest;  ///< lowest and highest code, one per row
 };
 

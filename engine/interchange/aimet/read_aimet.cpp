@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports AIMET's encodings in any of the three formats: bit widths, symmetry, granularity, and the layers
+// without an entry, which stay in float. A configuration contains no scales: calibration finds them again,
+// which the import reports.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "config/near_names.h"
+#include "config/object_reader.h"
+#include "config/skip_rules.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+#include "quantize/units.h"
+
+namespace quantloupe {
+namespace {
+
+struct Entry {
+    int bits = 8;
+    bool symmetric = false, perChannel = false, isSigned = true;
+};
+
+/// Returns the most frequent value.
+template <typename Value>
+Value mostCommon(const std::map<Value, std::size_t>& counts, Value otherwise) {
+    std::size_t most = 0;
+    for (const auto& [value, count] : counts)
+        if (count > most) {
+            most = count;
+            otherwise = value;
+        }
+    return otherwise;
+}
+
+class Reader {
+  public:
+    explicit Reader(const ImportSource& source) : m_source(source), m_json(parseStrictJson(source.text)) {
+        m_result.config = source.start;
+    }
+
+    ImportResult read() {
+        if (!m_json.is_object() || !m_json.contains("version") || !m_json["version"].is_string())
+            failInput("the key version is missing: expected AIMET's encodings ('0.6.1', '1.0.0' or '2.0.0')");
+        const std::string version = m_json["version"].get<std::string>();
+        if (version == "0.6.1" || version == "0.5.1")
+            readOld();
+        else if (version == "1.0.0")
+            readCurrent();
+        else if (version == "2.0.0")
+            readFlat();
+        else
+            failInput("version: '{}' is not a supported AIMET format; available: 0.6.1, 1.0.0, 2.0.0",
+                      version);
+        schemes();
+        skips();
+        m_result.left.emplace_back(
+            "scales are not imported: a configuration contains the calibration method, and calibration finds "
+            "them again");
+        return std::move(m_result);
+    }
+
+  private:
+    int bits(const Json& object, const char* key, const std::string& path) {
+        if (!object.contains(key) || !object[key].is_number_integer() || object[key].get<int>() < 2 ||
+            object[key].get<int>() > 32)
+            failInput("{}.{}: must be a whole number from 2 to 32", path, key);
+        return object[key].get<int>();
+    }
+
+    const Json& section(const char* key, Json::value_t type, const char* wanted) {
+        if (!m_json.contains(key)) failInput("the key {} is missing", key);
+        if (m_json[key].type() != type)
+            failInput("{}: must be {}, not {}", key, wanted, describeValue(m_json[key]));
+        return m_json[key];
+    }
+
+    static bool isTrue(const Json& value) {
+        return (value.is_boolean() && value.get<bool>()) ||
+               (value.is_string() && value.get<std::string>() == "True");
+    }
+
+    void readOld() {
+        for (const bool parameter : {false, true}) {
+            const char* key = parameter ? "param_encodings" : "activation_encodings";
+            for (const auto& item : section(key, Json::value_t::object, "an object of tensors").items()) {
+                const std::string path = fmt::format("{}['{}']", key, item.key());
+                if (!item.value().is_array() || item.value().empty() || !item.value()[0].is_object())
+                    failInput("{}: must be a list of encodings", path);
+                const Json& first = item.value()[0];
+                if (first.contains("dtype") && first["dtype"] == "float") continue;
+                Entry entry;
+                entry.bits = bits(first, "bitwidth", path);
+                entry.symmetric = first.contains("is_symmetric") && isTrue(first["is_symmetric"]);
+                entry.perChannel = item.value().size() > 1;
+                add(parameter, item.key(), entry);
+            }
+        }
+    }
+
+    std::string nameOf(const Json& object, const std::string& path) {
+        if (!object.is_object()) failInput("{}: must be an object, not {}", path, describeValue(object));
+        if (!object.contains("name") || !object["name"].is_string())
+            failInput("{}.name: is missing or not a string", path);
+        return object["name"].get<std::string>();
+    }
+
+    void readCurrent() {
+        for (const bool parameter : {false, true}) {
+            const char* key = parameter ? "param_encodings" : "activation_encodings";
+            const Json& list = section(key, Json::value_t::array, "a list of encodings");
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                const std::string path = fmt::format("{}[{}]", key, i);
+                const std::string name = nameOf(list[i], path);
+                if (list[i].contains("dtype") && list[i]["dtype"] == "FLOAT") continue;
+                Entry entry;
+                entry.bits = bits(list[i], "bw", path);
+                entry.symmetric = list[i].contains("is_sym") && isTrue(list[i]["is_sym"]);
+                const std::string kind = list[i].contains("enc_type") && list[i]["enc_type"].is_string()
+                                             ? list[i]["enc_type"].get<std::string>()
+                                             : std::string("PER_TENSOR");
+                if (kind != "PER_TENSOR" && kind != "PER_CHANNEL")
+                    m_result.left.push_back(fmt::format(
+                        "{}: {} has no counterpart here; '{}' is imported as per channel", path, kind, name));
+                entry.perChannel = kind != "PER_TENSOR";
+                add(parameter, name, entry);
+            }
+        }
+    }
+
+    void readFlat() {
+        const Json& list = section("encodings", Json::value_t::array, "a list of encodings");
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::string path = fmt::format("encodings[{}]", i);
+            const std::string name = nameOf(list[i], path);
+            if (!list[i].contains("output_dtype") || !list[i]["output_dtype"].is_string())
+                failInput("{}.output_dtype: is missing or not a string", path);
+            const std::string type = list[i]["output_dtype"].get<std::string>();
+            Entry entry;
+            entry.isSigned = !type.starts_with('u');
+            const std::string digits =
+                type.substr(entry.isSigned ? 3 : std::min<std::size_t>(4, type.size()));
+            if (!type.starts_with(entry.isSigned ? "int" : "uint") || digits.empty() || digits.size() > 2 ||
+                !std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+                m_result.left.push_back(fmt::format(
+                    "{}.output_dtype: '{}' is not an integer type; '{}' stays in float", path, type, name));
+                continue;
+            }
+            entry.bits = std::stoi(digits);
+            entry.perChannel = list[i].contains("y_scale") && list[i]["y_scale"].is_array();
+            entry.symmetric = entry.isSigned && !list[i].contains("y_zero_point");
+            const auto id = m_source.graph->findTensor(name);
+            const Constant* constant = id ? m_source.graph->constantOf(*id) : nullptr;
+            // The bounds of a Clip are scalar constants, which AIMET lists with the activations.
+            const bool parameter = id ? constant != nullptr && !constant->dims().empty() : entry.isSigned;
+            if (entry.bits == 32) continue;  // a bias
+            add(parameter, name, entry);
+        }
+    }
+
+    void add(bool parameter, const std::string& name, const Entry& entry) {
+        auto& target = parameter ? m_parameters : m_activations;
+        if (!target.emplace(name, entry).second)
+            failInput("the tensor '{}' has two encodings; remove one", name);
+    }
+
+    /// Sets the network's schemes to the most frequent ones.
+    void schemes() {
+        auto& q = m_result.config.quantization;
+        std::map<int, std::size_t> weightBits, activationBits;
+        std::map<bool, std::size_t> channels, symmetricWeights, symmetricActivations;
+        for (const auto& [name, e] : m_parameters) {
+            ++weightBits[e.bits];
+            ++channels[e.perChannel];
+            ++symmetricWeights[e.symmetric];
+        }
+        for (const auto& [name, e] : m_activations) {
+            ++activationBits[e.bits];
+            ++symmetricActivations[e.symmetric];
+        }
+        q.weight.bits = std::min(16, mostCommon(weightBits, q.weight.bits));
+        q.weight.perChannel = mostCommon(channels, q.weight.perChannel);
+        q.weight.symmetric = mostCommon(symmetricWeights, q.weight.symmetric);
+        q.weight.isSigned = true;
+        q.weight.restricted = false;
+        q.weight.powerOfTwo = false;
+        q.activation.bits = std::min(16, mostCommon(activationBits, q.activation.bits));
+        q.activation.symmetric = mostCommon(symmetricActivations, q.activation.symmetric);
+        q.activation.isSigned = q.activation.symmetric;
+        q.activation.powerOfTwo = false;
+        m_result.taken.push_back(fmt::format("weights: {} bits, {}", q.weight.bits,
+                                             q.weight.perChannel ? "per channel" : "per tensor"));
+        m_result.taken.push_back(fmt::format("activations: {} bits, {}", q.activation.bits,
+                                             q.activation.symmetric ? "symmetric" : "affine"));
+        q.biasBits = kFloatBias;
+        q.rounding = TieRounding::Aimet;
+    }
+
+    void skips() {
+        auto& config = m_result.config;
+        forgetSkips(config);
+        const Prepared prepared = prepare(m_source.graph, config.transforms);
+        const Graph& graph = *prepared.graph;
+        const UnitList units = findUnits(prepared, resolveSkips(*m_source.graph, config));
+        std::vector<std::string> floating;
+        for (const Unit& unit : units.units) {
+            if (!unit.quantized) continue;
+            const std::string& layer = m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).name;
+            const auto entryOf = [&](TensorId tensor,
+                                     const std::map<std::string, Entry>& entries) -> const Entry* {
+                const auto found = entries.find(graph.tensor(tensor).name);
+                return found == entries.end() ? nullptr : &found->second;
+            };
+            const Entry* output = entryOf(unit.output, m_activations);
+            if (unit.kind == UnitKind::Weighted) {
+                const Entry* weight = entryOf(unit.weight, m_parameters);
+                // A weight with a folded batch norm has a new name here; AIMET keeps the old one.
+                const TensorId before =
+                    m_source.graph->node(prepared.sourceOf.at(unit.layer.index())).input(1);
+                if (weight == nullptr && before.valid())
+                    if (const auto found = m_parameters.find(m_source.graph->tensor(before).name);
+                        found != m_parameters.end())
+                        weight = &found->second;
+                if (weight == nullptr) {
+                    floating.push_back(layer);
+                    continue;
+                }
+                own(layer, *weight);
+            } else if (unit.kind == UnitKind::Arithmetic) {
+                const bool inputs = std::all_of(unit.inputs.begin(), unit.inputs.end(), [&](TensorId input) {
+                    return entryOf(input, m_activations) != nullptr;
+                });
+                if (output == nullptr && !inputs) floating.push_back(layer);
+            }
+            if (output != nullptr && std::min(16, output->bits) != config.quantization.activation.bits)
+                config.layers[layer].activationBits = std::min(16, output->bits);
+        }
+        takeSkips(floating, m_result);
+        unknownTensors(graph);
+    }
+
+    void own(const std::string& layer, const Entry& weight) {
+        auto& config = m_result.config;
+        if (std::min(16, weight.bits) != config.quantization.weight.bits)
+            config.layers[layer].weightBits = std::min(16, weight.bits);
+        if (weight.perChannel != config.quantization.weight.perChannel)
+            config.layers[layer].weightPerChannel = weight.perChannel;
+        if (weight.symmetric != config.quantization.weight.symmetric)
+            config.layers[layer].weightSymmetric = weight.symmetric;
+    }
+
+    void unknownTensors(const Graph& prepared) {
+        std::vector<std::string> unknown;
+        for (const auto* entries : {&m_activations, &m_parameters})
+            for (const auto& [name, e] : *entries)
+                if (!prepared.findTensor(name) && !m_source.graph->findTensor(name)) unknown.push_back(name);
+        if (unknown.size() == m_activations.size() + m_parameters.size())
+            failInput("none of its {} tensors is in the model: these are the encodings of another model",
+                      unknown.size());
+        if (!unknown.empty())
+            m_result.left.push_back(fmt::format("the model does not have {}: {}",
+                                                unknown.size() == 1 ? "this tensor" : "these tensors",
+                                                shortList(unknown)));
+    }
+
+    const ImportSource& m_source;
+    Json m_json;
+    std::map<std::string, Entry> m_activations, m_parameters;
+    ImportResult m_result;
+};
+
+}  // namespace
+
+ImportResult readAimet(const ImportSource& source) { return Reader(source).read(); }
+
+}  // namespace quantloupe

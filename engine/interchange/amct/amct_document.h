@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Parses AMCT's config.json and applies the same checks as AMCT.
+//
+// Errors name the key and the layer. Two of AMCT's errors are collected for review instead, because node
+// names change when a model is exported again: entries for layers that the model does not have, and for
+// layers that AMCT cannot quantize.
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+struct AmctActivation {
+    int bits = 8;
+    bool hfmg = false;
+    std::optional<bool> asymmetric;
+    double maxPercentile = 0.999999, minPercentile = 0.999999, searchStep = 0.01;
+    std::array<double, 2> searchRange = {0.7, 1.3};
+    int numOfBins = 4096;
+    bool operator==(const AmctActivation&) const = default;
+};
+
+enum class AmctWeightAlgorithm { Arq, Ada, Nuq };
+
+struct AmctWeight {
+    int bits = 8;
+    AmctWeightAlgorithm algorithm = AmctWeightAlgorithm::Arq;
+    bool channelWise = false;
+    bool operator==(const AmctWeight&) const = default;
+};
+
+struct AmctEntry {
+    NodeId node;
+    bool enabled = false;
+    bool enableGiven = true;                            ///< quant_enable was given
+    bool migrates = false;                              ///< dmq_balancer_param was given
+    bool activationGiven = false, weightGiven = false;  ///< the parameter objects were given
+    AmctActivation activation;
+    AmctWeight weight;
+};
+
+struct AmctDocument {
+    int batches = 1;
+    bool activationOffset = true, fusion = true;
+    std::vector<std::string> skipFusion;
+    std::map<std::string, AmctEntry> layers;
+    /// messages about entries without a counterpart here or without a layer in the model
+    std::vector<std::string> left;
+};
+
+/// True for AMCT's global keys, which no layer can have as its name.
+bool isAmctKey(std::string_view name);
+
+/// Throws Error for everything that AMCT rejects; docs/exports.md has the list.
+AmctDocument parseAmct(const Graph& graph, std::string_view text);
+
+}  // namespace quantloupe

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// CLIKA's layer names: the type in lower case, with an index from the second layer of the type on ("conv",
+// "conv_1", "linear_5"), in the order of the file.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+class ClikaNames {
+  public:
+    explicit ClikaNames(const Graph& graph);
+    const std::string& of(NodeId node) const { return m_names[node.index()]; }
+    /// Finds a layer by its ONNX name or else by its CLIKA name.
+    std::optional<NodeId> find(const std::string& name) const;
+    /// Returns ONNX and CLIKA names similar to a mistyped one.
+    std::vector<std::string> near(const std::string& name) const;
+
+  private:
+    const Graph& m_graph;
+    std::vector<std::string> m_names;
+    std::map<std::string, NodeId> m_byName;
+};
+
+/// CLIKA's "parsing layers" list as a table: number, CLIKA name, operator and ONNX name of every node, in the
+/// order of the file.
+std::string clikaLayerTable(const Graph& graph);
+
+}  // namespace quantloupe

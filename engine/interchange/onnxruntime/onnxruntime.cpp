@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime: a script with quantize_static, and the float model that it quantizes.
+//
+// The script quantizes the transformed model, not the source model: batch norms are already folded and layers
+// equalized, ONNX Runtime's pre-processing does not rename any node, and every name in nodes_to_exclude
+// exists (the script checks this first). Ranges come from ONNX Runtime's own calibration if it has the
+// method, otherwise TensorQuantOverrides contains the scales found here. Weights with a scheme that ONNX
+// Runtime does not have always get their scales, because these need no data.
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "interchange/float_nodes.h"
+#include "interchange/text/python_text.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+#include "quantize/plan.h"
+
+namespace quantloupe {
+namespace {
+
+/// Operators that quantize_static quantizes without op_types_to_quantize (onnxruntime 1.17 to 1.31).
+const std::vector<std::string_view> kOperators = {"Add",
+                                                  "ArgMax",
+                                                  "AveragePool",
+                                                  "BatchNormalization",
+                                                  "Clip",
+                                                  "Concat",
+                                                  "Conv",
+                                                  "ConvTranspose",
+                                                  "CumSum",
+                                                  "Flatten",
+                                                  "Gather",
+                                                  "GatherElements",
+                                                  "Gemm",
+                                                  "GlobalAveragePool",
+                                                  "InstanceNormalization",
+                                                  "LayerNormalization",
+                                                  "LeakyRelu",
+                                                  "MatMul",
+                                                  "MaxPool",
+                                                  "Mul",
+                                                  "Pad",
+                                                  "Relu",
+                                                  "Reshape",
+                                                  "Resize",
+                                                  "Sigmoid",
+                                                  "Slice",
+                                                  "Softmax",
+                                                  "Split",
+                                                  "Squeeze",
+                                                  "TopK",
+                                                  "Transpose",
+                                                  "Unsqueeze",
+                                                  "Where"};
+
+struct Method {
+    std::string name;                  ///< of CalibrationMethod
+    std::vector<std::string> options;  ///< of extra_options
+    bool exact = true;                 ///< ONNX Runtime calibrates exactly as the preview does
+};
+
+Method methodFor(const CalibrationOptions& calibration) {
+    const CalibrationParameters& p = calibration.parameters;
+    switch (calibration.method) {
+        case CalibrationMethod::MinMax:
+            return {"MinMax", {}, true};
+        case CalibrationMethod::Percentile:
+            return {
+                "Percentile",
+                {fmt::format("\"CalibPercentile\": {}", pythonFloat(100 * p.percentile.value_or(0.99999)))},
+                p.bins.value_or(2048) == 2048};
+        case CalibrationMethod::Entropy:
+            return {"Entropy", {}, p.bins.value_or(128) == 128 && p.quantizedBins.value_or(128) == 128};
+        case CalibrationMethod::MovingAverage:
+            return {"MinMax", {"\"CalibMovingAverage\": True"}, p.averagingConstant.value_or(0.01) == 0};
+        default:
+            return {"MinMax", {}, false};
+    }
+}
+
+std::string activationType(const ActivationScheme& scheme) {
+    const int bits = scheme.bits == 4 || scheme.bits == 16 ? scheme.bits : 8;
+    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U", bits);
+}
+
+/// Returns the smallest named type that can store the codes.
+std::string weightType(const WeightScheme& scheme) {
+    return fmt::format("QuantType.Q{}Int{}", scheme.isSigned ? "" : "U",
+                       scheme.bits <= 4   ? 4
+                       : scheme.bits <= 8 ? 8
+                                          : 16);
+}
+
+/// True for schemes for which ONNX Runtime computes the same scales itself.
+bool isOwnScheme(const WeightScheme& scheme) {
+    return scheme.bits == 8 && scheme.restricted && scheme.isSigned && scheme.symmetric &&
+           !scheme.powerOfTwo && scheme.method == WeightMethod::MinMax;
+}
+
+bool isOwnWidth(int bits) { return bits == 4 || bits == 8 || bits == 16; }
+
+class ScriptWriter {
+  public:
+    explicit ScriptWriter(const ExportSource& source)
+        : m_source(source), m_config(source.config), m_method(methodFor(source.config.calibration)) {
+        findLayers();
+    }
+
+    ExportResult write() {
+        m_result.notices = ruleNotices(m_source, "ONNX Runtime");
+        for (std::string& text : previewNotices(m_source, "ONNX Runtime"))
+            m_result.notices.push_back(std::move(text));
+        const std::vector<FloatNode> nodes = floatNodes(m_source);
+        m_excluded = namesOf(nodes, kOperators);
+        collectWeights();
+        collectActivations();
+        noteScheme();
+        for (std::string& text : unknownOperatorNotices(m_source, "ONNX Runtime", kOperators))
+            m_result.notices.push_back(std::move(text));
+        const std::string ending = ".float.onnx";
+        m_result.files.push_back({"", script(m_source.output.stem().string() + ending), nullptr, true});
+        m_result.files.push_back({ending, "", m_source.prepared->transformed, false});
+        return std::move(m_result);
+    }
+
+  private:
+    const LayerSettings* settingsOf(const std::string& layer) const {
+        const auto found = m_config.layers.find(layer);
+        return found == m_config.layers.end() ? nullptr : &found->second;
+    }
+
+    void findLayers() {
+        for (const LayerResult& layer : m_source.layers)
+            if (layer.state == LayerState::Quantized) m_quantized.insert(layer.name);
+        m_units = findUnits(*m_source.prepared, resolveSkips(*m_source.prepared->source, m_config));
+    }
+
+    const std::string& layerOf(const Unit& unit) const {
+        return m_source.prepared->source->node(m_source.prepared->sourceOf.at(unit.layer.index())).name;
+    }
+
+    void collectWeights() {
+        const WeightScheme& common = m_config.quantization.weight;
+        std::set<std::string> done;
+        QuantizerCache cache;
+        for (const Unit& unit : m_units.units) {
+            if (!unit.quantized || !unit.weight.valid()) continue;
+            const WeightScheme scheme = weightSchemeOf(m_config, settingsOf(layerOf(unit)),
+                                                       m_source.prepared->graph->node(unit.layer));
+            if (isOwnScheme(scheme) && scheme.perChannel == common.perChannel) continue;
+            const std::string& tensor = m_source.prepared->graph->tensor(unit.weight).name;
+            if (!done.insert(tensor).second) continue;
+            const auto quantizer = quantizedWeight(*m_source.prepared, unit, m_config, cache);
+            const std::string type = weightType(scheme);
+            const std::string& name = pythonString(tensor);
+            if (quantizer->axis < 0)
+                m_overrides.push_back(fmt::format(
+                    "{}: tensor({}, {}, {})", name, type,
+                    pythonFloats(quantizer->scales).substr(1, pythonFloats(quantizer->scales).size() - 2),
+                    quantizer->zeroPoints.at(0)));
+            else
+                m_overrides.push_back(fmt::format("{}: channels({}, {}, {}, [{}])", name, type,
+                                                  quantizer->axis, pythonFloats(quantizer->scales),
+                                                  fmt::join(quantizer->zeroPoints, ", ")));
+            if (scheme.bits != 4 && scheme.bits != 8 && scheme.bits != 16)
+                m_oddWeights.push_back(layerOf(unit));
+        }
+    }
+
+    /// Returns whether ONNX Runtime's own calibration gives a tensor with these settings the same range as
+    /// the preview.
+    bool ownActivation(const LayerSettings* settings) const {
+        const TensorCalibration mine = tensorCalibrationOf(m_config, settings);
+        const TensorCalibration common = tensorCalibrationOf(m_config, nullptr);
+        return m_method.exact && mine.method == common.method && mine.parameters == common.parameters &&
+               mine.scheme == common.scheme && !mine.scheme.powerOfTwo;
+    }
+
+    void collectActivations() {
+        const std::vector<std::size_t> owners = scaleOwners(m_units);
+        std::map<TensorId, const LayerSettings*> makers;  // settings of the layers that produce the tensors
+        for (std::size_t u = 0; u < m_units.units.size(); ++u)
+            makers[m_units.units[u].output] = settingsOf(layerOf(m_units.units[owners[u]]));
+        std::set<TensorId> tensors;
+        for (const Unit& unit : m_units.units) {
+            if (!unit.quantized) continue;
+            tensors.insert(unit.inputs.begin(), unit.inputs.end());
+            tensors.insert(unit.output);
+        }
+        for (const TensorId tensor : tensors) {
+            const auto maker = makers.find(tensor);
+            const LayerSettings* settings = maker == makers.end() ? nullptr : maker->second;
+            if (ownActivation(settings)) continue;
+            addActivation(tensor, tensorCalibrationOf(m_config, settings).scheme);
+        }
+    }
+
+    void addActivation(TensorId tensor, const ActivationScheme& scheme) {
+        const std::string& name = m_source.prepared->graph->tensor(tensor).name;
+        if (!isOwnWidth(scheme.bits)) {
+            m_oddActivations.push_back(name);
+            return;
+        }
+        if (!m_source.plan) {
+            ++m_uncalibrated;
+            if (scheme == m_config.quantization.activation) return;
+            m_overrides.push_back(fmt::format("{}: [{{\"quant_type\": {}, \"symmetric\": {}}}]",
+                                              pythonString(name), activationType(scheme),
+                                              pythonBool(scheme.symmetric)));
+            return;
+        }
+        const auto found = m_source.plan->tensors.find(tensor);
+        if (found == m_source.plan->tensors.end()) return;
+        const TensorQuantizer& q = found->second;
+        const std::string scale = pythonFloats({q.scale});
+        m_overrides.push_back(fmt::format("{}: tensor({}, {}, {})", pythonString(name),
+                                          activationType(scheme), scale.substr(1, scale.size() - 2),
+                                          q.zeroPoint));
+    }
+
+    void noteScheme() {
+        auto& notices = m_result.notices;
+        const QuantizationOptions& q = m_config.quantization;
+        if (!m_oddWeights.empty())
+            notices.push_back(fmt::format(
+                "ONNX Runtime's weights have 4, 8 or 16 bits: other widths are stored in the next "
+                "larger type with the scale of their own width: {}",
+                shortList(m_oddWeights)));
+        if (!isOwnWidth(q.activation.bits))
+            notices.push_back(fmt::format("ONNX Runtime's activations have 4, 8 or 16 bits: {} become 8",
+                                          q.activation.bits));
+        else if (!m_oddActivations.empty())
+            notices.push_back("ONNX Runtime's activations have 4, 8 or 16 bits: other widths become " +
+                              std::to_string(q.activation.bits));
+        if (m_uncalibrated > 0)
+            notices.push_back(
+                fmt::format("ONNX Runtime does not have this calibration method: {} will have other scales "
+                            "than the preview; "
+                            "provide calibration data to export the scales found here",
+                            counted(m_uncalibrated, "tensor")));
+        if (q.activation.symmetric)
+            notices.push_back(
+                "with symmetric activations ONNX Runtime also quantizes between a layer and the Relu or Clip "
+                "after it, "
+                "unlike the preview");
+        if (q.biasBits != 32 && q.biasBits != kFloatBias)
+            notices.push_back(fmt::format("ONNX Runtime's biases have 32 bits, not {}", q.biasBits));
+        const auto changes = otherTransforms(m_config);
+        if (!changes.empty())
+            notices.push_back(
+                fmt::format("ONNX Runtime has no {}: the exported float model already includes it",
+                            fmt::join(changes, ", no ")));
+    }
+
+    std::string script(const std::string& model) const {
+        const QuantizationOptions& q = m_config.quantization;
+        std::vector<std::string> options = m_method.options;
+        if (q.activation.symmetric) options.push_back("\"ActivationSymmetric\": True");
+        if (q.biasBits == kFloatBias) options.push_back("\"QuantizeBias\": False");
+        if (!m_overrides.empty()) options.push_back("\"TensorQuantOverrides\": TENSOR_QUANT_OVERRIDES");
+        std::string text =
+            fmt::format(R"(#!/usr/bin/env python3
+"""Quantizes {0} with ONNX Runtime as tuned in Quantloupe.
+
+Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
+DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs onnxruntime 1.17 or newer, onnx, numpy, and
+Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+{2}
+# Layers that stay in float.
+NODES_TO_EXCLUDE = {3}
+)",
+                        m_source.model.filename().string(), m_source.output.filename().string(),
+                        pythonPlaces(m_source, model), pythonNames(m_excluded));
+        if (!m_overrides.empty()) text += overrides();
+        text += "\n" + pythonReader(m_source);
+        text += fmt::format(R"(
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
+    arguments = parser.parse_args()
+
+    names = {{node.name for node in onnx.load(MODEL, load_external_data=False).graph.node}}
+    missing = [name for name in NODES_TO_EXCLUDE if name not in names]
+    if missing:
+        sys.exit(f"{{MODEL}} has no nodes of these names: {{missing}}; it is not the model that was exported with this script")
+    quantize_static(
+        MODEL, arguments.output, Reader(MODEL, arguments.data, SAMPLES),
+        quant_format=QuantFormat.QDQ, calibrate_method=CalibrationMethod.{1},
+        activation_type={2}, weight_type={3}, per_channel={4},
+        nodes_to_exclude=NODES_TO_EXCLUDE,
+        extra_options={{{5}}})
+    print(f"{{arguments.output}}: {{len(NODES_TO_EXCLUDE)}} nodes excluded")
+
+
+if __name__ == "__main__":
+    main()
+)",
+                            pythonString(m_source.output.stem().string() + ".quantized.onnx"), m_method.name,
+                            activationType(q.activation), commonWeightType(), pythonBool(q.weight.perChannel),
+                            fmt::join(options, ", "));
+        return text;
+    }
+
+    /// Other widths are set per tensor in the overrides.
+    std::string commonWeightType() const {
+        return m_config.quantization.weight.isSigned ? "QuantType.QInt8" : "QuantType.QUInt8";
+    }
+
+    std::string overrides() const {
+        std::string text = R"(
+
+def tensor(quant_type, scale, zero_point):
+    return [{"quant_type": quant_type, "scale": np.array(scale, np.float32), "zero_point": np.array(zero_point)}]
+
+
+def channels(quant_type, axis, scales, zero_points):
+    return [{**tensor(quant_type, scale, zero_point)[0], "axis": axis} for scale, zero_point in zip(scales, zero_points)]
+
+
+# Scales found in Quantloupe, where ONNX Runtime would find different ones.
+TENSOR_QUANT_OVERRIDES = {
+)";
+        for (const std::string& one : m_overrides) text += "    " + one + ",\n";
+        return text + "}\n";
+    }
+
+    const ExportSource& m_source;
+    const QuantizationConfig& m_config;
+    Method m_method;
+    UnitList m_units;
+    std::set<std::string> m_quantized;
+    std::vector<std::string> m_excluded, m_overrides, m_oddWeights, m_oddActivations;
+    std::size_t m_uncalibrated = 0;
+    ExportResult m_result;
+};
+
+}  // namespace
+
+ExportResult writeOnnxRuntime(const ExportSource& source) { return ScriptWriter(source).write(); }
+
+}  // namespace quantloupe

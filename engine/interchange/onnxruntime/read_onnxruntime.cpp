@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Imports nodes_to_exclude, types, symmetry and calibration method from a script with quantize_static. The
+// script is not executed.
+
+#include "base/error.h"
+#include "interchange/text/python_source.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+namespace {
+
+using Kind = PythonValue::Kind;
+
+class ScriptReader {
+  public:
+    explicit ScriptReader(const ImportSource& source) : m_source(source), m_script(parsePython(source.text)) {
+        m_result.config = source.start;
+    }
+
+    ImportResult read() {
+        const PythonValue* excluded = m_script.find("nodes_to_exclude");
+        if (excluded == nullptr && m_script.find("activation_type") == nullptr &&
+            m_script.find("weight_type") == nullptr)
+            failInput(
+                "no call of quantize_static and no list nodes_to_exclude: expected a Python script for ONNX "
+                "Runtime's quantizer");
+        forgetSkips(m_result.config);
+        if (excluded != nullptr && excluded->kind != Kind::None) {
+            if (!excluded->isTexts())
+                failInput("line {}: nodes_to_exclude must be a list of node names, not {}", excluded->line,
+                          kindName(excluded->kind));
+            takeSkips(knownLayers(*m_source.graph, excluded->texts(), m_result.left), m_result);
+        }
+        types();
+        calibration();
+        options();
+        for (const char* key : {"nodes_to_quantize", "op_types_to_quantize", "reduce_range"}) {
+            const PythonValue* value = m_script.find(key);
+            const bool neutral = value == nullptr || value->kind == Kind::None ||
+                                 (value->kind == Kind::List && value->items.empty()) ||
+                                 (value->kind == Kind::Bool && !value->truth);
+            if (!neutral)
+                m_result.left.push_back(fmt::format("line {}: {} has no counterpart here", value->line, key));
+        }
+        return std::move(m_result);
+    }
+
+  private:
+    void types() {
+        auto& q = m_result.config.quantization;
+        q.operators = OperatorSet::OnnxRuntime;
+        const auto type = [&](const char* key, bool& isSigned, int& bits) {
+            const PythonValue* value = m_script.find(key);
+            if (value == nullptr) return;
+            const std::size_t dot = value->text.rfind('.');
+            const std::string name = dot == std::string::npos ? value->text : value->text.substr(dot + 1);
+            for (const bool with : {true, false})
+                for (const int width : {4, 8, 16})
+                    if (value->kind == Kind::Name &&
+                        name == fmt::format("Q{}Int{}", with ? "" : "U", width)) {
+                        isSigned = with;
+                        bits = width;
+                        m_result.taken.push_back(fmt::format("{}: {}", key, name));
+                        return;
+                    }
+            m_result.left.push_back(fmt::format(
+                "line {}: {} is not one of QuantType.QInt4, QUInt4, QInt8, QUInt8, QInt16, QUInt16",
+                value->line, key));
+        };
+        type("activation_type", q.activation.isSigned, q.activation.bits);
+        type("weight_type", q.weight.isSigned, q.weight.bits);
+        flag(m_script.find("per_channel"), "per_channel", q.weight.perChannel);
+    }
+
+    void flag(const PythonValue* value, const char* key, bool& target) {
+        if (value == nullptr) return;
+        if (value->kind != Kind::Bool)
+            failInput("line {}: {} must be True or False, not {}", value->line, key, kindName(value->kind));
+        target = value->truth;
+        m_result.taken.push_back(fmt::format("{}: {}", key, value->truth));
+    }
+
+    void calibration() {
+        const PythonValue* value = m_script.find("calibrate_method");
+        if (value == nullptr) return;
+        const std::size_t dot = value->text.rfind('.');
+        const std::string name = dot == std::string::npos ? value->text : value->text.substr(dot + 1);
+        auto& method = m_result.config.calibration.method;
+        if (name == "MinMax")
+            method = CalibrationMethod::MinMax;
+        else if (name == "Percentile")
+            method = CalibrationMethod::Percentile;
+        else if (name == "Entropy")
+            method = CalibrationMethod::Entropy;
+        else
+            return m_result.left.push_back(
+                fmt::format("line {}: the calibration method {} has no counterpart here", value->line, name));
+        m_result.config.calibration.parameters = {};
+        m_result.taken.push_back("calibrate_method: " + name);
+    }
+
+    void options() {
+        const PythonValue* value = m_script.find("extra_options");
+        if (value == nullptr || value->kind == Kind::None) return;
+        if (value->kind != Kind::Dict)
+            failInput("line {}: extra_options must be a dictionary, not {}", value->line,
+                      kindName(value->kind));
+        auto& config = m_result.config;
+        for (std::size_t i = 0; i < value->keys.size(); ++i) {
+            const std::string& key = value->keys[i].text;
+            const PythonValue& item = m_script.resolved(value->items[i]);
+            if (key == "ActivationSymmetric")
+                flag(&item, "ActivationSymmetric", config.quantization.activation.symmetric);
+            else if (key == "WeightSymmetric")
+                flag(&item, "WeightSymmetric", config.quantization.weight.symmetric);
+            else if (key == "CalibMovingAverage" && item.kind == Kind::Bool && item.truth) {
+                config.calibration.method = CalibrationMethod::MovingAverage;
+                config.calibration.parameters.averagingConstant = 0;
+            } else if (key == "CalibPercentile" && item.kind == Kind::Number && item.number > 50 &&
+                       item.number <= 100)
+                config.calibration.parameters.percentile = item.number / 100;
+            else if (key == "QuantizeBias" && item.kind == Kind::Bool)
+                config.quantization.biasBits = item.truth ? 32 : kFloatBias;
+            else
+                m_result.left.push_back(
+                    fmt::format("line {}: extra_options['{}'] is not supported", value->keys[i].line, key));
+        }
+    }
+
+    const ImportSource& m_source;
+    PythonSource m_script;
+    ImportResult m_result;
+};
+
+}  // namespace
+
+ImportResult readOnnxRuntime(const ImportSource& source) { return ScriptReader(source).read(); }
+
+}  // namespace quantloupe

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/onnxruntime/run_onnxruntime.h"
+
+#include <cstdlib>
+#include <sstream>
+#include <system_error>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "base/run_program.h"
+#include "base/temporary_folder.h"
+#include "data/numpy_file.h"
+
+namespace quantloupe {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kScript = R"(import pathlib
+import sys
+
+try:
+    import numpy as np
+    import onnxruntime
+except ImportError as error:
+    print(error, file=sys.stderr)
+    sys.exit(3)
+
+model, folder, output = sys.argv[1:]
+options = onnxruntime.SessionOptions()
+options.log_severity_level = 3
+# Optimizations change where values are rounded, and ONNX Runtime's 8-bit kernels saturate on processors without VNNI.
+options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+rows = []
+for path in sorted(pathlib.Path(folder).glob("inputs_*.npz")):
+    arrays = dict(np.load(path))
+    for i in range(len(next(iter(arrays.values())))):
+        rows.append(session.run(None, {name: values[i:i + 1] for name, values in arrays.items()})[0])
+np.savez(output, outputs=np.concatenate(rows))
+print(onnxruntime.__version__)
+)";
+
+constexpr std::size_t kChunkBytes = 64u << 20;
+
+[[noreturn]] void failWithoutRuntime(const std::string& why) {
+    failInput(
+        "{}. To get it: python3 -m venv ort && ort/bin/pip install onnxruntime numpy, then choose "
+        "ort/bin/python (in the window: Python in Verify in ONNX Runtime; anywhere: QUANTLOUPE_PYTHON)",
+        why);
+}
+
+void writeInputs(const Dataset& data, const std::vector<InputSpec>& inputs, const fs::path& folder,
+                 const CancelToken& cancel) {
+    std::size_t file = 0;
+    for (std::size_t first = 0; first < data.size();) {
+        std::vector<std::vector<std::byte>> bytes(inputs.size());
+        std::vector<SampleTensor> shape;
+        std::size_t count = 0, total = 0;
+        while (first + count < data.size() && total < kChunkBytes) {
+            cancel.check();
+            shape = data.sample(first + count);
+            for (std::size_t i = 0; i < inputs.size(); ++i) {
+                bytes[i].insert(bytes[i].end(), shape[i].bytes.begin(), shape[i].bytes.end());
+                total += shape[i].bytes.size();
+            }
+            ++count;
+        }
+        std::map<std::string, ConstantPtr> arrays;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            Dims dims = shape[i].dims;
+            dims.insert(dims.begin(), static_cast<std::int64_t>(count));
+            arrays[inputs[i].name] = Constant::fromBytes(shape[i].type, dims, std::move(bytes[i]));
+        }
+        saveNpz(arrays, folder / fmt::format("inputs_{:06}.npz", file++));
+        first += count;
+    }
+}
+
+}  // namespace
+
+fs::path findPython() {
+    if (const char* chosen = std::getenv("QUANTLOUPE_PYTHON"); chosen != nullptr && *chosen != '\0')
+        return chosen;
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        std::error_code ignored;
+        const fs::path candidate = fs::path(folder) / "python3";
+        if (!folder.empty() && fs::is_regular_file(candidate, ignored)) return candidate;
+    }
+    return {};
+}
+
+RuntimeOutputs runOnnxRuntime(const fs::path& model, const Dataset& data,
+                              const std::vector<InputSpec>& inputs, const CancelToken& cancel,
+                              const fs::path& chosen) {
+    const fs::path python = chosen.empty() ? findPython() : chosen;
+    if (python.empty())
+        failWithoutRuntime("python3 is not on the PATH; running the export needs Python with ONNX Runtime");
+    const TemporaryFolder folder;
+    const fs::path script = folder.path() / "run.py", output = folder.path() / "outputs.npz";
+    writeFileAtomically(script, kScript);
+    writeInputs(data, inputs, folder.path(), cancel);
+    const double seconds = 600 + static_cast<double>(data.size());
+    const ProgramOutput run =
+        runProgram({python,
+                    {script.string(), fs::absolute(model).string(), folder.path().string(), output.string()},
+                    seconds},
+                   cancel);
+    if (run.exitCode == 3)
+        failWithoutRuntime(fmt::format("'{}' has no ONNX Runtime ({})", python.string(),
+                                       run.err.substr(0, run.err.find('\n'))));
+    if (run.exitCode != 0)
+        failInput("ONNX Runtime failed to run the model: {}",
+                  run.err.size() > 800 ? run.err.substr(run.err.size() - 800) : run.err);
+    return {loadNpz(output).at("outputs"), "ONNX Runtime " + run.out.substr(0, run.out.find('\n'))};
+}
+
+}  // namespace quantloupe

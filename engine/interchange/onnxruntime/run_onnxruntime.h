@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Runs an exported model in ONNX Runtime, if the user's Python has it, to compare it with the preview.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/cancel.h"
+#include "data/dataset.h"
+#include "model/constant.h"
+
+namespace quantloupe {
+
+struct RuntimeOutputs {
+    ConstantPtr values;   ///< the first output of all samples, sample dimension first
+    std::string runtime;  ///< "ONNX Runtime 1.31.1"
+};
+
+/// Returns QUANTLOUPE_PYTHON or else python3 on the PATH; empty if there is none.
+std::filesystem::path findPython();
+
+/// Runs the model on all samples without ONNX Runtime's graph optimizations, which change where values are
+/// rounded. Blocks. Writes the inputs to a temporary folder and removes it afterwards. `python` empty:
+/// findPython(). Throws Error, which explains how to install Python or onnxruntime if they are missing;
+/// Cancelled. Any thread.
+RuntimeOutputs runOnnxRuntime(const std::filesystem::path& model, const Dataset& data,
+                              const std::vector<InputSpec>& inputs, const CancelToken& cancel = {},
+                              const std::filesystem::path& python = {});
+
+}  // namespace quantloupe

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Verifies the quantized model: runs it in ONNX Runtime on the evaluated samples and compares the outputs
+// with the preview's.
+//
+// There are two steps: the first needs the session's thread, the second takes long but needs only the results
+// of the first.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/cancel.h"
+#include "session/session.h"
+
+namespace quantloupe {
+
+/// The input of verify(). Holds only values, so it can be used on any thread.
+struct VerifySource {
+    std::filesystem::path model;  ///< the quantized model's file
+    ConstantPtr ours;             ///< the preview's first output, sample dimension first
+    DatasetPtr data;
+    std::vector<InputSpec> inputs;
+};
+
+struct Verification {
+    std::string runtime;  ///< "ONNX Runtime 1.31.1"
+    std::size_t samples = 0;
+    double agreement = 0;               ///< rate of samples with the same predicted class
+    double maxAbsDiff = 0;              ///< largest difference in the first output
+    std::optional<double> here, there;  ///< top-1 as a rate, if there are labels
+};
+
+/// Writes the quantized model to `model` and computes the preview's outputs. Throws Error, also without data;
+/// Cancelled.
+VerifySource prepareVerification(Session& session, const QuantizationConfig& config,
+                                 const std::filesystem::path& model, const CancelToken& cancel = {});
+/// Runs the model and compares; see runOnnxRuntime for `python`, errors and threads.
+Verification verify(const VerifySource& source, const std::filesystem::path& python = {},
+                    const CancelToken& cancel = {});
+/// Returns an empty string if the model behaves as previewed, otherwise the reason: the accuracies may differ
+/// by at most half a point or one sample, and at least 99 % of the predicted classes (or all but one) must be
+/// the same.
+std::string whyVerificationFailed(const Verification& result);
+
+}  // namespace quantloupe

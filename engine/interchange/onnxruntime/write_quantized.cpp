@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the quantized model, with Q/DQ pairs for every ONNX runtime or with integer operators. Its metadata
+// contain the configuration.
+
+#include "base/error.h"
+#include "config/config_json.h"
+#include "interchange/onnxruntime/qoperator.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+#include "quantize/qdq_writer.h"
+
+namespace quantloupe {
+namespace {
+
+GraphPtr quantized(const ExportSource& source) {
+    if (!source.plan) fail(ErrorKind::Internal, "a quantized model was requested without a plan");
+    return writeQdq(*source.plan, configToJson(source.config));
+}
+
+}  // namespace
+
+ExportResult writeQdqModel(const ExportSource& source) {
+    return {{{"", "", quantized(source), false}}, roundingNotices(source.config, "QuantizeLinear")};
+}
+
+ExportResult writeQOperator(const ExportSource& source) {
+    const QOperatorModel made = toQOperators(quantized(source));
+    ExportResult result{{}, roundingNotices(source.config, "QuantizeLinear")};
+    for (const auto& [reason, layers] : made.kept)
+        result.notices.push_back(
+            fmt::format("{} in float between Q/DQ pairs, because {}: {}",
+                        layers.size() == 1 ? "1 layer stays" : fmt::format("{} layers stay", layers.size()),
+                        reason, shortList(layers)));
+    if (!made.roundedBiases.empty())
+        result.notices.push_back(
+            fmt::format("integer operators need int32 biases in the scale of their sums, so the biases of {} "
+                        "were rounded: {}",
+                        counted(made.roundedBiases.size(), "layer"), shortList(made.roundedBiases)));
+    result.notices.emplace_back(
+        "integer operators round their sums once more than Q/DQ pairs do: a few codes at ties differ from "
+        "the preview by one");
+    result.files.push_back({"", "", made.model, false});
+    return result;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD Quark: a script with its legacy API (Config, QuantizationConfig), the float model that it quantizes,
+// and the same settings as QConfig JSON for the new API.
+//
+// The script gets the source model if Quark's own transforms are the same as the preview's, otherwise the
+// transformed model. include_cle is always written because its default has changed between versions.
+// Exclusions contain a node's name and that of its output tensor, see quark_settings.cpp.
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "interchange/quark/quark_settings.h"
+#include "interchange/text/python_text.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+namespace {
+
+std::string typeName(bool isSigned, int bits) {
+    return fmt::format("{}.Q{}Int{}", bits == 8 ? "QuantType" : "ExtendedQuantType", isSigned ? "" : "U",
+                       bits);
+}
+
+/// Writes only disabled options: enable_npu_cnn enables all of them. A transformed model already contains the
+/// NPU's operators.
+void npuOptions(const QuantizationConfig& config, const QuarkSettings& s,
+                const std::function<void(const char*, bool)>& flag) {
+    const NpuOperators& ops = config.transforms.npuOperators;
+    if (!s.ownTransforms || ops == NpuOperators{}) {
+        flag("SimulateDPU", false);
+    } else {
+        const auto off = [&](bool on, std::initializer_list<const char*> keys) {
+            if (!on)
+                for (const char* key : keys) flag(key, false);
+        };
+        off(ops.averagePool, {"ConvertAvgPoolToDPUVersion", "ConvertReduceMeanToDPUVersion"});
+        off(ops.leakyRelu, {"ConvertLeakyReluToDPUVersion"});
+        off(ops.sigmoid, {"ConvertSigmoidToHardSigmoid", "ConvertHardSigmoidToDPUVersion"});
+    }
+    const NpuPositions& npu = config.quantization.npuPositions;
+    const std::pair<const char*, bool> rules[] = {{"AlignConcat", npu.alignConcat},
+                                                  {"AlignPool", npu.alignPool},
+                                                  {"AlignPad", npu.alignPad},
+                                                  {"AlignSlice", npu.alignSlice},
+                                                  {"AdjustShiftRead", npu.adjustShiftRead},
+                                                  {"AdjustShiftWrite", npu.adjustShiftWrite},
+                                                  {"AdjustShiftCut", npu.adjustShiftCut},
+                                                  {"AdjustShiftBias", npu.adjustShiftBias},
+                                                  {"AdjustHardSigmoid", npu.adjustHardSigmoid},
+                                                  {"AdjustShiftSwish", npu.adjustShiftSwish}};
+    if (std::none_of(std::begin(rules), std::end(rules), [](const auto& rule) { return rule.second; }))
+        return flag("NPULimitationCheck", false);
+    for (const auto& [key, on] : rules)
+        if (!on) flag(key, false);
+}
+
+std::vector<std::string> extraOptions(const QuantizationConfig& config, const QuarkSettings& s) {
+    std::vector<std::string> options;
+    const auto add = [&](const char* key, const std::string& value) {
+        options.push_back(fmt::format("\"{}\": {}", key, value));
+    };
+    const auto flag = [&](const char* key, bool value) { add(key, std::string(pythonBool(value))); };
+    flag("ActivationSymmetric", config.quantization.activation.symmetric);
+    flag("WeightSymmetric", config.quantization.weight.symmetric);
+    if (config.calibration.method == CalibrationMethod::Percentile)
+        add("Percentile", pythonFloat(100 * config.calibration.parameters.percentile.value_or(0.99999)));
+    if (config.quantization.biasBits == kFloatBias) flag("QuantizeBias", false);
+    if (s.npu && config.quantization.biasBits == 32) flag("Int32Bias", true);
+    if (s.npu && config.quantization.biasBits == 16) flag("Int16Bias", true);
+    if (s.npu) npuOptions(config, s, flag);
+    if (s.includeCle) {
+        const EqualizationOptions& e = config.transforms.equalization;
+        flag("ReplaceClip6Relu", s.replaceClip6);
+        add("CLESteps", std::to_string(e.steps));
+        flag("CLEScaleAppendBias", e.appendBias);
+        add("CLEWeightThreshold", pythonFloat(e.weightThreshold));
+        add("CLETotalLayerDiffThreshold", pythonFloat(e.totalLayerDiffThreshold));
+    }
+    return options;
+}
+
+std::string script(const ExportSource& source, const QuarkSettings& s, const std::string& model) {
+    const QuantizationOptions& q = source.config.quantization;
+    const bool extended = s.activationBits != 8 || s.weightBits != 8;
+    std::string types = "CalibrationDataReader, QuantType";
+    if (!extended) types += ", QuantFormat";
+    std::string quark = "ModelQuantizer";
+    if (extended) quark += ", ExtendedQuantFormat, ExtendedQuantType";
+    if (s.powerOfTwo) quark += ", PowerOfTwoMethod";
+    std::string text = fmt::format(R"(#!/usr/bin/env python3
+"""Quantizes {0} with AMD Quark as tuned in Quantloupe.
+
+Usage: python {1} [--data DATA] [-o QUANTIZED.onnx]
+DATA are calibration samples: a folder of images, .npy, .npz or ONNX test data. Needs amd-quark with its ONNX quantizer, onnx, numpy,
+and Pillow for images.
+"""
+import argparse
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+from onnxruntime.quantization import {2}{3}
+from quark.onnx import {4}
+from quark.onnx.quantization.config.config import Config, QuantizationConfig
+
+{5}
+# Layers that stay in float. A Conv whose batch norm Quark folds gets its output tensor's name, so both names are listed.
+NODES_TO_EXCLUDE = {6}
+
+)",
+                                   source.model.filename().string(), source.output.filename().string(), types,
+                                   s.powerOfTwo ? "" : ", CalibrationMethod", quark,
+                                   pythonPlaces(source, model), pythonNames(s.excluded));
+    text += pythonReader(source);
+    text += fmt::format(R"(
+
+def main():
+    parser = argparse.ArgumentParser(description="Quantizes the model as tuned in Quantloupe.")
+    parser.add_argument("--data", default=DATA, required=DATA is None, help="calibration samples")
+    parser.add_argument("-o", "--output", default=str(HERE / {0}), help="the quantized model")
+    arguments = parser.parse_args()
+
+    config = QuantizationConfig(
+        quant_format={1}.QDQ,
+        calibrate_method={2},
+        activation_type={3},
+        weight_type={4},
+        per_channel={5},
+        enable_npu_cnn={6},
+        include_cle={7},
+        nodes_to_exclude=NODES_TO_EXCLUDE,
+        extra_options={{
+            {8},
+        }},
+    )
+    quantizer = ModelQuantizer(Config(global_quant_config=config))
+    quantizer.quantize_model(str(MODEL), arguments.output, Reader(str(MODEL), arguments.data, SAMPLES))
+
+
+if __name__ == "__main__":
+    main()
+)",
+                        pythonString(source.output.stem().string() + ".quantized.onnx"),
+                        extended ? "ExtendedQuantFormat" : "QuantFormat", s.method,
+                        typeName(q.activation.isSigned, s.activationBits),
+                        typeName(q.weight.isSigned, s.weightBits), pythonBool(q.weight.perChannel),
+                        pythonBool(s.npu), pythonBool(s.includeCle),
+                        fmt::join(extraOptions(source.config, s), ",\n            "));
+    return text;
+}
+
+}  // namespace
+
+ExportResult writeQuark(const ExportSource& source) {
+    const QuarkSettings settings = quarkSettings(source);
+    const std::string model = ".float.onnx";
+    ExportResult result;
+    result.notices = settings.notices;
+    result.files.push_back(
+        {"", script(source, settings, source.output.stem().string() + model), nullptr, true});
+    result.files.push_back({model, "", settings.model, false});
+    result.files.push_back({".qconfig.json", quarkJson(source, settings), nullptr, false});
+    return result;
+}
+
+}  // namespace quantloupe

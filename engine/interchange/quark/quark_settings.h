@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The configuration in Quark's terms, for its script and its QConfig JSON.
+
+#include <string>
+#include <vector>
+
+#include "interchange/dialect.h"
+
+namespace quantloupe {
+
+struct QuarkSettings {
+    /// True: Quark applies folding, replacement and equalization itself to the source model. False: it gets
+    /// the transformed model.
+    bool ownTransforms = false;
+    GraphPtr model;
+    bool includeCle = false, replaceClip6 = false;
+    bool npu = false;         ///< enable_npu_cnn
+    bool powerOfTwo = false;  ///< scales of weights and activations
+    std::string method;       ///< "PowerOfTwoMethod.MinMSE", "CalibrationMethod.MinMax"
+    std::string calibration;  ///< the same for the new API: "MinMSE"
+    int activationBits = 8, weightBits = 8;
+    std::vector<std::string> excluded;  ///< names of nodes and of their output tensors
+    std::vector<std::string> notices;   ///< what Quark cannot do
+};
+
+/// Throws Error for a layer name that Quark does not support.
+QuarkSettings quarkSettings(const ExportSource& source);
+/// Returns JSON for QConfig.from_dict, without the keys that it misreads.
+std::string quarkJson(const ExportSource& source, const QuarkSettings& settings);
+
+}  // namespace quantloupe

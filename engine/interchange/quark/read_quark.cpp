@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/quark/read_quark.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "config/presets.h"
+#include "interchange/wording.h"
+#include "interchange/writers.h"
+
+namespace quantloupe {
+
+void takeQuarkExclusions(const Graph& graph, const std::vector<std::string>& names, ImportResult& result) {
+    std::vector<std::string> nodes;
+    for (const std::string& name : names) {
+        if (name.starts_with('^')) {
+            SkipRule rule;
+            rule.kind = SkipKind::Pattern;
+            rule.regex = name;
+            result.config.rules.push_back(rule);
+            result.taken.push_back(fmt::format("layers that match {} stay in float", name));
+            continue;
+        }
+        std::string node = name;
+        if (!graph.findNode(name))
+            if (const auto tensor = graph.findTensor(name); tensor && graph.tensor(*tensor).producer.valid())
+                node = graph.node(graph.tensor(*tensor).producer).name;
+        if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+    }
+    takeSkips(knownLayers(graph, nodes, result.left), result);
+}
+
+void takeQuarkNpu(bool npu, QuantizationConfig& config) {
+    const QuantizationConfig quark = presetConfig("quark-xint8");
+    config.quantization.operators = OperatorSet::Quark;
+    config.quantization.npuPositions = npu ? quark.quantization.npuPositions : NpuPositions{};
+    config.transforms.npuOperators = npu ? quark.transforms.npuOperators : NpuOperators{};
+}
+
+bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
+    NpuPositions& npu = config.quantization.npuPositions;
+    NpuOperators& ops = config.transforms.npuOperators;
+    const std::pair<std::string_view, bool*> flags[] = {{"AlignConcat", &npu.alignConcat},
+                                                        {"AlignPool", &npu.alignPool},
+                                                        {"AlignPad", &npu.alignPad},
+                                                        {"AlignSlice", &npu.alignSlice},
+                                                        {"AdjustShiftRead", &npu.adjustShiftRead},
+                                                        {"AdjustShiftWrite", &npu.adjustShiftWrite},
+                                                        {"AdjustShiftCut", &npu.adjustShiftCut},
+                                                        {"AdjustShiftBias", &npu.adjustShiftBias},
+                                                        {"AdjustHardSigmoid", &npu.adjustHardSigmoid},
+                                                        {"AdjustShiftSwish", &npu.adjustShiftSwish},
+                                                        {"ConvertAvgPoolToDPUVersion", &ops.averagePool},
+                                                        {"ConvertReduceMeanToDPUVersion", &ops.averagePool},
+                                                        {"ConvertLeakyReluToDPUVersion", &ops.leakyRelu},
+                                                        {"ConvertSigmoidToHardSigmoid", &ops.sigmoid},
+                                                        {"ConvertHardSigmoidToDPUVersion", &ops.sigmoid}};
+    for (const auto& [name, flag] : flags)
+        if (name == option) return flag;
+    return nullptr;
+}
+
+void takeQuarkSubgraph(const Graph& graph, const std::vector<std::string>& starts,
+                       const std::vector<std::string>& ends, ImportResult& result) {
+    const auto to = knownLayers(graph, ends, result.left);
+    for (const std::string& from : knownLayers(graph, starts, result.left)) {
+        if (to.empty()) return;
+        SkipRule rule;
+        rule.kind = SkipKind::Until;
+        rule.from = from;
+        rule.to = to;
+        result.config.rules.push_back(rule);
+        result.taken.push_back(fmt::format("from {} until {} stays in float", from, shortList(to)));
+    }
+}
+
+bool takeIntegerType(std::string_view name, int& bits, bool& isSigned) {
+    for (const bool with : {true, false})
+        for (const int width : {4, 8, 16})
+            if (name == fmt::format("{}Int{}", with ? "" : "U", width)) {
+                bits = width;
+                isSigned = with;
+                return true;
+            }
+    return false;
+}
+
+bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig& config) {
+    auto& method = config.calibration.method;
+    if (name == "MinMSE")
+        method = CalibrationMethod::PowerOfTwoMinMse;
+    else if (name == "NonOverflow" || (name == "MinMax" && powerOfTwo))
+        method = CalibrationMethod::PowerOfTwoNonOverflow;
+    else if (name == "MinMax")
+        method = CalibrationMethod::MinMax;
+    else if (name == "Percentile")
+        method = CalibrationMethod::Percentile;
+    else if (name == "Entropy")
+        method = CalibrationMethod::Entropy;
+    else
+        return false;
+    config.calibration.parameters = {};
+    return true;
+}
+
+ImportResult readQuark(const ImportSource& source) {
+    const std::size_t first = source.text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+    if (first == std::string::npos)
+        failInput("the file is empty: expected Quark's QConfig JSON or a Python script");
+    return source.text[first] == '{' ? readQuarkJson(source) : readQuarkScript(source);
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Shared parts of the two readers of Quark's settings.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interchange/dialect.h"
+
+namespace quantloupe {
+
+/// Adds skip rules for names of nodes or of their output tensors, and for regular expressions ("^...").
+void takeQuarkExclusions(const Graph& graph, const std::vector<std::string>& names, ImportResult& result);
+/// Adds leave-until rules for a subgraph, given by its first and last nodes (both included).
+void takeQuarkSubgraph(const Graph& graph, const std::vector<std::string>& starts,
+                       const std::vector<std::string>& ends, ImportResult& result);
+/// Parses "Int8", "UInt16" and so on. Returns false for another type, which the caller must report.
+bool takeIntegerType(std::string_view name, int& bits, bool& isSigned);
+/// Sets the method "MinMSE", "MinMax" and so on, with or without power-of-two scales. Returns false for an
+/// unknown method.
+bool takeQuarkMethod(std::string_view name, bool powerOfTwo, QuantizationConfig& config);
+/// Sets the operators that Quark quantizes and, in its NPU mode, the NPU's operator implementations and scale
+/// constraints.
+void takeQuarkNpu(bool npu, QuantizationConfig& config);
+/// Returns the rule or conversion of the NPU mode that an extra option disables; null for other options.
+bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config);
+ImportResult readQuarkScript(const ImportSource& source);
+ImportResult readQuarkJson(const ImportSource& source);
+
+}  // namespace quantloupe

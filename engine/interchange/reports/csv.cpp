@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/reports/csv.h"
+
+#include <charconv>
+
+namespace quantloupe {
+namespace {
+
+bool isNumber(std::string_view text) {
+    double value = 0;
+    const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+    const auto result = std::from_chars(begin, text.data() + text.size(), value);
+    return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
+
+}  // namespace
+
+std::string csvCell(std::string_view text) {
+    const bool formula = !text.empty() &&
+                         std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos &&
+                         !isNumber(text);
+    std::string cell = formula ? "'" : "";
+    cell += text;
+    if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+    std::string quoted = "\"";
+    for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reports of the tuned configuration: the layer table as CSV (RFC 4180), everything as JSON, and a
+// self-contained HTML page.
+
+#include "config/config_json.h"
+#include "interchange/aimet/encodings_json.h"
+#include "interchange/reports/csv.h"
+#include "interchange/reports/html_report.h"
+#include "interchange/reports/report_curves.h"
+#include "interchange/reports/report_values.h"
+#include "interchange/writers.h"
+#include "picture/write_picture.h"
+
+namespace quantloupe {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+std::string csvLine(const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + csvCell(cells[i]);
+    return line + "\r\n";
+}
+
+OrderedJson numberOrNull(const std::optional<double>& value) {
+    return value && std::isfinite(*value) ? OrderedJson(*value) : OrderedJson(nullptr);
+}
+
+OrderedJson accuracyJson(const std::optional<Accuracy>& accuracy) {
+    if (!accuracy) return nullptr;
+    return {{"samples", accuracy->samples},
+            {"top1", numberOrNull(accuracy->top1)},
+            {"top5", numberOrNull(accuracy->top5)},
+            {"agreement", numberOrNull(accuracy->agreement)},
+            {"sqnr_db", numberOrNull(accuracy->sqnrDb)},
+            {"max_abs_diff", numberOrNull(accuracy->maxAbsDiff)}};
+}
+
+std::string percent(const std::optional<double>& rate) {
+    return rate ? fmt::format("{:.2f} %", 100 * *rate) : std::string("\u2013");
+}
+
+std::string accuracyRow(const char* name, const std::optional<Accuracy>& a) {
+    if (!a) return {};
+    return fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n", name,
+                       a->samples, percent(a->top1), percent(a->top5), percent(a->agreement),
+                       a->sqnrDb ? reportNumber(a->sqnrDb) + " dB" : "\u2013");
+}
+
+/// Returns the SVG element of the graph, to be embedded in a page.
+std::string inlineSvg(const ExportSource& source) {
+    const std::string svg = graphToSvg(*source.prepared->source, source.layers);
+    const std::size_t start = svg.find("<svg");
+    return start == std::string::npos ? std::string() : svg.substr(start);
+}
+
+/// Lists the comments separately in addition to the table, because readers look for them first.
+std::string commentList(const ExportSource& source) {
+    std::string items;
+    for (const auto& [name, settings] : source.config.layers)
+        if (!settings.comment.empty())
+            items += fmt::format("<li><b>{}</b>: {}</li>\n", escapedXml(name), escapedXml(settings.comment));
+    return items.empty() ? items : "<h2>Comments</h2>\n<ul>\n" + items + "</ul>\n";
+}
+
+std::string layerTable(const ExportSource& source) {
+    std::string text = "<div class=\"scroll\">\n<table>\n<tr>";
+    for (const std::string& column : reportColumns()) text += "<th>" + column + "</th>";
+    text += "</tr>\n";
+    for (const LayerResult& layer : source.layers) {
+        text += fmt::format("<tr class=\"{}\">", layerStateName(layer.state));
+        const auto cells = reportRow(source, layer);
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            text += fmt::format("<td{}>{}</td>", i >= 5 && i + 1 < cells.size() ? " class=\"n\"" : "",
+                                escapedXml(cells[i]));
+        text += "</tr>\n";
+    }
+    return text + "</table>\n</div>\n";
+}
+
+/// Sixteen columns do not fit on paper: name, operator and comment share one column, state and reason
+/// another, and the cosines are omitted.
+std::string paperTable(const ExportSource& source) {
+    const auto share = [](int percent, const char* title) {
+        return fmt::format("<th width=\"{}%\" align=\"left\">{}</th>", percent, title);
+    };
+    // thead is repeated on each page.
+    std::string text = "<table width=\"100%\" cellspacing=\"0\" cellpadding=\"2\">\n<thead><tr>" +
+                       share(28, "layer") + share(22, "state") + share(6, "weight QS") +
+                       share(6, "local QS") + share(6, "SQNR, dB") + share(6, "cumulative QS") +
+                       share(6, "SQNR, dB") + share(6, "leave-one-out") + share(8, "MACs") +
+                       share(6, "parameters") + "</tr></thead>\n<tbody>\n";
+    using D = TensorDifference;
+    const auto cell = [](const std::optional<double>& value) {
+        return "<td align=\"right\">" +
+               (value && std::isfinite(*value) ? fmt::format("{:.4g}", *value) : reportNumber(value)) +
+               "</td>";
+    };
+    const auto of = [](const std::optional<D>& difference, double D::*member) {
+        return difference ? std::optional<double>((*difference).*member) : std::nullopt;
+    };
+    for (const LayerResult& layer : source.layers) {
+        const auto own = source.config.layers.find(layer.name);
+        const std::string comment = own == source.config.layers.end() ? "" : own->second.comment;
+        const char* colour = layer.state == LayerState::Quantized ? "#e3f4e3"
+                             : layer.state == LayerState::Skipped || layer.state == LayerState::Float
+                                 ? "#fdf6d3"
+                                 : "#ffffff";
+        text += fmt::format("<tr bgcolor=\"{}\"><td>{} <i>{}</i>{}</td><td>{}{}</td>", colour,
+                            escapedXml(layer.name), escapedXml(layer.op),
+                            comment.empty() ? "" : "<br/>" + escapedXml(comment), layerStateName(layer.state),
+                            layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));
+        text += cell(of(layer.weight, &D::qs)) + cell(of(layer.local, &D::qs)) +
+                cell(of(layer.local, &D::sqnrDb)) + cell(of(layer.cumulative, &D::qs)) +
+                cell(of(layer.cumulative, &D::sqnrDb)) + cell(layer.leaveOneOut);
+        text +=
+            fmt::format("<td align=\"right\">{}</td><td align=\"right\">{}</td></tr>\n",
+                        layer.macsReason.empty() ? std::to_string(layer.macs) : "\u2013", layer.parameters);
+    }
+    return text + "</tbody>\n</table>\n";
+}
+
+constexpr const char* kStyle = R"(
+body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 76em; padding: 0 1em; color: #1c2430; background: #fff; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+table { border-collapse: collapse; } th, td { border-bottom: 1px solid #d5dbe3; padding: .25em .7em; text-align: left; }
+.scroll { overflow: auto; max-height: 42em; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
+.quantized { background: #e3f4e3; } .skipped, .float { background: #fdf6d3; } .folded, .fused { color: #6a7482; }
+pre { background: #f4f6f9; padding: 1em; overflow: auto; } svg { height: auto; }
+)";
+
+/// Uses only the style sheet properties that Qt's text documents support.
+constexpr const char* kPaperStyle = R"(
+body { color: #1c2430; } h1 { font-size: 15pt; } h2 { font-size: 11pt; } th, td { padding: 1px 3px; } pre { background: #f4f6f9; }
+)";
+
+}  // namespace
+
+ExportResult writeCsvReport(const ExportSource& source) {
+    std::string text = csvLine(reportColumns());
+    for (const LayerResult& layer : source.layers) text += csvLine(reportRow(source, layer));
+    return {{{"", text, nullptr, false}}, {}};
+}
+
+ExportResult writeJsonReport(const ExportSource& source) {
+    OrderedJson json;
+    json["model"] = source.model.filename().string();
+    json["config"] = OrderedJson::parse(configToJson(source.config));
+    const Evaluation none;
+    const Evaluation& e = source.evaluation ? *source.evaluation : none;
+    json["random_inputs"] = e.randomInputs;
+    json["float"] = accuracyJson(e.floating);
+    json["prepared"] = accuracyJson(e.prepared);
+    json["quantized"] = accuracyJson(e.quantized);
+    const auto steps = [](const std::vector<AccuracyStep>& path) {
+        OrderedJson list = OrderedJson::array();
+        for (const AccuracyStep& step : path)
+            list.push_back({{"name", step.name}, {"accuracy", accuracyJson(step.accuracy)}});
+        return list;
+    };
+    json["accuracy_path"] = steps(source.path);
+    json["history"] = steps(source.history);
+    json["counts"] = {{"quantized", e.counts.quantized},
+                      {"skipped", e.counts.skipped},
+                      {"float", e.counts.floating},
+                      {"folded", e.counts.folded},
+                      {"fused", e.counts.fused}};
+    json["layers"] = OrderedJson::array();
+    using D = TensorDifference;
+    for (const LayerResult& layer : source.layers) {
+        OrderedJson row = {
+            {"name", layer.name}, {"op", layer.op},         {"state", layerStateName(layer.state)},
+            {"io", layer.io},     {"reason", layer.reason}, {"host", layer.host}};
+        const auto difference = [&](const char* key, const std::optional<D>& d) {
+            row[key] = d ? OrderedJson{{"qs", numberOrNull(d->qs)},
+                                       {"cosine", numberOrNull(d->cosine)},
+                                       {"sqnr_db", numberOrNull(d->sqnrDb)}}
+                         : OrderedJson(nullptr);
+        };
+        difference("weight", layer.weight);
+        difference("local", layer.local);
+        difference("cumulative", layer.cumulative);
+        row["leave_one_out"] = numberOrNull(layer.leaveOneOut);
+        row["macs"] = layer.macsReason.empty() ? OrderedJson(layer.macs) : OrderedJson(nullptr);
+        if (!layer.macsReason.empty()) row["macs_reason"] = layer.macsReason;
+        row["parameters"] = layer.parameters;
+        const auto own = source.config.layers.find(layer.name);
+        row["comment"] = own == source.config.layers.end() ? "" : own->second.comment;
+        json["layers"].push_back(std::move(row));
+    }
+    json["notices"] = e.notices;
+    return {{{"", dumpedJson(json), nullptr, false}}, {}};
+}
+
+std::string htmlReport(const ExportSource& source, bool paper) {
+    const Evaluation none;
+    const Evaluation& e = source.evaluation ? *source.evaluation : none;
+    const std::string title = escapedXml(source.model.filename().string());
+    std::string text = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n<title>{0}, "
+        "quantized</title>\n"
+        "<style>{1}</style>\n</head>\n<body>\n<h1>{0}, quantized</h1>\n",
+        title, paper ? kPaperStyle : kStyle);
+    text +=
+        fmt::format("<p>{} layers quantized, {} skipped, {} in float, {} folded, {} fused.</p>\n",
+                    e.counts.quantized, e.counts.skipped, e.counts.floating, e.counts.folded, e.counts.fused);
+    if (e.quantized) {
+        text += "<h2>Accuracy</h2>\n";
+        if (e.randomInputs) text += "<p>Evaluated on random inputs, not on real data.</p>\n";
+        text +=
+            "<table>\n<tr><th></th><th>samples</th><th>top-1</th><th>top-5</th><th>agreement</th><th>SQNR</"
+            "th></tr>\n";
+        text += accuracyRow("float", e.floating) + accuracyRow("after the transforms", e.prepared) +
+                accuracyRow("quantized", e.quantized) + "</table>\n";
+    } else {
+        text += "<p>Not evaluated: no data was given.</p>\n";
+    }
+    const auto plot = [&](const char* heading, const std::string& svg) {
+        if (!svg.empty()) text += fmt::format("<h2>{}</h2>\n{}", heading, svg);
+    };
+    plot("Accuracy loss by step", pathPlot(source.path));
+    plot("Accuracy history", historyPlot(source.history));
+    plot("Layer sensitivity", sensitivityPlot(source.layers));
+    text += commentList(source);
+    const std::string_view chapter = paper ? "<h2 style=\"page-break-before: always\">" : "<h2>";
+    text += fmt::format("{}Network</h2>\n", chapter);
+    text += "<div class=\"scroll\">\n" + inlineSvg(source) + "\n</div>\n";
+    text += fmt::format("{}Layers</h2>\n", chapter) + (paper ? paperTable(source) : layerTable(source));
+    if (!e.notices.empty()) {
+        text += "<h2>Notices</h2>\n<ul>\n";
+        for (const std::string& notice : e.notices) text += "<li>" + escapedXml(notice) + "</li>\n";
+        text += "</ul>\n";
+    }
+    text += fmt::format("{}Configuration</h2>\n<pre>", chapter) + escapedXml(configToJson(source.config)) +
+            "</pre>\n</body>\n</html>\n";
+    return text;
+}
+
+ExportResult writeHtmlReport(const ExportSource& source) {
+    return {{{"", htmlReport(source, false), nullptr, false}}, {}};
+}
+
+}  // namespace quantloupe

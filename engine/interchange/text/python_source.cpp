@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/text/python_source.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "base/error.h"
+#include "interchange/text/python_lexer.h"
+
+namespace quantloupe {
+namespace {
+
+using Token = PythonToken;
+using TokenKind = PythonTokenKind;
+
+/// Thrown for anything that the parser cannot read; the statement is skipped.
+struct Unreadable {};
+
+class Parser {
+  public:
+    explicit Parser(std::vector<Token> tokens) : m_tokens(std::move(tokens)) {}
+
+    PythonSource run() {
+        PythonSource source;
+        while (m_tokens[m_at].kind != TokenKind::End) {
+            if (m_tokens[m_at].kind == TokenKind::NewLine) {
+                ++m_at;
+                continue;
+            }
+            const std::size_t start = m_at;
+            try {
+                statement(source);
+                if (m_tokens[m_at].kind != TokenKind::NewLine && !isMark(";")) throw Unreadable{};
+                ++m_at;
+            } catch (const Unreadable&) {
+                m_at = start;
+                if (!isHarmless(m_tokens[start].text)) source.unread.push_back(m_tokens[start].line);
+                while (m_tokens[m_at].kind != TokenKind::NewLine) ++m_at;
+            }
+        }
+        return source;
+    }
+
+  private:
+    static bool isHarmless(const std::string& word) {
+        static constexpr std::string_view kWords[] = {"import", "from",   "pass", "def",
+                                                      "class",  "return", "if",   "else"};
+        return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+    }
+
+    bool isMark(std::string_view text) const {
+        return m_tokens[m_at].kind == TokenKind::Mark && m_tokens[m_at].text == text;
+    }
+    bool take(std::string_view text) {
+        if (!isMark(text)) return false;
+        ++m_at;
+        return true;
+    }
+    void expect(std::string_view text) {
+        if (!take(text)) throw Unreadable{};
+    }
+
+    void statement(PythonSource& source) {
+        const int line = m_tokens[m_at].line;
+        PythonValue value = expression();
+        if (isMark(",")) {  // a tuple without brackets: "A, B = 1, 2" is not settings
+            throw Unreadable{};
+        }
+        if (!take("=")) {
+            if (value.kind == PythonValue::Kind::Text) return;  // a docstring
+            if (value.kind != PythonValue::Kind::Call) throw Unreadable{};
+            source.statements.push_back({line, "", std::move(value)});
+            return;
+        }
+        if (value.kind != PythonValue::Kind::Name) throw Unreadable{};
+        PythonValue assigned = expression();
+        if (isMark(",") || isMark("=")) throw Unreadable{};
+        source.statements.push_back({line, value.text, std::move(assigned)});
+    }
+
+    PythonValue expression() {
+        if (++m_depth > 200) throw Unreadable{};
+        PythonValue value = atom();
+        --m_depth;
+        return value;
+    }
+
+    PythonValue atom() {
+        const Token& token = m_tokens[m_at];
+        PythonValue value;
+        value.line = token.line;
+        switch (token.kind) {
+            case TokenKind::Text:
+                value.kind = PythonValue::Kind::Text;
+                while (m_tokens[m_at].kind == TokenKind::Text) value.text += m_tokens[m_at++].text;
+                return value;
+            case TokenKind::Number:
+                return number(1);
+            case TokenKind::Name:
+                return name();
+            case TokenKind::Mark:
+                break;
+            default:
+                throw Unreadable{};
+        }
+        if (take("-")) return number(-1);
+        if (take("[")) return list(value, "]");
+        if (take("{")) return dict(value);
+        if (take("(")) {
+            PythonValue inner = list(value, ")");
+            return inner.items.size() == 1 && !m_comma ? PythonValue(inner.items[0]) : inner;
+        }
+        throw Unreadable{};
+    }
+
+    PythonValue number(int sign) {
+        const Token& token = m_tokens[m_at];
+        PythonValue value;
+        value.kind = PythonValue::Kind::Number;
+        value.line = token.line;
+        const char* end = token.text.data() + token.text.size();
+        const auto read = std::from_chars(token.text.data(), end, value.number);
+        if (token.kind != TokenKind::Number || read.ec != std::errc() || read.ptr != end) throw Unreadable{};
+        value.number *= sign;
+        ++m_at;
+        return value;
+    }
+
+    PythonValue list(PythonValue value, std::string_view end) {
+        value.kind = PythonValue::Kind::List;
+        bool comma = false;
+        while (!isMark(end)) {
+            value.items.push_back(expression());
+            comma = take(",");
+            if (!comma) break;
+        }
+        expect(end);
+        m_comma = comma;
+        return value;
+    }
+
+    PythonValue dict(PythonValue value) {
+        value.kind = PythonValue::Kind::Dict;
+        while (!isMark("}")) {
+            value.keys.push_back(expression());
+            expect(":");
+            value.items.push_back(expression());
+            if (!take(",")) break;
+        }
+        expect("}");
+        return value;
+    }
+
+    PythonValue name() {
+        PythonValue value;
+        value.line = m_tokens[m_at].line;
+        value.text = m_tokens[m_at++].text;
+        if (value.text == "None") return value;
+        if (value.text == "True" || value.text == "False") {
+            value.kind = PythonValue::Kind::Bool;
+            value.truth = value.text == "True";
+            return value;
+        }
+        value.kind = PythonValue::Kind::Name;
+        while (true) {
+            if (take(".")) {
+                if (m_tokens[m_at].kind != TokenKind::Name) throw Unreadable{};
+                value.text += "." + m_tokens[m_at++].text;
+            } else if (value.kind == PythonValue::Kind::Name && take("(")) {
+                arguments(value);
+            } else {
+                return value;
+            }
+        }
+    }
+
+    void arguments(PythonValue& call) {
+        call.kind = PythonValue::Kind::Call;
+        while (!isMark(")")) {
+            if (m_tokens[m_at].kind == TokenKind::Name && m_tokens[m_at + 1].kind == TokenKind::Mark &&
+                m_tokens[m_at + 1].text == "=") {
+                const std::string key = m_tokens[m_at].text;
+                m_at += 2;
+                call.named.emplace_back(key, expression());
+            } else {
+                call.items.push_back(expression());
+            }
+            if (!take(",")) break;
+        }
+        expect(")");
+    }
+
+    std::vector<Token> m_tokens;
+    std::size_t m_at = 0;
+    int m_depth = 0;
+    bool m_comma = false;  ///< the last list ended with a comma
+};
+
+bool sameName(std::string_view a, std::string_view b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+        return std::tolower(static_cast<unsigned char>(x)) == std::tolower(static_cast<unsigned char>(y));
+    });
+}
+
+const PythonValue* keywordAnywhere(const PythonValue& value, std::string_view name) {
+    const PythonValue* found = value.keyword(name);
+    for (const auto& [key, argument] : value.named)
+        if (const PythonValue* inner = keywordAnywhere(argument, name)) found = inner;
+    for (const PythonValue& item : value.items)
+        if (const PythonValue* inner = keywordAnywhere(item, name)) found = inner;
+    return found;
+}
+
+}  // namespace
+
+std::string_view kindName(PythonValue::Kind kind) {
+    switch (kind) {
+        case PythonValue::Kind::None:
+            return "None";
+        case PythonValue::Kind::Bool:
+            return "True or False";
+        case PythonValue::Kind::Number:
+            return "a number";
+        case PythonValue::Kind::Text:
+            return "a string";
+        case PythonValue::Kind::List:
+            return "a list";
+        case PythonValue::Kind::Dict:
+            return "a dictionary";
+        case PythonValue::Kind::Name:
+            return "a name";
+        case PythonValue::Kind::Call:
+            return "a call";
+    }
+    return "a value";
+}
+
+const PythonValue* PythonValue::keyword(std::string_view name) const {
+    for (const auto& [key, value] : named)
+        if (key == name) return &value;
+    return nullptr;
+}
+
+const PythonValue* PythonValue::entry(std::string_view key) const {
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        if (keys[i].kind == Kind::Text && keys[i].text == key) return &items[i];
+    return nullptr;
+}
+
+bool PythonValue::isTexts() const {
+    return kind == Kind::List && std::all_of(items.begin(), items.end(),
+                                             [](const PythonValue& item) { return item.kind == Kind::Text; });
+}
+
+std::vector<std::string> PythonValue::texts() const {
+    std::vector<std::string> list;
+    for (const PythonValue& item : items) list.push_back(item.text);
+    return list;
+}
+
+const PythonValue& PythonSource::resolved(const PythonValue& value) const {
+    const PythonValue* current = &value;
+    for (int steps = 0; steps < 10 && current->kind == PythonValue::Kind::Name; ++steps) {
+        const PythonValue* next = nullptr;
+        for (const PythonStatement& statement : statements)
+            if (statement.target == current->text) next = &statement.value;
+        if (next == nullptr) break;
+        current = next;
+    }
+    return *current;
+}
+
+const PythonValue* PythonSource::find(std::string_view name) const {
+    const PythonValue* found = nullptr;
+    for (const PythonStatement& statement : statements)
+        if (const PythonValue* keyword = keywordAnywhere(statement.value, name)) found = keyword;
+    if (found != nullptr) return &resolved(*found);
+    for (const PythonStatement& statement : statements)
+        if (sameName(statement.target, name)) found = &statement.value;
+    return found == nullptr ? nullptr : &resolved(*found);
+}
+
+PythonSource parsePython(std::string_view text) { return Parser(pythonTokens(text)).run(); }
+
+}  // namespace quantloupe

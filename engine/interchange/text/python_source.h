@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Parses just enough Python to read settings from a script: literals, names, calls and assignments. Nothing
+// is executed. Anything else (operators, comprehensions, control flow) is skipped and reported, so that
+// nothing is lost silently.
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace quantloupe {
+
+struct PythonValue {
+    enum class Kind { None, Bool, Number, Text, List, Dict, Name, Call };
+    Kind kind = Kind::None;
+    int line = 0;
+    bool truth = false;
+    double number = 0;
+    std::string text;                ///< of a Text; a dotted Name ("QuantType.QInt8"); the callee of a Call
+    std::vector<PythonValue> items;  ///< of a List or tuple; arguments of a Call; values of a Dict
+    std::vector<PythonValue> keys;   ///< of a Dict
+    std::vector<std::pair<std::string, PythonValue>> named;  ///< keyword arguments of a Call
+
+    const PythonValue* keyword(std::string_view name) const;  ///< null if there is none
+    const PythonValue* entry(std::string_view key) const;     ///< of a Dict; null if there is none
+    bool isTexts() const;                                     ///< a list of strings
+    std::vector<std::string> texts() const;                   ///< the strings of such a list
+};
+/// Returns "a list", "a string": for messages.
+std::string_view kindName(PythonValue::Kind kind);
+
+struct PythonStatement {
+    int line = 0;
+    std::string target;  ///< "a.b" of an assignment; empty for a call
+    PythonValue value;
+};
+
+struct PythonSource {
+    std::vector<PythonStatement> statements;
+    std::vector<int> unread;  ///< lines of skipped statements
+    /// Returns the value last assigned to the name if `value` is a plain name, otherwise the value itself.
+    const PythonValue& resolved(const PythonValue& value) const;
+    /// Returns the last value with this name: a keyword argument of any call or, ignoring case, an
+    /// assignment. Null if there is none.
+    const PythonValue* find(std::string_view name) const;
+};
+
+/// Throws Error with the line of an unclosed string or bracket.
+PythonSource parsePython(std::string_view text);
+
+}  // namespace quantloupe

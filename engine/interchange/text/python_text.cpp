@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interchange/text/python_text.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "interchange/wording.h"
+
+namespace quantloupe {
+
+// JSON's escapes are valid in Python
+std::string pythonString(const std::string& text) { return jsonQuoted(text); }
+
+std::string_view pythonBool(bool value) { return value ? "True" : "False"; }
+
+std::string pythonFloat(double value) {
+    if (!std::isfinite(value)) fail(ErrorKind::Internal, "a number for Python is not finite");
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text;
+}
+
+std::string pythonFloats(const std::vector<float>& values) {
+    std::string text;
+    for (const float value : values) {
+        std::string one = fmt::format("{}", value);
+        if (one.find_first_of(".e") == std::string::npos) one += ".0";
+        text += (text.empty() ? "" : ", ") + one;
+    }
+    return "[" + text + "]";
+}
+
+std::string pythonNames(const std::vector<std::string>& names, int indent) {
+    if (names.empty()) return "[]";
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    std::string text = "[\n";
+    for (const std::string& name : names) text += margin + "    " + pythonString(name) + ",\n";
+    return text + margin + "]";
+}
+
+std::string pythonPlaces(const ExportSource& source, const std::string& model) {
+    const std::string data =
+        source.calibrationData.empty()
+            ? "None  # not given: use --data"
+            : pythonString(std::filesystem::absolute(source.calibrationData).lexically_normal().string());
+    return fmt::format(
+        "HERE = pathlib.Path(__file__).resolve().parent\nMODEL = HERE / {}\nDATA = {}\nSAMPLES = {}\n",
+        pythonString(model), data, source.config.calibration.samples);
+}
+
+std::string pythonReader(const ExportSource& source) {
+    const Preprocess& p = source.preprocess;
+    const auto size = [](const std::optional<std::array<int, 2>>& value) {
+        return value ? fmt::format("({}, {})", (*value)[0], (*value)[1]) : std::string("None");
+    };
+    const char* color = p.color == Preprocess::Color::Gray  ? "GRAY"
+                        : p.color == Preprocess::Color::Bgr ? "BGR"
+                                                            : "RGB";
+    std::string text = fmt::format(
+        R"(# How an image becomes an input: (pixel * scale - mean) / std, all in float32. Sizes are (height, width).
+COLOR, LAYOUT = "{}", "{}"
+RESIZE, INTERPOLATION, CENTER_CROP = {}, "{}", {}
+SCALE, MEAN, STD = {}, {}, {}
+)",
+        color, p.layout == Preprocess::Layout::Nchw ? "NCHW" : "NHWC", size(p.resize),
+        p.interpolation == Interpolation::Bicubic ? "BICUBIC" : "BILINEAR", size(p.centerCrop),
+        pythonFloats({p.scale}).substr(1, pythonFloats({p.scale}).size() - 2), pythonFloats(p.mean),
+        pythonFloats(p.std));
+    text += R"(
+
+def image_input(path, dtype):
+    from PIL import Image
+    image = Image.open(path).convert("L" if COLOR == "GRAY" else "RGB")
+    if RESIZE and image.size != (RESIZE[1], RESIZE[0]):
+        image = image.resize((RESIZE[1], RESIZE[0]), getattr(Image, INTERPOLATION))
+    x = np.asarray(image)
+    x = x.reshape(x.shape[0], x.shape[1], -1)
+    if CENTER_CROP:
+        top, left = (round((have - wanted) / 2) for have, wanted in zip(x.shape, CENTER_CROP))
+        x = x[top:top + CENTER_CROP[0], left:left + CENTER_CROP[1]]
+    if COLOR == "BGR":
+        x = x[:, :, ::-1]
+    if dtype != np.uint8:
+        x = (x.astype(np.float32) * np.float32(SCALE) - np.array(MEAN, np.float32)) / np.array(STD, np.float32)
+    return np.ascontiguousarray(x.transpose(2, 0, 1) if LAYOUT == "NCHW" else x)
+
+
+def samples(model, data, most):
+    """Yields one dictionary of inputs per sample, for at most `most` evenly spread samples."""
+    graph = onnx.load(model, load_external_data=False).graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = {value.name: onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+              for value in graph.input if value.name not in constants}
+    first = next(iter(inputs))
+    data = pathlib.Path(data)
+
+    def array(path):
+        tensor = onnx.TensorProto()
+        tensor.ParseFromString(path.read_bytes())
+        return onnx.numpy_helper.to_array(tensor)
+
+    if data.suffix == ".npy":
+        arrays = {first: np.load(data)}
+    elif data.suffix == ".npz":
+        arrays = dict(np.load(data))
+    elif (data / "input_0.pb").exists() or any(data.glob("test_data_set_*")):
+        sets = sorted((p for p in data.glob("test_data_set_*") if p.is_dir()), key=lambda p: p.name) or [data]
+        arrays = {name: np.concatenate([array(s / f"input_{i}.pb") for s in sets]) for i, name in enumerate(inputs)}
+    elif not data.is_dir():
+        sys.exit(f"{data}: there is no such file or folder; give calibration data with --data")
+    else:
+        images = sorted((p for p in data.rglob("*") if p.suffix.lower() in (".jpg", ".jpeg", ".png")
+                         and not any(part.startswith(".") for part in p.relative_to(data).parts)),
+                        key=lambda p: p.relative_to(data).as_posix().encode())
+        if not images:
+            sys.exit(f"{data}: no .jpg, .jpeg or .png in it; give calibration data with --data")
+        count = min(most, len(images))
+        for i in range(count):
+            yield {first: image_input(images[i * len(images) // count], inputs[first])[None]}
+        return
+    total = len(arrays[first])
+    count = min(most, total)
+    for i in range(count):
+        row = i * total // count
+        yield {name: arrays[name][row:row + 1].astype(dtype) for name, dtype in inputs.items()}
+
+
+class Reader(CalibrationDataReader):
+    def __init__(self, model, data, most):
+        self.arguments = model, data, most
+        self.rewind()
+
+    def rewind(self):
+        self.samples = samples(*self.arguments)
+
+    def get_next(self):
+        return next(self.samples, None)
+)";
+    return text;
+}
+
+}  // namespace quantloupe

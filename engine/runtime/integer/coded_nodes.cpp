@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// The part of the program compiler that keeps tensors as codes: which nodes have a kernel on codes.
+#include "base/error.h"
+#include "runtime/operators/operators.h"
+#include "runtime/program/program_compiler.h"
+#include "runtime/program/sample_flow.h"
+
+namespace quantloupe {
+namespace {
+
+Dims spatialOf(const TensorDesc& desc) { return {desc.dims.begin() + 2, desc.dims.end()}; }
+
+}  // namespace
+
+const FakeQuant* ProgramCompiler::codedQuantizer(TensorId tensor) const {
+    const ProgramSpec& spec = m_program->m_spec;
+    if (spec.arithmetic != Arithmetic::Integer) return nullptr;
+    const auto found = spec.quantizers.find(tensor);
+    return found != spec.quantizers.end() && fitsCodes(found->second) ? &found->second : nullptr;
+}
+
+bool ProgramCompiler::isCoded(TensorId tensor) const {
+    const auto found = m_program->m_values.find(tensor);
+    return found != m_program->m_values.end() && found->second.coded;
+}
+
+int ProgramCompiler::codedBufferIn(TensorId tensor, Layout layout) {
+    const Value value = valueOf(tensor);
+    if (value.desc.layout == layout || value.desc.dims.size() < 3) return value.buffer;
+    const auto [known, isNew] = m_convertedCodes.emplace(tensor, -1);
+    if (isNew) {
+        known->second = newBuffer(value.desc.bytes());
+        addStep(makeKernel([desc = value.desc, layout](const KernelArguments& a) {
+                    convertLayout(desc, a.inputs[0], layout, a.outputs[0]);
+                }),
+                {value.buffer}, {known->second}, {});
+    }
+    return known->second;
+}
+
+void ProgramCompiler::addCodedStep(std::shared_ptr<const Kernel> kernel, const Node& node,
+                                   std::vector<int> inputs, TensorId output, TensorDesc desc) {
+    desc.samples = followSamples(contextOf(node), {desc})[0];
+    const int buffer = newBuffer(desc.bytes());
+    addStep(std::move(kernel), std::move(inputs), {buffer}, m_graph.tensor(node.output()).producer);
+    if (desc.type == DataType::UInt8)
+        m_program->m_values[output] = {buffer, desc, true};
+    else
+        finish(output, buffer, desc);
+}
+
+bool ProgramCompiler::addCoded(NodeId id) {
+    const Node& node = m_graph.node(id);
+    if (m_program->m_spec.arithmetic != Arithmetic::Integer || !node.domain.empty() ||
+        !node.input(0).valid() || !isCoded(node.input(0)))
+        return false;
+    const bool product = node.op == "Conv" || node.op == "Gemm" || node.op == "MatMul";
+    if (node.op == "MaxPool" || node.op == "GlobalAveragePool") return addCodedPool(node);
+    if (!product && node.op != "Add") return false;
+    Activation activation;
+    const NodeId fused = fusableActivation(node, activation);
+    const bool added =
+        product ? addCodedProduct(node, fused, activation) : addCodedAdd(node, fused, activation);
+    if (added && fused.valid()) m_done[fused.index()] = true;
+    return added;
+}
+
+bool ProgramCompiler::addCodedProduct(const Node& node, NodeId activationNode, const Activation& activation) {
+    const ProgramSpec& spec = m_program->m_spec;
+    const auto weight = spec.codes.find(node.input(1));
+    if (weight == spec.codes.end()) return false;
+    const auto bias = node.input(2).valid() ? spec.codes.find(node.input(2)) : spec.codes.end();
+    if (node.input(2).valid() && bias == spec.codes.end()) return false;
+
+    const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
+    const FakeQuant* outputQuant = codedQuantizer(output);
+    CodedUnit unit;
+    unit.input = *codedQuantizer(node.input(0));
+    if (outputQuant != nullptr) unit.output = *outputQuant;
+    unit.weight = weight->second.get();
+    unit.bias = bias != spec.codes.end() ? bias->second.get() : nullptr;
+    unit.activation = activation;
+
+    NodeContext context = contextOf(node);
+    TensorDesc& input = context.inputs[0];
+    const Dims weightDims = context.inputs[1].dims;
+    const bool convolution = node.op == "Conv";
+    if (convolution && (input.dims.size() != 4 || weightDims.size() != 4)) return false;
+    input.layout = convolution ? Layout::ChannelsLast : Layout::Plain;
+    const DataType outputType = outputQuant != nullptr ? DataType::UInt8 : DataType::Float32;
+
+    const auto version = kernelVersion(context, activation, {&unit.input, outputQuant});
+    const KernelCache::Entry* known = version ? spec.kernels->find(*version) : nullptr;
+    KernelCache::Entry entry;
+    if (known != nullptr) {
+        entry = *known;
+    } else if (convolution) {
+        const std::int64_t groups = node.attributes.integer("group", 1);
+        if (weightDims[1] * groups != input.dims[1]) return false;
+        const Window window = windowOf(context, spatialOf(input), {weightDims.begin() + 2, weightDims.end()});
+        TensorDesc desc{outputType, {input.dims[0], weightDims[0]}, Layout::ChannelsLast};
+        desc.dims.insert(desc.dims.end(), window.output.begin(), window.output.end());
+        entry = {{desc}, makeCodedConvolution(unit, input, desc, window, groups, weightDims)};
+    } else {
+        const bool transposed = node.op == "Gemm" && node.attributes.integer("transB", 0) != 0;
+        if (weightDims.size() != 2 || input.dims.size() < (node.op == "Gemm" ? 2u : 1u)) return false;
+        if (node.op == "Gemm" &&
+            (node.attributes.integer("transA", 0) != 0 || node.attributes.real("alpha", 1) != 1 ||
+             node.attributes.real("beta", 1) != 1))
+            return false;
+        const std::int64_t depth = weightDims[transposed ? 1 : 0], columns = weightDims[transposed ? 0 : 1];
+        if (input.dims.back() != depth || depth == 0) return false;
+        TensorDesc desc{outputType, input.dims, Layout::Plain};
+        desc.dims.back() = columns;
+        entry = {
+            {desc},
+            makeCodedProduct(unit, input.count() / static_cast<std::size_t>(depth),
+                             static_cast<std::size_t>(depth), static_cast<std::size_t>(columns), transposed)};
+    }
+    if (version && known == nullptr) spec.kernels->store(*version, entry);
+    if (!entry.kernel) return false;
+    addCodedStep(entry.kernel, node, {codedBufferIn(node.input(0), input.layout)}, output, entry.outputs[0]);
+    return true;
+}
+
+bool ProgramCompiler::addCodedAdd(const Node& node, NodeId activationNode, const Activation& activation) {
+    const TensorId output = activationNode.valid() ? m_graph.node(activationNode).output() : node.output();
+    const FakeQuant* outputQuant = codedQuantizer(output);
+    if (outputQuant == nullptr || !node.input(1).valid() || !isCoded(node.input(1))) return false;
+    const TensorDesc left = valueOf(node.input(0)).desc, right = valueOf(node.input(1)).desc;
+    if (left.dims != right.dims) return false;
+    addCodedStep(makeCodedAdd(*codedQuantizer(node.input(0)), *codedQuantizer(node.input(1)), *outputQuant,
+                              activation, left.count()),
+                 node, {codedBufferIn(node.input(0), left.layout), codedBufferIn(node.input(1), left.layout)},
+                 output, left);
+    return true;
+}
+
+bool ProgramCompiler::addCodedPool(const Node& node) {
+    const FakeQuant* inputQuant = codedQuantizer(node.input(0));
+    const FakeQuant* outputQuant = codedQuantizer(node.output());
+    TensorDesc input = valueOf(node.input(0)).desc;
+    if (outputQuant == nullptr || input.dims.size() != 4 || node.outputs.size() != 1) return false;
+    input.layout = Layout::ChannelsLast;
+    TensorDesc output = input;
+    std::shared_ptr<const Kernel> kernel;
+    if (node.op == "GlobalAveragePool") {
+        output.dims[2] = output.dims[3] = 1;
+        kernel = makeCodedMean(*inputQuant, *outputQuant, static_cast<std::size_t>(input.dims[0]),
+                               static_cast<std::size_t>(input.dims[2] * input.dims[3]),
+                               static_cast<std::size_t>(input.dims[1]));
+    } else {
+        if (!(*inputQuant == *outputQuant)) return false;
+        const Window window = windowOf(contextOf(node), spatialOf(input), {});
+        output.dims[2] = window.output[0];
+        output.dims[3] = window.output[1];
+        kernel = makeCodedMaxPool(input, window);
+    }
+    if (!kernel) return false;
+    addCodedStep(std::move(kernel), node, {codedBufferIn(node.input(0), Layout::ChannelsLast)}, node.output(),
+                 output);
+    return true;
+}
+
+}  // namespace quantloupe

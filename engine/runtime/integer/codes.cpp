@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/integer/codes.h"
+
+#include <algorithm>
+
+#include "runtime/operators/operators.h"
+#include "runtime/simd.h"
+
+namespace quantloupe {
+namespace {
+
+constexpr float kRound = 12582912.0f;  // see fake_quant.cpp
+
+QUANTLOUPE_SIMD void encodeAll(float scale, float low, float high, const float* source, std::uint8_t* target,
+                               std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        float x = source[i] / scale;
+        x = x < low ? low : x;
+        x = x > high ? high : x;
+        target[i] = static_cast<std::uint8_t>(static_cast<std::int32_t>(((x + kRound) - kRound) - low));
+    }
+}
+
+QUANTLOUPE_SIMD void decodeAll(float scale, float low, const std::uint8_t* source, float* target,
+                               std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+        target[i] = (static_cast<float>(static_cast<std::int32_t>(source[i])) + low) * scale;
+}
+
+struct AddArguments {
+    FakeQuant left, right, output;
+    float low, high;  ///< of the activation
+};
+
+QUANTLOUPE_SIMD void addAll(AddArguments a, const std::uint8_t* left, const std::uint8_t* right,
+                            std::uint8_t* target, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const float l = (static_cast<float>(static_cast<std::int32_t>(left[i])) + a.left.low) * a.left.scale;
+        const float r =
+            (static_cast<float>(static_cast<std::int32_t>(right[i])) + a.right.low) * a.right.scale;
+        float x = l + r;
+        x = x < a.low ? a.low : x;
+        x = x > a.high ? a.high : x;
+        x = x / a.output.scale;
+        x = x < a.output.low ? a.output.low : x;
+        x = x > a.output.high ? a.output.high : x;
+        target[i] =
+            static_cast<std::uint8_t>(static_cast<std::int32_t>(((x + kRound) - kRound) - a.output.low));
+    }
+}
+
+QUANTLOUPE_SIMD void sumPositions(const std::uint8_t* source, std::size_t positions, std::size_t channels,
+                                  std::int32_t* sums) {
+    for (std::size_t c = 0; c < channels; ++c) sums[c] = 0;
+    for (std::size_t p = 0; p < positions; ++p)
+        for (std::size_t c = 0; c < channels; ++c) sums[c] += source[p * channels + c];
+}
+
+QUANTLOUPE_SIMD void largest(const std::uint8_t* pixel, std::uint8_t* out, std::size_t channels) {
+    for (std::size_t c = 0; c < channels; ++c) out[c] = pixel[c] > out[c] ? pixel[c] : out[c];
+}
+
+}  // namespace
+
+bool fitsCodes(const FakeQuant& quant) { return quant.high - quant.low <= 255.0f; }
+
+void encode(const FakeQuant& quant, const float* source, std::uint8_t* target, std::size_t count) {
+    encodeAll(quant.scale, quant.low, quant.high, source, target, count);
+}
+
+void decode(const FakeQuant& quant, const std::uint8_t* source, float* target, std::size_t count) {
+    decodeAll(quant.scale, quant.low, source, target, count);
+}
+
+std::unique_ptr<Kernel> makeCodedAdd(const FakeQuant& left, const FakeQuant& right, const FakeQuant& output,
+                                     const Activation& activation, std::size_t count) {
+    const AddArguments arguments{left, right, output, activation.low, activation.high};
+    return makeKernel([=](const KernelArguments& a) {
+        addAll(arguments, static_cast<const std::uint8_t*>(a.inputs[0]),
+               static_cast<const std::uint8_t*>(a.inputs[1]), static_cast<std::uint8_t*>(a.outputs[0]),
+               count);
+    });
+}
+
+std::unique_ptr<Kernel> makeCodedMean(const FakeQuant& input, const FakeQuant& output, std::size_t images,
+                                      std::size_t positions, std::size_t channels) {
+    // Computed in double, as a quotient of two exact integers, so that ties are exact.
+    const double factor = static_cast<double>(input.scale) /
+                          (static_cast<double>(positions) * static_cast<double>(output.scale));
+    const auto zero = static_cast<std::int64_t>(-input.low) * static_cast<std::int64_t>(positions);
+    return makeKernel([=](const KernelArguments& a) {
+        std::vector<std::int32_t> sums(channels);
+        const auto* source = static_cast<const std::uint8_t*>(a.inputs[0]);
+        auto* target = static_cast<std::uint8_t*>(a.outputs[0]);
+        for (std::size_t n = 0; n < images; ++n) {
+            sumPositions(source + n * positions * channels, positions, channels, sums.data());
+            for (std::size_t c = 0; c < channels; ++c) {
+                const float x = std::clamp(static_cast<float>(static_cast<double>(sums[c] - zero) * factor),
+                                           output.low, output.high);
+                target[n * channels + c] = static_cast<std::uint8_t>(((x + kRound) - kRound) - output.low);
+            }
+        }
+    });
+}
+
+std::unique_ptr<Kernel> makeCodedMaxPool(const TensorDesc& input, const Window& w) {
+    if (w.kernel.size() != 2) return nullptr;
+    const Dims dims = input.dims;
+    return makeKernel([=](const KernelArguments& a) {
+        const auto channels = static_cast<std::size_t>(dims[1]);
+        const auto* image = static_cast<const std::uint8_t*>(a.inputs[0]);
+        auto* out = static_cast<std::uint8_t*>(a.outputs[0]);
+        for (std::int64_t n = 0; n < dims[0]; ++n, image += dims[1] * dims[2] * dims[3])
+            for (std::int64_t row = 0; row < w.output[0]; ++row)
+                for (std::int64_t column = 0; column < w.output[1]; ++column, out += channels) {
+                    std::fill_n(out, channels, std::uint8_t{0});
+                    for (std::int64_t i = 0; i < w.kernel[0]; ++i)
+                        for (std::int64_t j = 0; j < w.kernel[1]; ++j) {
+                            const std::int64_t y = row * w.strides[0] - w.padBegin[0] + i * w.dilations[0];
+                            const std::int64_t x = column * w.strides[1] - w.padBegin[1] + j * w.dilations[1];
+                            if (y >= 0 && y < dims[2] && x >= 0 && x < dims[3])
+                                largest(image + static_cast<std::size_t>(y * dims[3] + x) * channels, out,
+                                        channels);
+                        }
+                }
+    });
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Quantization and dequantization in one step, in float: the simulation of a Q/DQ pair.
+
+#include <cstddef>
+
+namespace quantloupe {
+
+/// x -> round_half_even(clamp(x / scale, low, high)) * scale with low = quant_min - zero_point and high =
+/// quant_max - zero_point. The bounds are integers, so this equals ONNX's
+/// DequantizeLinear(QuantizeLinear(x)).
+///
+/// `fromLow`: (round_half_up(clamp(x, low * scale, high * scale) / scale - low) + low) * scale, each step in
+/// float32, as AIMET's operator computes it (determined by running it on values around ties). The subtraction
+/// loses bits, so values slightly below a half are rounded up, too. does it (found by running it on values
+/// around ties). The difference loses bits, so that more than exact halves go up.
+struct FakeQuant {
+    float scale = 1;
+    float low = 0, high = 0;
+    bool fromLow = false;
+    bool operator==(const FakeQuant&) const = default;
+};
+
+/// round(x / scale) within the bounds, as an integer; NaN stays NaN.
+float codeOf(const FakeQuant& quant, float x);
+
+/// `source` and `target` may be the same.
+void applyFakeQuant(const FakeQuant& quant, const float* source, float* target, std::size_t count);
+
+}  // namespace quantloupe

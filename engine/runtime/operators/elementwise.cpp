@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Element-wise functions of one operand.
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "runtime/operators/numeric_types.h"
+#include "runtime/operators/operators.h"
+#include "runtime/ordered/ordered_rows.h"
+#include "runtime/simd.h"
+#include "runtime/vector_math.h"
+
+namespace quantloupe {
+namespace {
+
+template <typename F>
+QUANTLOUPE_SIMD void mapFloats(const float* in, float* out, std::size_t count, F function) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<float>(function(in[i]));
+}
+
+/// `function` returns, for a node, the function to apply to each element.
+template <typename F>
+Operator unary(F function) {
+    return {[function](const NodeContext& context) -> CompiledNode {
+                requireFloat(context, 0);
+                const TensorDesc desc = context.input(0);
+                const std::size_t count = desc.count();
+                auto parameterized = function(context);
+                return {{desc}, makeKernel([count, parameterized](const KernelArguments& a) {
+                            mapFloats(static_cast<const float*>(a.inputs[0]),
+                                      static_cast<float*>(a.outputs[0]), count, parameterized);
+                        })};
+            },
+            LayoutPolicy::Any, false};
+}
+
+/// For functions without parameters.
+template <typename F>
+Operator simple(F function) {
+    return unary([function](const NodeContext&) { return function; });
+}
+
+/// For functions that are also defined for integers.
+template <typename F>
+Operator numeric(F function) {
+    return {[function](const NodeContext& context) -> CompiledNode {
+                const TensorDesc desc = context.input(0);
+                return {{desc}, withArithmeticType(desc.type, context.node.op, [&]<typename T>(T) {
+                            return makeKernel([count = desc.count(), function](const KernelArguments& a) {
+                                const auto* in = static_cast<const T*>(a.inputs[0]);
+                                auto* out = static_cast<T*>(a.outputs[0]);
+                                if constexpr (std::is_same_v<T, float>)
+                                    mapFloats(in, out, count, function);
+                                else
+                                    for (std::size_t i = 0; i < count; ++i)
+                                        out[i] = static_cast<T>(function(in[i]));
+                            });
+                        })};
+            },
+            LayoutPolicy::Any, false};
+}
+
+/// erf of before(x) as ONNX Runtime computes it, in pieces that fit into the cache; then after(x, erf).
+template <typename Before, typename After>
+CompiledNode orderedErfOf(const NodeContext& context, Before before, After after) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    return {{desc}, makeKernel([count = desc.count(), before, after](const KernelArguments& a) {
+                constexpr std::size_t kPiece = 512;
+                float erfs[kPiece];
+                for (std::size_t start = 0; start < count; start += kPiece) {
+                    const std::size_t piece = std::min(kPiece, count - start);
+                    const float* in = static_cast<const float*>(a.inputs[0]) + start;
+                    float* out = static_cast<float*>(a.outputs[0]) + start;
+                    for (std::size_t i = 0; i < piece; ++i) erfs[i] = before(in[i]);
+                    orderedErf(erfs, erfs, piece);
+                    for (std::size_t i = 0; i < piece; ++i) out[i] = after(in[i], erfs[i]);
+                }
+            })};
+}
+
+CompiledNode compileErf(const NodeContext& context) {
+    return orderedErfOf(
+        context, [](float x) { return x; }, [](float, float erf) { return erf; });
+}
+
+CompiledNode compileGelu(const NodeContext& context) {
+    if (context.node.attributes.text("approximate", "none") == "tanh")
+        return simple([](float x) {
+                   return 0.5f * x * (1.0f + fastTanh(0.7978845608f * (x + 0.044715f * x * x * x)));
+               })
+            .compile(context);
+    return orderedErfOf(
+        context, [](float x) { return x * 0.70710678118f; },
+        [](float x, float erf) { return 0.5f * x * (erf + 1.0f); });
+}
+
+/// x times or divided by a scale, erf, plus 1, times x, halved: the same operations in the same order as the
+/// nodes it replaces, so the result is identical to the last bit.
+CompiledNode compileErfGelu(const NodeContext& context) {
+    const bool divides = context.node.attributes.has("divisor");
+    const float scale = context.node.attributes.real(divides ? "divisor" : "factor", 1.0f);
+    return orderedErfOf(
+        context, [=](float x) { return divides ? x / scale : x * scale; },
+        [](float x, float erf) { return x * (erf + 1.0f) * 0.5f; });
+}
+
+/// Bounds are attributes up to opset 10 and optional inputs since then. min is applied first, as ONNX
+/// specifies for min > max.
+template <typename T>
+CompiledNode clipTo(const NodeContext& context) {
+    const TensorDesc desc = context.input(0);
+    T low = std::numeric_limits<T>::lowest(), high = std::numeric_limits<T>::max();
+    if constexpr (std::is_floating_point_v<T>) {
+        low = static_cast<T>(context.node.attributes.real("min", -std::numeric_limits<float>::infinity()));
+        high = static_cast<T>(context.node.attributes.real("max", std::numeric_limits<float>::infinity()));
+    }
+    for (const std::size_t i : {1, 2})
+        if (context.has(i) && (context.input(i).count() != 1 || context.input(i).type != desc.type))
+            failInput("a bound of Clip must be one value of the input's type, not {} {}",
+                      toString(context.input(i).dims), dataTypeName(context.input(i).type));
+    const bool bounded[2] = {context.has(1), context.has(2)};
+    return {{desc}, makeKernel([=, count = desc.count()](const KernelArguments& a) {
+                const T least = bounded[0] ? *static_cast<const T*>(a.inputs[1]) : low;
+                const T most = bounded[1] ? *static_cast<const T*>(a.inputs[2]) : high;
+                const auto* in = static_cast<const T*>(a.inputs[0]);
+                auto* out = static_cast<T*>(a.outputs[0]);
+                const auto clip = [=](T x) { return std::min(most, std::max(least, x)); };
+                if constexpr (std::is_same_v<T, float>)
+                    mapFloats(in, out, count, clip);
+                else
+                    for (std::size_t i = 0; i < count; ++i) out[i] = clip(in[i]);
+            })};
+}
+
+float hardSigmoid(float x, float alpha, float beta) {
+    return std::max(0.0f, std::min(1.0f, alpha * x + beta));
+}
+
+}  // namespace
+
+void addElementwise(OperatorTable& table) {
+    table["Relu"] = numeric([](auto x) { return x > 0 ? x : decltype(x)(0); });
+    table["Sigmoid"] = simple([](float x) { return fastSigmoid(x); });
+    table["Tanh"] = simple([](float x) { return fastTanh(x); });
+    table["Exp"] = simple([](float x) { return fastExp(x); });
+    table["Log"] = simple([](float x) { return std::log(x); });
+    table["Sqrt"] = simple([](float x) { return std::sqrt(x); });
+    table["Reciprocal"] = simple([](float x) { return 1.0f / x; });
+    table["Erf"] = {compileErf, LayoutPolicy::Any, false};
+    table["Softplus"] =
+        simple([](float x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); });
+    table["Softsign"] = simple([](float x) { return x / (1.0f + std::fabs(x)); });
+    table["Mish"] = simple([](float x) { return x * std::tanh(x > 20 ? x : std::log1p(std::exp(x))); });
+    table["HardSwish"] = simple([](float x) { return x * hardSigmoid(x, 1.0f / 6.0f, 0.5f); });
+    table["Floor"] = simple([](float x) { return std::floor(x); });
+    table["Ceil"] = simple([](float x) { return std::ceil(x); });
+    table["Round"] = simple([](float x) { return std::nearbyint(x); });
+    table["Sin"] = simple([](float x) { return std::sin(x); });
+    table["Cos"] = simple([](float x) { return std::cos(x); });
+    table["Tan"] = simple([](float x) { return std::tan(x); });
+    table["Sinh"] = simple([](float x) { return std::sinh(x); });
+    table["Cosh"] = simple([](float x) { return std::cosh(x); });
+    table["Asin"] = simple([](float x) { return std::asin(x); });
+    table["Acos"] = simple([](float x) { return std::acos(x); });
+    table["Atan"] = simple([](float x) { return std::atan(x); });
+    table["Asinh"] = simple([](float x) { return std::asinh(x); });
+    table["Acosh"] = simple([](float x) { return std::acosh(x); });
+    table["Atanh"] = simple([](float x) { return std::atanh(x); });
+    table["Neg"] = numeric([](auto x) { return -x; });
+    table["Abs"] = numeric([](auto x) {
+        if constexpr (std::is_unsigned_v<decltype(x)>)
+            return x;
+        else
+            return x < 0 ? -x : x;
+    });
+    table["Sign"] = numeric([](auto x) {
+        if constexpr (std::is_unsigned_v<decltype(x)>)
+            return x > 0 ? 1 : 0;
+        else
+            return x > 0 ? 1 : x < 0 ? -1 : 0;
+    });
+    table[kFusedErfGelu] = {compileErfGelu, LayoutPolicy::Any, false};
+    table["Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table["com.microsoft.Gelu"] = {compileGelu, LayoutPolicy::Any, false};
+    table["com.microsoft.QuickGelu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.702f);
+        return [=](float x) { return x * fastSigmoid(alpha * x); };
+    });
+    table["Selu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.67326319f);
+        const float gamma = context.node.attributes.real("gamma", 1.05070102f);
+        return [=](float x) { return x > 0 ? gamma * x : gamma * (alpha * fastExp(x) - alpha); };
+    });
+    table["Celu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.0f);
+        return [=](float x) { return x > 0 ? x : alpha * (fastExp(x / alpha) - 1.0f); };
+    });
+    table["ThresholdedRelu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.0f);
+        return [=](float x) { return x > alpha ? x : 0.0f; };
+    });
+    table["Shrink"] = unary([](const NodeContext& context) {
+        const float bias = context.node.attributes.real("bias", 0.0f),
+                    bound = context.node.attributes.real("lambd", 0.5f);
+        return [=](float x) { return x < -bound ? x + bias : x > bound ? x - bias : 0.0f; };
+    });
+    table["HardSigmoid"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 0.2f);
+        const float beta = context.node.attributes.real("beta", 0.5f);
+        return [=](float x) { return hardSigmoid(x, alpha, beta); };
+    });
+    table["LeakyRelu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 0.01f);
+        return [=](float x) { return x >= 0 ? x : alpha * x; };
+    });
+    table["Elu"] = unary([](const NodeContext& context) {
+        const float alpha = context.node.attributes.real("alpha", 1.0f);
+        return [=](float x) { return x >= 0 ? x : alpha * (fastExp(x) - 1.0f); };
+    });
+    table["Clip"] = {[](const NodeContext& context) {
+                         return withArithmeticType(context.input(0).type, "Clip",
+                                                   [&]<typename T>(T) { return clipTo<T>(context); });
+                     },
+                     LayoutPolicy::Any, false};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// GridSample on images: values at positions given as data, by nearest neighbor, linear or cubic
+// interpolation.
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/operators/operators.h"
+
+namespace quantloupe {
+namespace {
+
+enum class Interpolation { Nearest, Linear, Cubic };
+enum class Outside { Zeros, Border, Reflection };
+
+/// One axis of the image.
+struct Axis {
+    std::int64_t extent;
+    bool alignCorners;
+    Outside outside;
+
+    float low() const { return alignCorners ? 0.0f : -0.5f; }
+    float high() const { return static_cast<float>(extent) - (alignCorners ? 1.0f : 0.5f); }
+    /// -1 and 1 are the centers of the corner pixels, or their outer edges.
+    float place(float grid) const {
+        const auto length = static_cast<float>(extent);
+        return alignCorners ? (grid + 1) / 2 * (length - 1) : ((grid + 1) * length - 1) / 2;
+    }
+    float reflected(float x) const {
+        const float range = high() - low();
+        if (!(range > 0)) return low();
+        float beyond = x < low() ? low() - x : x > high() ? x - high() : 0;
+        if (beyond == 0) return x;
+        const auto turns = static_cast<std::int64_t>(beyond / range);
+        beyond -= static_cast<float>(turns) * range;
+        const bool fromLow = (x < low()) == (turns % 2 == 0);
+        return fromLow ? low() + beyond : high() - beyond;
+    }
+    /// The position after applying the padding mode.
+    float moved(float x) const {
+        if (x >= low() && x <= high()) return x;
+        return outside == Outside::Border       ? std::clamp(x, 0.0f, static_cast<float>(extent - 1))
+               : outside == Outside::Reflection ? reflected(x)
+                                                : x;
+    }
+    /// The pixel of an index that may be outside; -1: none, counts as zero.
+    std::int64_t pixel(std::int64_t i) const {
+        if (i >= 0 && i < extent) return i;
+        if (outside == Outside::Zeros) return -1;
+        if (outside == Outside::Border) return std::clamp<std::int64_t>(i, 0, extent - 1);
+        return std::clamp<std::int64_t>(static_cast<std::int64_t>(reflected(static_cast<float>(i))), 0,
+                                        extent - 1);
+    }
+};
+
+/// First index and weights of the neighbors along an axis.
+struct Taps {
+    std::int64_t first;
+    int count;
+    float weights[4];
+};
+
+Taps tapsAt(float x, Interpolation how) {
+    if (how == Interpolation::Nearest) return {static_cast<std::int64_t>(std::nearbyint(x)), 1, {1}};
+    const float floor = std::floor(x), t = x - floor;
+    const auto at = static_cast<std::int64_t>(floor);
+    if (how == Interpolation::Linear) return {at, 2, {1 - t, t}};
+    constexpr float kSharpness = -0.75f;
+    const auto near = [](float d) { return ((kSharpness + 2) * d - (kSharpness + 3)) * d * d + 1; };
+    const auto far = [](float d) {
+        return ((kSharpness * d - 5 * kSharpness) * d + 8 * kSharpness) * d - 4 * kSharpness;
+    };
+    return {at - 1, 4, {far(t + 1), near(t), near(1 - t), far(2 - t)}};
+}
+
+Interpolation interpolationOf(const std::string& mode) {
+    if (mode == "nearest") return Interpolation::Nearest;
+    if (mode == "bilinear" || mode == "linear") return Interpolation::Linear;
+    if (mode == "bicubic" || mode == "cubic") return Interpolation::Cubic;
+    failInput("GridSample has no mode '{}'", mode);
+}
+
+Outside outsideOf(const std::string& padding) {
+    if (padding == "zeros") return Outside::Zeros;
+    if (padding == "border") return Outside::Border;
+    if (padding == "reflection") return Outside::Reflection;
+    failInput("GridSample has no padding_mode '{}'", padding);
+}
+
+CompiledNode compileGridSample(const NodeContext& context) {
+    requireFloat(context, 0);
+    requireFloat(context, 1);
+    const Dims& data = context.input(0).dims;
+    const Dims& grid = context.input(1).dims;
+    if (data.size() != 4 || grid.size() != 4)
+        fail(ErrorKind::Unsupported, "GridSample of {} is not supported, only of images", toString(data));
+    if (grid[0] != data[0] || grid[3] != 2)
+        failInput("GridSample's grid {} does not fit {}", toString(grid), toString(data));
+    const Attributes& attributes = context.node.attributes;
+    const Interpolation how = interpolationOf(attributes.text("mode", "bilinear"));
+    const Outside outside = outsideOf(attributes.text("padding_mode", "zeros"));
+    const bool align = attributes.integer("align_corners", 0) != 0;
+    const Axis rows{data[2], align, outside}, columns{data[3], align, outside};
+    const auto places = static_cast<std::size_t>(grid[1] * grid[2]);
+    const auto samples = static_cast<std::size_t>(data[0]), channels = static_cast<std::size_t>(data[1]);
+    const auto image = static_cast<std::size_t>(data[2] * data[3]);
+    return {
+        {{DataType::Float32, {data[0], data[1], grid[1], grid[2]}, Layout::Plain}},
+        makeKernel([=](const KernelArguments& a) {
+            const auto* at = static_cast<const float*>(a.inputs[1]);
+            for (std::size_t s = 0; s < samples; ++s)
+                for (std::size_t p = 0; p < places; ++p, at += 2) {
+                    const Taps x = tapsAt(columns.moved(columns.place(at[0])), how),
+                               y = tapsAt(rows.moved(rows.place(at[1])), how);
+                    for (std::size_t c = 0; c < channels; ++c) {
+                        const float* in = static_cast<const float*>(a.inputs[0]) + (s * channels + c) * image;
+                        float sum = 0;
+                        for (int i = 0; i < y.count; ++i)
+                            for (int j = 0; j < x.count; ++j) {
+                                const std::int64_t row = rows.pixel(y.first + i),
+                                                   column = columns.pixel(x.first + j);
+                                if (row >= 0 && column >= 0)
+                                    sum += y.weights[i] * x.weights[j] * in[row * columns.extent + column];
+                            }
+                        static_cast<float*>(a.outputs[0])[(s * channels + c) * places + p] = sum;
+                    }
+                }
+        })};
+}
+
+}  // namespace
+
+void addGridSamples(OperatorTable& table) {
+    table["GridSample"] = {compileGridSample, LayoutPolicy::Plain, false};
+}
+
+}  // namespace quantloupe

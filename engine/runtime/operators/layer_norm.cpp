@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Normalizations over values of the same sample: LayerNormalization, InstanceNormalization,
+// GroupNormalization, and LayerNormalization composed of simpler operators.
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/operators/operators.h"
+#include "runtime/ordered/ordered_rows.h"
+#include "runtime/row_math.h"
+#include "runtime/simd.h"
+
+namespace quantloupe {
+namespace {
+
+/// Mean and 1 / deviation of a row.
+struct Moments {
+    float mean, factor;
+};
+
+QUANTLOUPE_SIMD Moments momentsOf(const float* in, std::size_t width, float epsilon) {
+    const float count = static_cast<float>(width);
+    const float mean = sumOf(width, [in](std::size_t i) { return in[i]; }) / count;
+    const float squares = sumOf(width, [in, mean](std::size_t i) { return (in[i] - mean) * (in[i] - mean); });
+    return {mean, 1.0f / std::sqrt(squares / count + epsilon)};
+}
+
+QUANTLOUPE_SIMD void normalizeRow(const float* in, Moments moments, const float* scale, const float* bias,
+                                  float* out, std::size_t width) {
+    if (bias != nullptr)
+        for (std::size_t i = 0; i < width; ++i)
+            out[i] = (in[i] - moments.mean) * moments.factor * scale[i] + bias[i];
+    else
+        for (std::size_t i = 0; i < width; ++i) out[i] = (in[i] - moments.mean) * moments.factor * scale[i];
+}
+
+QUANTLOUPE_SIMD void scaleAndShift(const float* in, float factor, float offset, float* out,
+                                   std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) out[i] = in[i] * factor + offset;
+}
+
+CompiledNode compileLayerNorm(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    const std::size_t axis = normalizedAxis(context.node.attributes.integer("axis", -1), desc.dims.size());
+    std::size_t rows = 1, width = 1;
+    for (std::size_t d = 0; d < desc.dims.size(); ++d)
+        (d < axis ? rows : width) *= static_cast<std::size_t>(desc.dims[d]);
+    const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
+    TensorDesc statistics = desc;  // for the optional outputs: mean and 1 / deviation
+    for (std::size_t d = axis; d < statistics.dims.size(); ++d) statistics.dims[d] = 1;
+    const bool hasBias = context.has(2);
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+        if ((i == 1 || hasBias) && context.input(i).count() != width)
+            failInput("LayerNormalization's scale and bias must have {} values", width);
+    std::vector<TensorDesc> outputs(context.node.outputs.size(), statistics);
+    outputs[0] = desc;
+    return {outputs, makeKernel([=](const KernelArguments& a) {
+                const auto optional = [&](std::size_t i) {
+                    return i < a.outputs.size() ? static_cast<float*>(a.outputs[i]) : nullptr;
+                };
+                float* const means = optional(1);
+                float* const factors = optional(2);
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                const auto* scale = static_cast<const float*>(a.inputs[1]);
+                const auto* bias = hasBias ? static_cast<const float*>(a.inputs[2]) : nullptr;
+                auto* out = static_cast<float*>(a.outputs[0]);
+                for (std::size_t r = 0; r < rows; ++r, in += width, out += width) {
+                    if (means == nullptr && factors == nullptr) {
+                        orderedLayerNorm(in, scale, bias, epsilon, out, width);
+                        continue;
+                    }
+                    const Moments moments = momentsOf(in, width, epsilon);
+                    if (means != nullptr) means[r] = moments.mean;
+                    if (factors != nullptr) factors[r] = moments.factor;
+                    normalizeRow(in, moments, scale, bias, out, width);
+                }
+            })};
+}
+
+/// Normalizes each group of channels of each sample separately. Scale and bias have one value per channel or,
+/// in the first version of GroupNormalization, per group.
+CompiledNode compileGroups(const NodeContext& context, std::size_t groups) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    if (desc.dims.size() < 3) failInput("{} needs a batch, channels and spatial dimensions", context.node.op);
+    const auto channels = static_cast<std::size_t>(desc.dims[1]);
+    if (groups == 0 || channels % groups != 0)
+        failInput("{} channels cannot be split into {} groups", channels, groups);
+    const auto scale = context.needConstant(1, "the scale of a normalization").floats();
+    const auto bias = context.needConstant(2, "the bias of a normalization").floats();
+    if (scale.size() != bias.size() || (scale.size() != channels && scale.size() != groups))
+        failInput("the scale and bias of {} have {} and {} values for {} channels", context.node.op,
+                  scale.size(), bias.size(), channels);
+    const std::size_t each = channels / groups, perValue = channels / scale.size();
+    const auto batch = static_cast<std::size_t>(desc.dims[0]);
+    const std::size_t spatial = batch * channels == 0 ? 0 : desc.count() / (batch * channels);
+    const float epsilon = context.node.attributes.real("epsilon", 1e-5f);
+    return {{desc},
+            makeKernel([=, scales = std::vector<float>(scale.begin(), scale.end()),
+                        biases = std::vector<float>(bias.begin(), bias.end())](const KernelArguments& a) {
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                auto* out = static_cast<float*>(a.outputs[0]);
+                for (std::size_t g = 0; g < batch * groups; ++g) {
+                    const Moments moments = momentsOf(in, each * spatial, epsilon);
+                    for (std::size_t c = 0; c < each; ++c, in += spatial, out += spatial) {
+                        const std::size_t value = (g % groups * each + c) / perValue;
+                        const float factor = moments.factor * scales[value];
+                        scaleAndShift(in, factor, biases[value] - moments.mean * factor, out, spatial);
+                    }
+                }
+            })};
+}
+
+/// Width of the row and epsilon come from the nodes; every step rounds as theirs do, so the result is the
+/// same.
+QUANTLOUPE_SIMD void composedLayerNormRow(const float* in, float mean, float deviation, const float* scale,
+                                          const float* bias, float* out, std::size_t width) {
+    for (std::size_t i = 0; i < width; ++i) out[i] = (in[i] - mean) / deviation * scale[i] + bias[i];
+}
+
+CompiledNode compileWrittenOut(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc desc = context.input(0);
+    if (desc.dims.empty()) failInput("a normalization needs an axis");
+    const auto width = static_cast<std::size_t>(desc.dims.back());
+    for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
+        if (context.input(i).count() != width)
+            failInput("the scale and bias of a normalization must have {} values", width);
+    const std::size_t rows = width == 0 ? 0 : desc.count() / width;
+    const float epsilon = context.node.attributes.real("epsilon", 0.0f);
+    return {{desc}, makeKernel([=](const KernelArguments& a) {
+                const auto* in = static_cast<const float*>(a.inputs[0]);
+                auto* out = static_cast<float*>(a.outputs[0]);
+                for (std::size_t r = 0; r < rows; ++r, in += width, out += width) {
+                    double sum = 0, squares = 0;
+                    for (std::size_t i = 0; i < width; ++i) sum += static_cast<double>(in[i]);
+                    const auto mean = static_cast<float>(sum / static_cast<double>(width));
+                    for (std::size_t i = 0; i < width; ++i) {
+                        const float distance = in[i] - mean;
+                        squares += static_cast<double>(distance * distance);
+                    }
+                    const float variance = static_cast<float>(squares / static_cast<double>(width));
+                    composedLayerNormRow(in, mean, std::sqrt(variance + epsilon),
+                                         static_cast<const float*>(a.inputs[1]),
+                                         static_cast<const float*>(a.inputs[2]), out, width);
+                }
+            })};
+}
+
+}  // namespace
+
+void addLayerNormalizations(OperatorTable& table) {
+    const auto plain = LayoutPolicy::Plain;
+    table["LayerNormalization"] = {compileLayerNorm, plain, false};
+    table["InstanceNormalization"] = {
+        [](const NodeContext& context) {
+            const Dims& dims = context.input(0).dims;
+            return compileGroups(context, dims.size() < 2 ? 0 : static_cast<std::size_t>(dims[1]));
+        },
+        plain, false};
+    table["GroupNormalization"] = {
+        [](const NodeContext& context) {
+            const std::int64_t groups = context.node.attributes.integer("num_groups", 0);
+            return compileGroups(context, static_cast<std::size_t>(std::max<std::int64_t>(groups, 0)));
+        },
+        plain, false};
+    table[kFusedLayerNorm] = {compileWrittenOut, plain, false};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear, of ai.onnx and com.microsoft, which already
+// quantized networks contain. Per tensor or along an axis.
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/integer/integer_types.h"
+#include "runtime/operators/operators.h"
+
+namespace quantloupe {
+namespace {
+
+void refuseBlocks(const NodeContext& context) {
+    if (context.node.attributes.integer("block_size", 0) != 0)
+        fail(ErrorKind::Unsupported, "{} in blocks (block_size) is not supported", context.node.op);
+}
+
+/// Scales and zero points; an element uses index (i / stride) % count.
+struct Affine {
+    std::vector<float> scales;
+    std::vector<std::int32_t> zeroPoints;
+    std::size_t stride = 1;
+
+    std::size_t channel(std::size_t i) const { return scales.size() == 1 ? 0 : i / stride % scales.size(); }
+};
+
+Affine affineOf(const NodeContext& context) {
+    refuseBlocks(context);
+    const Constant& scale = context.needConstant(1, "the scale of " + context.node.op);
+    Affine affine;
+    affine.scales.assign(scale.floats().begin(), scale.floats().end());
+    affine.zeroPoints.assign(affine.scales.size(), 0);
+    if (context.has(2)) {
+        const std::vector<std::int64_t> zeros =
+            context.needConstant(2, "the zero point of " + context.node.op).toInt64s();
+        if (zeros.size() != affine.scales.size())
+            failInput("{} has {} scales and {} zero points", context.node.op, affine.scales.size(),
+                      zeros.size());
+        for (std::size_t c = 0; c < zeros.size(); ++c)
+            affine.zeroPoints[c] = static_cast<std::int32_t>(zeros[c]);
+    }
+    if (affine.scales.size() > 1) {
+        const TensorDesc& input = context.input(0);
+        const std::size_t axis =
+            normalizedAxis(context.node.attributes.integer("axis", 1), input.dims.size());
+        if (input.dims[axis] != static_cast<std::int64_t>(affine.scales.size()))
+            failInput("{} has {} scales for {} channels", context.node.op, affine.scales.size(),
+                      input.dims[axis]);
+        affine.stride = static_cast<std::size_t>(input.strides()[axis]);
+    }
+    return affine;
+}
+
+DataType quantizedType(const NodeContext& context) {
+    if (context.has(2)) return context.input(2).type;
+    const auto wanted = static_cast<DataType>(context.node.attributes.integer("output_dtype", 0));
+    return wanted == DataType::Undefined ? DataType::UInt8 : wanted;
+}
+
+CompiledNode compileQuantize(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc& input = context.input(0);
+    const TensorDesc output{quantizedType(context), input.dims, input.layout};
+    return withIntegerType(output.type, "QuantizeLinear", [&](auto zero) -> CompiledNode {
+        using T = decltype(zero);
+        // 4-bit integers are stored in bytes.
+        const bool four = output.type == DataType::Int4 || output.type == DataType::UInt4;
+        const T low = four ? (output.type == DataType::Int4 ? T(-8) : T(0)) : std::numeric_limits<T>::min();
+        const T high = four ? (output.type == DataType::Int4 ? T(7) : T(15)) : std::numeric_limits<T>::max();
+        return {{output},
+                makeKernel(
+                    [affine = affineOf(context), count = input.count(), low, high](const KernelArguments& a) {
+                        const auto* x = static_cast<const float*>(a.inputs[0]);
+                        auto* y = static_cast<T*>(a.outputs[0]);
+                        for (std::size_t i = 0; i < count; ++i) {
+                            const std::size_t c = affine.channel(i);
+                            y[i] = std::clamp(saturated<T>(x[i] / affine.scales[c], affine.zeroPoints[c]),
+                                              low, high);
+                        }
+                    })};
+    });
+}
+
+CompiledNode compileDequantize(const NodeContext& context) {
+    const TensorDesc& input = context.input(0);
+    const TensorDesc output{DataType::Float32, input.dims, input.layout};
+    return withIntegerType(input.type, "DequantizeLinear", [&](auto zero) -> CompiledNode {
+        using T = decltype(zero);
+        return {{output},
+                makeKernel([affine = affineOf(context), count = input.count()](const KernelArguments& a) {
+                    const auto* x = static_cast<const T*>(a.inputs[0]);
+                    auto* y = static_cast<float*>(a.outputs[0]);
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const std::size_t c = affine.channel(i);
+                        y[i] =
+                            static_cast<float>(std::int64_t{x[i]} - affine.zeroPoints[c]) * affine.scales[c];
+                    }
+                })};
+    });
+}
+
+/// uint8 with the range of the tensor itself, widened to include 0.
+CompiledNode compileDynamicQuantize(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc& input = context.input(0);
+    return {{{DataType::UInt8, input.dims, input.layout},
+             {DataType::Float32, {}, Layout::Plain},
+             {DataType::UInt8, {}, Layout::Plain}},
+            makeKernel([count = input.count()](const KernelArguments& a) {
+                const auto* x = static_cast<const float*>(a.inputs[0]);
+                float low = 0, high = 0;
+                for (std::size_t i = 0; i < count; ++i) {
+                    low = std::min(low, x[i]);
+                    high = std::max(high, x[i]);
+                }
+                const float scale = high == low ? 1.0f : (high - low) / 255.0f;
+                const auto zeroPoint = saturated<std::uint8_t>((0 - low) / scale, 0);
+                auto* y = static_cast<std::uint8_t*>(a.outputs[0]);
+                for (std::size_t i = 0; i < count; ++i)
+                    y[i] = saturated<std::uint8_t>(x[i] / scale, zeroPoint);
+                if (a.outputs.size() > 1 && a.outputs[1] != nullptr)
+                    *static_cast<float*>(a.outputs[1]) = scale;
+                if (a.outputs.size() > 2 && a.outputs[2] != nullptr)
+                    *static_cast<std::uint8_t*>(a.outputs[2]) = zeroPoint;
+            })};
+}
+
+}  // namespace
+
+void addQuantizers(OperatorTable& table) {
+    for (const char* domain : {"", "com.microsoft."}) {
+        table[std::string(domain) + "QuantizeLinear"] = {compileQuantize, LayoutPolicy::Any, false};
+        table[std::string(domain) + "DequantizeLinear"] = {compileDequantize, LayoutPolicy::Any, false};
+    }
+    table["DynamicQuantizeLinear"] = {compileDynamicQuantize, LayoutPolicy::Any, false};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+// Layers on integers: ConvInteger, MatMulInteger and the QLinear operators of ONNX, and those of
+// com.microsoft that ONNX Runtime's QOperator format adds (QLinearAdd, QLinearMul, QLinearGlobalAveragePool,
+// QGemm). Sums are exact in int32. Source: the ONNX operator specification; ONNX Runtime's
+// ContribOperators.md. Limitation: simple loops, since such networks are inspected, not tuned.
+#include <memory>
+
+#include "runtime/integer/integer_types.h"
+#include "runtime/operators/operators.h"
+#include "runtime/operators/quantized_pointwise.h"
+#include "runtime/operators/window.h"
+
+namespace quantloupe {
+namespace {
+
+/// Integers as int32, with the zero point subtracted.
+std::vector<std::int32_t> centered(const Constant& values, const std::vector<std::int64_t>& zeros,
+                                   std::size_t stride) {
+    const std::vector<std::int64_t> all = values.toInt64s();
+    std::vector<std::int32_t> result(all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+        result[i] =
+            static_cast<std::int32_t>(all[i] - zeros[zeros.size() == 1 ? 0 : i / stride % zeros.size()]);
+    return result;
+}
+
+/// Checks scales or zero points: one value, or one per channel.
+void requireList(const NodeContext& context, const Constant& values, const char* what) {
+    std::int64_t longest = 1;
+    for (const std::int64_t extent : values.dims()) longest = std::max(longest, extent);
+    if (values.size() != longest)  // empty, or a matrix
+        failInput("a {} of {} must be one value or one for each channel, not {}", what, context.node.op,
+                  toString(values.dims()));
+}
+
+void requireChannels(const NodeContext& context, std::size_t count, std::int64_t channels, const char* what) {
+    if (count > 1 && count != static_cast<std::size_t>(channels))
+        failInput("{} has {} {} for {} channels", context.node.op, count, what, channels);
+}
+
+std::vector<std::int64_t> zerosAt(const NodeContext& context, std::size_t input) {
+    if (!context.has(input)) return {0};
+    const Constant& zeros = context.needConstant(input, "a zero point of " + context.node.op);
+    requireList(context, zeros, "zero point");
+    return zeros.toInt64s();
+}
+
+std::vector<float> scalesAt(const NodeContext& context, std::size_t input) {
+    const Constant& scales = context.needConstant(input, "a scale of " + context.node.op);
+    requireList(context, scales, "scale");
+    const auto values = scales.floats();
+    return {values.begin(), values.end()};
+}
+
+float scaleAt(const NodeContext& context, std::size_t input) { return scalesAt(context, input).at(0); }
+std::int32_t zeroAt(const NodeContext& context, std::size_t input) {
+    return static_cast<std::int32_t>(zerosAt(context, input).at(0));
+}
+
+using Loader = std::function<void(const void*, std::size_t, std::int32_t*)>;
+
+/// Reads `count` elements of the type as int32, with the zero point subtracted.
+Loader loaderOf(DataType type, std::int32_t zero, std::string_view what) {
+    return withIntegerType(type, what, [&](auto sample) -> Loader {
+        using T = decltype(sample);
+        return [zero](const void* source, std::size_t count, std::int32_t* target) {
+            const auto* values = static_cast<const T*>(source);
+            for (std::size_t i = 0; i < count; ++i) target[i] = static_cast<std::int32_t>(values[i]) - zero;
+        };
+    });
+}
+
+using Storer = std::function<void(float, void*, std::size_t)>;
+
+/// Writes a number of quantization steps as element i of the type.
+Storer storerOf(DataType type, std::int32_t zero, std::string_view what) {
+    return withIntegerType(type, what, [&](auto sample) -> Storer {
+        using T = decltype(sample);
+        return [zero](float steps, void* target, std::size_t i) {
+            static_cast<T*>(target)[i] = saturated<T>(steps, zero);
+        };
+    });
+}
+
+/// Output of the sums: they stay int32, or are scaled (per output channel) and rounded.
+struct Requantize {
+    std::vector<float> factors;  ///< empty: int32
+    DataType type = DataType::Int32;
+    Storer store;
+
+    void put(std::int32_t sum, std::size_t channel, void* target, std::size_t i) const {
+        if (factors.empty())
+            static_cast<std::int32_t*>(target)[i] = sum;
+        else
+            store(static_cast<float>(sum) * factors[factors.size() == 1 ? 0 : channel], target, i);
+    }
+};
+
+/// x_scale * w_scale / y_scale, multiplied in ONNX Runtime's order.
+Requantize requantize(const NodeContext& context, std::size_t x, std::size_t w, std::size_t y) {
+    Requantize result;
+    result.type = context.has(y + 1) ? context.input(y + 1).type : DataType::UInt8;
+    result.store = storerOf(result.type, zeroAt(context, y + 1), context.node.op);
+    for (const float scale : scalesAt(context, w))
+        result.factors.push_back(scaleAt(context, x) * scale / scaleAt(context, y));
+    return result;
+}
+
+struct IntegerConvolution {
+    TensorDesc input, output;
+    Window window;
+    std::int64_t groups = 1;
+    Dims weightDims;
+    std::vector<std::int32_t> weight, bias;
+    Loader load;
+    Requantize out;
+
+    /// One image: the input is padded with its zero point, which is 0 here.
+    void run(const void* source, void* target) const;
+};
+
+void IntegerConvolution::run(const void* source, void* target) const {
+    const std::int64_t channels = input.dims[1], height = input.dims[2], width = input.dims[3];
+    const std::int64_t outHeight = output.dims[2], outWidth = output.dims[3], perGroup = weightDims[1];
+    const std::int64_t outPerGroup = weightDims[0] / groups;
+    std::vector<std::int32_t> image(static_cast<std::size_t>(channels * height * width));
+    std::vector<std::int32_t> sums(static_cast<std::size_t>(outHeight * outWidth));
+    for (std::int64_t n = 0; n < input.dims[0]; ++n) {
+        const std::size_t size = elementSize(input.type);
+        load(static_cast<const std::byte*>(source) + static_cast<std::size_t>(n) * image.size() * size,
+             image.size(), image.data());
+        for (std::int64_t o = 0; o < weightDims[0]; ++o) {
+            std::fill(sums.begin(), sums.end(), bias.empty() ? 0 : bias[static_cast<std::size_t>(o)]);
+            for (std::int64_t i = 0; i < perGroup; ++i) {
+                const std::int32_t* plane =
+                    image.data() + ((o / outPerGroup) * perGroup + i) * height * width;
+                for (std::int64_t ky = 0; ky < weightDims[2]; ++ky)
+                    for (std::int64_t kx = 0; kx < weightDims[3]; ++kx) {
+                        const std::int32_t w = weight[static_cast<std::size_t>(
+                            ((o * perGroup + i) * weightDims[2] + ky) * weightDims[3] + kx)];
+                        // Columns start + stride * x inside the input: a contiguous run, which compilers
+                        // vectorize.
+                        const std::int64_t stride = window.strides[1],
+                                           start = kx * window.dilations[1] - window.padBegin[1];
+                        const std::int64_t from = start >= 0 ? 0 : (-start + stride - 1) / stride;
+                        const std::int64_t to =
+                            start >= width ? 0 : std::min(outWidth, (width - 1 - start) / stride + 1);
+                        if (w == 0) continue;
+                        for (std::int64_t y = 0; y < outHeight; ++y) {
+                            const std::int64_t row =
+                                y * window.strides[0] - window.padBegin[0] + ky * window.dilations[0];
+                            if (row < 0 || row >= height) continue;
+                            std::int32_t* sum = sums.data() + y * outWidth;
+                            const std::int32_t* values = plane + row * width + start;
+                            if (stride == 1)
+                                for (std::int64_t x = from; x < to; ++x) sum[x] += w * values[x];
+                            else
+                                for (std::int64_t x = from; x < to; ++x) sum[x] += w * values[x * stride];
+                        }
+                    }
+            }
+            const std::size_t base = static_cast<std::size_t>(n * weightDims[0] + o) * sums.size();
+            for (std::size_t p = 0; p < sums.size(); ++p)
+                out.put(sums[p], static_cast<std::size_t>(o), target, base + p);
+        }
+    }
+}
+
+CompiledNode convolution(const NodeContext& context, std::size_t weightInput, std::int32_t inputZero,
+                         const std::vector<std::int64_t>& weightZeros, std::size_t biasInput,
+                         Requantize out) {
+    IntegerConvolution conv;
+    conv.input = context.input(0);
+    const Constant& weight = context.needConstant(weightInput, "the weight of " + context.node.op);
+    conv.weightDims = weight.dims();
+    conv.groups = context.node.attributes.integer("group", 1);
+    if (conv.input.dims.size() != 4 || conv.weightDims.size() != 4)
+        fail(ErrorKind::Unsupported, "{} is supported in two dimensions only", context.node.op);
+    if (conv.groups < 1 || conv.weightDims[1] * conv.groups != conv.input.dims[1] ||
+        conv.weightDims[0] % conv.groups != 0)
+        failInput("the weight {} with {} groups does not fit an input of {} channels",
+                  toString(conv.weightDims), conv.groups, conv.input.dims[1]);
+    if (elementCount(conv.weightDims) == 0) failInput("the weight {} is empty", toString(conv.weightDims));
+    requireChannels(context, weightZeros.size(), conv.weightDims[0], "zero points");
+    requireChannels(context, out.factors.size(), conv.weightDims[0], "scales");
+    conv.window = windowOf(context, {conv.input.dims.begin() + 2, conv.input.dims.end()},
+                           {conv.weightDims.begin() + 2, conv.weightDims.end()});
+    conv.weight = centered(weight, weightZeros,
+                           static_cast<std::size_t>(elementCount(conv.weightDims) / conv.weightDims[0]));
+    if (context.has(biasInput))
+        for (const std::int64_t value :
+             context.needConstant(biasInput, "the bias of " + context.node.op).toInt64s())
+            conv.bias.push_back(static_cast<std::int32_t>(value));
+    if (!conv.bias.empty() && conv.bias.size() != static_cast<std::size_t>(conv.weightDims[0]))
+        failInput("the bias has {} values for {} channels", conv.bias.size(), conv.weightDims[0]);
+    if (conv.window.kernel != Dims(conv.weightDims.begin() + 2, conv.weightDims.end()))
+        failInput("kernel_shape {} differs from the weight's {}", toString(conv.window.kernel),
+                  toString(conv.weightDims));
+    conv.load = loaderOf(conv.input.type, inputZero, context.node.op);
+    conv.output = {out.type,
+                   {conv.input.dims[0], conv.weightDims[0], conv.window.output[0], conv.window.output[1]},
+                   Layout::Plain};
+    conv.out = std::move(out);
+    const TensorDesc output = conv.output;
+    return {{output},
+            makeKernel([conv = std::make_shared<const IntegerConvolution>(std::move(conv))](
+                           const KernelArguments& a) { conv->run(a.inputs[0], a.outputs[0]); })};
+}
+
+CompiledNode compileConvInteger(const NodeContext& context) {
+    return convolution(context, 1, zeroAt(context, 2), zerosAt(context, 3), 99, {});
+}
+
+CompiledNode compileQLinearConv(const NodeContext& context) {
+    return convolution(context, 3, zeroAt(context, 2), zerosAt(context, 5), 8, requantize(context, 1, 4, 6));
+}
+
+/// [..., M, K] times [K, N] or [..., K, N] with the same leading extents.
+struct IntegerProduct {
+    std::size_t batches = 1, rows = 1, depth = 1, columns = 1;
+    bool sharedRight = true, transposedRight = false;
+    Loader left, right;
+    std::size_t leftSize = 1, rightSize = 1;
+    std::vector<std::int32_t> bias;
+    Requantize out;
+
+    void run(const KernelArguments& a, std::size_t rightInput) const {
+        std::vector<std::int32_t> l(rows * depth), r(depth * columns), sums(columns);
+        for (std::size_t b = 0; b < batches; ++b) {
+            left(static_cast<const std::byte*>(a.inputs[0]) + b * l.size() * leftSize, l.size(), l.data());
+            if (b == 0 || !sharedRight)
+                right(static_cast<const std::byte*>(a.inputs[rightInput]) +
+                          (sharedRight ? 0 : b * r.size() * rightSize),
+                      r.size(), r.data());
+            for (std::size_t m = 0; m < rows; ++m) {
+                for (std::size_t n = 0; n < columns; ++n)
+                    sums[n] = bias.empty() ? 0 : bias[bias.size() == 1 ? 0 : n];
+                for (std::size_t k = 0; k < depth; ++k)
+                    for (std::size_t n = 0; n < columns; ++n)
+                        sums[n] +=
+                            l[m * depth + k] * (transposedRight ? r[n * depth + k] : r[k * columns + n]);
+                for (std::size_t n = 0; n < columns; ++n)
+                    out.put(sums[n], n, a.outputs[0], (b * rows + m) * columns + n);
+            }
+        }
+    }
+};
+
+CompiledNode product(const NodeContext& context, std::size_t rightInput, std::int32_t leftZero,
+                     std::int32_t rightZero, bool transposed, std::vector<std::int32_t> bias,
+                     Requantize out) {
+    const TensorDesc &left = context.input(0), &right = context.input(rightInput);
+    if (left.dims.size() < 2 || right.dims.size() < 2)
+        fail(ErrorKind::Unsupported, "{} of {} and {} is not supported", context.node.op, toString(left.dims),
+             toString(right.dims));
+    IntegerProduct p;
+    p.rows = static_cast<std::size_t>(left.dims[left.dims.size() - 2]);
+    p.depth = static_cast<std::size_t>(left.dims.back());
+    p.columns = static_cast<std::size_t>(right.dims[right.dims.size() - (transposed ? 2 : 1)]);
+    p.transposedRight = transposed;
+    for (std::size_t d = 0; d + 2 < left.dims.size(); ++d)
+        p.batches *= static_cast<std::size_t>(left.dims[d]);
+    p.sharedRight = right.dims.size() == 2;
+    const std::int64_t depth = right.dims[right.dims.size() - (transposed ? 1 : 2)];
+    if (depth != left.dims.back() ||
+        (!p.sharedRight &&
+         !std::equal(left.dims.begin(), left.dims.end() - 2, right.dims.begin(), right.dims.end() - 2)))
+        failInput("{} of {} and {} is not possible", context.node.op, toString(left.dims),
+                  toString(right.dims));
+    p.left = loaderOf(left.type, leftZero, context.node.op);
+    p.right = loaderOf(right.type, rightZero, context.node.op);
+    p.leftSize = elementSize(left.type);
+    p.rightSize = elementSize(right.type);
+    requireChannels(context, bias.size(), static_cast<std::int64_t>(p.columns), "values of the bias");
+    requireChannels(context, out.factors.size(), static_cast<std::int64_t>(p.columns), "scales");
+    p.bias = std::move(bias);
+    TensorDesc output{out.type, left.dims, Layout::Plain};
+    output.dims.back() = static_cast<std::int64_t>(p.columns);
+    p.out = std::move(out);
+    return {{output},
+            makeKernel([p = std::make_shared<const IntegerProduct>(std::move(p)),
+                        rightInput](const KernelArguments& a) { p->run(a, rightInput); })};
+}
+
+std::int32_t onlyZero(const NodeContext& context, std::size_t input) {
+    const auto zeros = zerosAt(context, input);
+    if (std::any_of(zeros.begin(), zeros.end(), [&](std::int64_t z) { return z != zeros[0]; }))
+        fail(ErrorKind::Unsupported, "{} with several zero points is not supported", context.node.op);
+    return static_cast<std::int32_t>(zeros.at(0));
+}
+
+CompiledNode compileMatMulInteger(const NodeContext& context) {
+    return product(context, 1, onlyZero(context, 2), onlyZero(context, 3), false, {}, {});
+}
+
+CompiledNode compileQLinearMatMul(const NodeContext& context) {
+    return product(context, 3, onlyZero(context, 2), onlyZero(context, 5), false, {},
+                   requantize(context, 1, 4, 6));
+}
+
+CompiledNode compileQGemm(const NodeContext& context) {
+    if (context.node.attributes.integer("transA", 0) != 0 || context.node.attributes.real("alpha", 1) != 1)
+        fail(ErrorKind::Unsupported, "QGemm with transA or an alpha is not supported");
+    if (!context.has(7)) fail(ErrorKind::Unsupported, "QGemm with a float output is not supported");
+    std::vector<std::int32_t> bias;
+    if (context.has(6))
+        for (const std::int64_t value : context.needConstant(6, "the bias of QGemm").toInt64s())
+            bias.push_back(static_cast<std::int32_t>(value));
+    return product(context, 3, onlyZero(context, 2), onlyZero(context, 5),
+                   context.node.attributes.integer("transB", 0) != 0, std::move(bias),
+                   requantize(context, 1, 4, 7));
+}
+
+/// QLinearAdd and QLinearMul of equal shapes: dequantizes, computes, quantizes.
+CompiledNode elementwise(const NodeContext& context, float (*compute)(float, float)) {
+    const TensorDesc &left = context.input(0), &right = context.input(3);
+    if (left.dims != right.dims)
+        fail(ErrorKind::Unsupported, "{} of {} and {} is not supported", context.node.op, toString(left.dims),
+             toString(right.dims));
+    const TensorDesc output{left.type, left.dims, Layout::Plain};
+    struct Task {
+        Loader left, right;
+        Storer store;
+        float leftScale, rightScale, outScale;
+        std::size_t count;
+    };
+    auto task = std::make_shared<const Task>(Task{loaderOf(left.type, zeroAt(context, 2), context.node.op),
+                                                  loaderOf(right.type, zeroAt(context, 5), context.node.op),
+                                                  storerOf(left.type, zeroAt(context, 7), context.node.op),
+                                                  scaleAt(context, 1), scaleAt(context, 4),
+                                                  scaleAt(context, 6), left.count()});
+    return {{output}, makeKernel([task, compute](const KernelArguments& a) {
+                std::vector<std::int32_t> l(task->count), r(task->count);
+                task->left(a.inputs[0], task->count, l.data());
+                task->right(a.inputs[3], task->count, r.data());
+                for (std::size_t i = 0; i < task->count; ++i)
+                    task->store(compute(static_cast<float>(l[i]) * task->leftScale,
+                                        static_cast<float>(r[i]) * task->rightScale) /
+                                    task->outScale,
+                                a.outputs[0], i);
+            })};
+}
+
+CompiledNode compileQLinearGlobalAveragePool(const NodeContext& context) {
+    const TensorDesc& input = context.input(0);
+    if (input.dims.size() < 3 || context.node.attributes.integer("channels_last", 0) != 0)
+        fail(ErrorKind::Unsupported, "QLinearGlobalAveragePool with channels last is not supported");
+    TensorDesc output{input.type, input.dims, Layout::Plain};
+    std::fill(output.dims.begin() + 2, output.dims.end(), 1);
+    const std::size_t planes = static_cast<std::size_t>(input.dims[0] * input.dims[1]);
+    const std::size_t each = planes == 0 ? 0 : input.count() / planes;
+    const float factor = scaleAt(context, 1) / (scaleAt(context, 3) * static_cast<float>(each));
+    return {{output},
+            makeKernel([=, load = loaderOf(input.type, zeroAt(context, 2), context.node.op),
+                        store = storerOf(input.type, zeroAt(context, 4), context.node.op)](
+                           const KernelArguments& a) {
+                std::vector<std::int32_t> values(planes * each);
+                load(a.inputs[0], values.size(), values.data());
+                for (std::size_t p = 0; p < planes; ++p) {
+                    std::int32_t sum = 0;
+                    for (std::size_t i = 0; i < each; ++i) sum += values[p * each + i];
+                    store(static_cast<float>(sum) * factor, a.outputs[0], p);
+                }
+            })};
+}
+
+}  // namespace
+
+void addQuantizedLayers(OperatorTable& table) {
+    table["ConvInteger"] = {compileConvInteger, LayoutPolicy::Plain, false};
+    table["MatMulInteger"] = {compileMatMulInteger, LayoutPolicy::Plain, false};
+    table["QLinearConv"] = {compileQLinearConv, LayoutPolicy::Plain, false};
+    table["QLinearMatMul"] = {compileQLinearMatMul, LayoutPolicy::Plain, false};
+    table["com.microsoft.QGemm"] = {compileQGemm, LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearAdd"] = {
+        [](const NodeContext& c) { return elementwise(c, [](float a, float b) { return a + b; }); },
+        LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearMul"] = {
+        [](const NodeContext& c) { return elementwise(c, [](float a, float b) { return a * b; }); },
+        LayoutPolicy::Plain, false};
+    table["com.microsoft.QLinearGlobalAveragePool"] = {compileQLinearGlobalAveragePool, LayoutPolicy::Plain,
+                                                       false};
+    addQuantizedPointwise(table);
+}
+
+}  // namespace quantloupe

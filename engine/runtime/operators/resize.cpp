@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+// Resize and Upsample: one dimension after the other, each output index a weighted sum of input indices. (All
+// of ONNX's modes are products of one-dimensional ones.)
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/operators/operators.h"
+#include "runtime/simd.h"
+
+namespace quantloupe {
+namespace {
+
+struct Axis {
+    std::size_t outer = 1, from = 1, to = 1, inner = 1;
+    std::vector<std::size_t> first;                   ///< for each output index: the index of its first tap
+    std::vector<std::pair<std::size_t, float>> taps;  ///< input index and weight
+};
+
+struct Mode {
+    std::string kind, coordinates, nearest;
+    double cubic = -0.75;
+    bool excludeOutside = false, antialias = false;
+};
+
+double sourceCoordinate(const std::string& mode, double x, double scale, double from, double to) {
+    if (mode == "half_pixel") return (x + 0.5) / scale - 0.5;
+    if (mode == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / scale - 0.5 : 0;
+    if (mode == "half_pixel_symmetric") {
+        const double adjustment = to / (scale * from), center = from / 2;
+        return center * (1 - adjustment) + (x + 0.5) / scale - 0.5;
+    }
+    if (mode == "align_corners") return to == 1 ? 0 : x * (from - 1) / (to - 1);
+    if (mode == "asymmetric") return x / scale;
+    if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / scale;
+    fail(ErrorKind::Unsupported, "the coordinate transformation '{}' is not supported", mode);
+}
+
+double roundNearest(const std::string& mode, double x) {
+    if (mode == "round_prefer_floor") return std::ceil(x - 0.5);
+    if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
+    if (mode == "floor") return std::floor(x);
+    if (mode == "ceil") return std::ceil(x);
+    failInput("the nearest_mode '{}' is unknown", mode);
+}
+
+double filterValue(const Mode& mode, double x) {
+    x = std::abs(x);
+    if (mode.kind == "linear") return std::max(0.0, 1 - x);
+    const double a = mode.cubic;
+    if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+    return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
+}
+
+void findTaps(Axis& axis, const Mode& mode, double scale) {
+    const auto last = static_cast<std::int64_t>(axis.from) - 1;
+    // The filter widens when the image shrinks.
+    const double stretch = mode.antialias && scale < 1 ? scale : 1.0;
+    const double reach = (mode.kind == "linear" ? 1 : 2) / stretch;
+    for (std::size_t i = 0; i < axis.to; ++i) {
+        axis.first.push_back(axis.taps.size());
+        const double x = sourceCoordinate(mode.coordinates, static_cast<double>(i), scale,
+                                          static_cast<double>(axis.from), static_cast<double>(axis.to));
+        if (mode.kind == "nearest") {
+            const auto at =
+                std::clamp(static_cast<std::int64_t>(roundNearest(mode.nearest, x)), std::int64_t{0}, last);
+            axis.taps.emplace_back(static_cast<std::size_t>(at), 1.0f);
+            continue;
+        }
+        std::vector<std::pair<std::int64_t, double>> found;
+        double sum = 0;
+        for (auto k = static_cast<std::int64_t>(std::floor(x - reach));
+             k <= static_cast<std::int64_t>(std::ceil(x + reach)); ++k) {
+            const bool outside = k < 0 || k > last;
+            const double weight = filterValue(mode, (static_cast<double>(k) - x) * stretch);
+            if (weight == 0 || (outside && (mode.excludeOutside || mode.antialias))) continue;
+            found.emplace_back(std::clamp<std::int64_t>(k, 0, last), weight);
+            sum += weight;
+        }
+        for (const auto& [at, weight] : found)
+            axis.taps.emplace_back(static_cast<std::size_t>(at), static_cast<float>(weight / sum));
+    }
+    axis.first.push_back(axis.taps.size());
+}
+
+QUANTLOUPE_SIMD void resample(const Axis& axis, const float* in, float* out) {
+    for (std::size_t o = 0; o < axis.outer; ++o, in += axis.from * axis.inner)
+        for (std::size_t i = 0; i < axis.to; ++i, out += axis.inner)
+            for (std::size_t t = axis.first[i]; t < axis.first[i + 1]; ++t) {
+                const float* row = in + axis.taps[t].first * axis.inner;
+                const float weight = axis.taps[t].second;
+                if (t == axis.first[i])
+                    for (std::size_t k = 0; k < axis.inner; ++k) out[k] = row[k] * weight;
+                else
+                    for (std::size_t k = 0; k < axis.inner; ++k) out[k] += row[k] * weight;
+            }
+}
+
+class ResizeKernel final : public Kernel {
+  public:
+    ResizeKernel(std::vector<Axis> axes, std::size_t largest) : m_axes(std::move(axes)), m_largest(largest) {}
+    std::size_t scratchBytes() const override {
+        return m_axes.size() < 2 ? 0 : 2 * m_largest * sizeof(float);
+    }
+    void run(const KernelArguments& a) const override {
+        auto* scratch = static_cast<float*>(a.scratch);
+        const auto* from = static_cast<const float*>(a.inputs[0]);
+        for (std::size_t i = 0; i < m_axes.size(); ++i) {
+            float* to =
+                i + 1 == m_axes.size() ? static_cast<float*>(a.outputs[0]) : scratch + (i % 2) * m_largest;
+            resample(m_axes[i], from, to);
+            from = to;
+        }
+    }
+
+  private:
+    std::vector<Axis> m_axes;
+    std::size_t m_largest;
+};
+
+struct Target {
+    Dims dims;
+    std::vector<double> scales;
+};
+
+Target targetOf(const NodeContext& context) {
+    const Dims& dims = context.input(0).dims;
+    const std::size_t scaleInput = context.node.op == "Upsample" || context.opset() < 11 ? 1 : 2;
+    const auto given = [&](std::size_t i) { return context.has(i) && context.input(i).count() > 0; };
+    Dims axes = context.node.attributes.integers("axes");
+    if (axes.empty())
+        for (std::size_t d = 0; d < dims.size(); ++d) axes.push_back(static_cast<std::int64_t>(d));
+    Target target{dims, std::vector<double>(dims.size(), 1.0)};
+    if (scaleInput == 2 && given(3)) {
+        const Dims sizes = context.needConstant(3, "Resize's sizes").toInt64s();
+        if (sizes.size() != axes.size())
+            failInput("Resize has {} sizes for {} dimensions", sizes.size(), axes.size());
+        if (context.node.attributes.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+            fail(ErrorKind::Unsupported, "a Resize that keeps the aspect ratio is not supported");
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const std::size_t d = normalizedAxis(axes[i], dims.size());
+            target.dims[d] = sizes[i];
+            target.scales[d] = static_cast<double>(sizes[i]) / static_cast<double>(dims[d]);
+        }
+        return target;
+    }
+    const std::vector<double> scales = context.needConstant(scaleInput, "Resize's scales").toDoubles();
+    if (scales.size() != axes.size())
+        failInput("Resize has {} scales for {} dimensions", scales.size(), axes.size());
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t d = normalizedAxis(axes[i], dims.size());
+        if (!(scales[i] > 0)) failInput("Resize's scale {} is not positive", scales[i]);
+        if (static_cast<double>(dims[d]) * scales[i] > 1e9)
+            failInput("Resize's scale {} is too large", scales[i]);
+        target.scales[d] = scales[i];
+        target.dims[d] = static_cast<std::int64_t>(std::floor(static_cast<double>(dims[d]) * scales[i]));
+    }
+    return target;
+}
+
+CompiledNode compileResize(const NodeContext& context) {
+    requireFloat(context, 0);
+    const TensorDesc& input = context.input(0);
+    const Attributes& attributes = context.node.attributes;
+    const bool old = context.node.op == "Upsample" || context.opset() < 11;
+    Mode mode{attributes.text("mode", "nearest"),
+              attributes.text("coordinate_transformation_mode", old ? "asymmetric" : "half_pixel"),
+              attributes.text("nearest_mode", old ? "floor" : "round_prefer_floor"),
+              attributes.real("cubic_coeff_a", -0.75f),
+              attributes.integer("exclude_outside", 0) != 0,
+              attributes.integer("antialias", 0) != 0};
+    if (mode.kind != "nearest" && mode.kind != "linear" && mode.kind != "cubic")
+        failInput("Resize's mode '{}' is unknown", mode.kind);
+    const Target target = targetOf(context);
+    TensorDesc output = input;
+    std::vector<Axis> axes;
+    std::size_t largest = 0;
+    const auto order = input.memoryOrder();
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        const std::size_t d = order[k];
+        if (target.dims[d] == input.dims[d] && target.scales[d] == 1.0) continue;
+        if (target.dims[d] < 1 || input.dims[d] < 1 || target.dims[d] > (std::int64_t{1} << 31))
+            failInput("Resize to {} is not possible", toString(target.dims));
+        Axis axis;
+        for (std::size_t j = 0; j < order.size(); ++j)
+            if (j != k) (j < k ? axis.outer : axis.inner) *= static_cast<std::size_t>(output.dims[order[j]]);
+        axis.from = static_cast<std::size_t>(input.dims[d]);
+        axis.to = static_cast<std::size_t>(target.dims[d]);
+        findTaps(axis, mode, target.scales[d]);
+        output.dims[d] = target.dims[d];
+        axes.push_back(std::move(axis));
+        largest = std::max(largest, output.count());
+    }
+    if (axes.empty()) return {{output}, nullptr};
+    return {{output}, std::make_unique<ResizeKernel>(std::move(axes), largest)};
+}
+
+}  // namespace
+
+void addResizes(OperatorTable& table) {
+    table["Resize"] = {compileResize, LayoutPolicy::Any, false};
+    table["Upsample"] = {compileResize, LayoutPolicy::Any, false};
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/ordered/matrix_product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/ordered/ordered_tiles.h"
+
+namespace quantloupe {
+
+std::size_t orderedBlock(std::size_t columns, std::size_t inner) {
+    // A panel of 128 columns by 128 products; deeper if there are fewer columns.
+    std::size_t width = 128, depth = 128;
+    if (columns >= inner) return depth;
+    while (width > 16 && width / 2 >= columns) {
+        depth *= 2;
+        width /= 2;
+    }
+    return depth;
+}
+
+std::size_t paddedColumns(std::size_t columns) {
+    const std::size_t width = tiles().columns;
+    return (columns + width - 1) / width * width;
+}
+
+AlignedVector<float> paddedToPanels(std::span<const float> values) {
+    AlignedVector<float> padded(values.empty() ? 0 : paddedColumns(values.size()), 0.0f);
+    std::ranges::copy(values, padded.begin());
+    return padded;
+}
+
+std::size_t panelFloats(std::size_t inner, std::size_t columns) { return inner * paddedColumns(columns); }
+
+void packPanels(const MatrixView& right, std::size_t inner, std::size_t columns, float* packed) {
+    const std::size_t width = tiles().columns;
+    for (std::size_t first = 0; first < columns; first += width, packed += inner * width) {
+        const std::size_t count = std::min(width, columns - first);
+        if (!right.transposed) {
+            for (std::size_t k = 0; k < inner; ++k) {
+                std::memcpy(packed + k * width, right.values + k * right.stride + first,
+                            count * sizeof(float));
+                std::fill(packed + k * width + count, packed + (k + 1) * width, 0.0f);
+            }
+            continue;
+        }
+        if (count < width) std::fill_n(packed, inner * width, 0.0f);
+        constexpr std::size_t kTogether = 16;  // the number of lines of `packed` that fit into the cache
+        for (std::size_t k = 0; k < inner; k += kTogether)
+            for (std::size_t c = 0; c < count; ++c) {
+                const float* from = right.values + (first + c) * right.stride;
+                for (std::size_t i = k; i < std::min(inner, k + kTogether); ++i)
+                    packed[i * width + c] = from[i];
+            }
+    }
+}
+
+std::vector<std::ptrdiff_t> rowOffsets(std::size_t inner, std::size_t step) {
+    std::vector<std::ptrdiff_t> offsets(inner);
+    for (std::size_t k = 0; k < inner; ++k) offsets[k] = static_cast<std::ptrdiff_t>(k * step);
+    return offsets;
+}
+
+void multiplyPacked(const PackedProduct& p) {
+    const Tiles& best = tiles();
+    alignas(64) float kept[kRowsTogether * kMostTileColumns];
+    TileArguments tile;
+    tile.rowStride = p.leftStride;
+    tile.alpha = p.alpha;
+    tile.low = p.bounds.low;
+    tile.high = p.bounds.high;
+    tile.resultStride = p.resultStride;
+    // A block of a panel stays in the L1 cache while the rows are processed, the rows stay in the L2 cache
+    // while the panels are.
+    for (std::size_t begin = 0; begin < p.rows; begin += kRowsTogether) {
+        const std::size_t end = std::min(p.rows, begin + kRowsTogether);
+        for (std::size_t column = 0; column < p.columns; column += best.columns) {
+            tile.columns = std::min(best.columns, p.columns - column);
+            tile.start = p.start == nullptr ? nullptr : p.start + column;
+            tile.bias = p.bias == nullptr ? nullptr : p.bias + column;
+            for (std::size_t k = 0; k == 0 || k < p.inner; k += p.block) {
+                tile.right = p.panels + column * p.inner + k * best.columns;
+                tile.offsets = p.offsets == nullptr ? nullptr : p.offsets + k;
+                tile.inner = std::min(p.block, p.inner - k);
+                tile.first = k == 0;
+                tile.last = p.inner - k <= p.block;
+                for (std::size_t row = begin; row < end; row += best.rows) {
+                    tile.left = p.left + row * p.leftStride + (p.offsets == nullptr ? k : 0);
+                    tile.rows = std::min(best.rows, end - row);
+                    tile.kept = kept + (row - begin) * best.columns;
+                    tile.result = p.result + row * p.resultStride + column;
+                    best.multiply(tile);
+                }
+            }
+        }
+    }
+}
+
+void multiplyPackedInLanes(const PackedProduct& p) {
+    const Tiles& best = tiles();
+    LaneArguments lanes;
+    lanes.offsets = p.offsets;
+    lanes.inner = p.inner;
+    lanes.low = p.bounds.low;
+    lanes.high = p.bounds.high;
+    for (std::size_t row = 0; row < p.rows; ++row)
+        for (std::size_t column = 0; column < p.columns; column += best.columns) {
+            lanes.left = p.left + row * p.leftStride;
+            lanes.right = p.panels + column * p.inner;
+            lanes.bias = p.bias == nullptr ? nullptr : p.bias + column;
+            lanes.result = p.result + row * p.resultStride + column;
+            lanes.columns = std::min(best.columns, p.columns - column);
+            best.multiplyInLanes(lanes);
+        }
+}
+
+PackedMatrix::PackedMatrix(const MatrixView& right, std::size_t inner, std::size_t columns)
+    : m_inner(inner), m_columns(columns), m_panels(panelFloats(inner, columns)) {
+    packPanels(right, inner, columns, m_panels.data());
+}
+
+void PackedMatrix::multiply(const MatrixView& left, std::size_t rows, float* result) const {
+    std::vector<std::ptrdiff_t> offsets;
+    if (left.transposed) offsets = rowOffsets(m_inner, left.stride);
+    PackedProduct product;
+    product.left = left.values;
+    product.leftStride = left.transposed ? 1 : left.stride;
+    product.rows = rows;
+    product.inner = m_inner;
+    product.offsets = left.transposed ? offsets.data() : nullptr;
+    product.panels = m_panels.data();
+    product.columns = m_columns;
+    product.block = orderedBlock(m_columns, m_inner);
+    product.result = result;
+    product.resultStride = m_columns;
+    multiplyPacked(product);
+}
+
+void multiply(const MatrixView& left, const MatrixView& right, std::size_t rows, std::size_t inner,
+              std::size_t columns, float* result) {
+    PackedMatrix(right, inner, columns).multiply(left, rows, result);
+}
+
+}  // namespace quantloupe

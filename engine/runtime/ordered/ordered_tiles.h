@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The inner loop of ordered products: some rows times a panel of columns, each element summed by consecutive
+// fused multiply-adds. The size of a tile depends on the processor; the bits of its elements do not.
+
+#include <cstddef>
+#include <limits>
+
+namespace quantloupe {
+
+/// One block of the inner dimension: its products are summed starting from 0, then the sum is added to the
+/// previous result.
+struct TileArguments {
+    const float* left = nullptr;  ///< factor k of row r is left[r * rowStride + k], or + offsets[k]
+    std::size_t rowStride = 0;
+    const std::ptrdiff_t* offsets = nullptr;  ///< [inner], in values, or null
+    const float* right = nullptr;             ///< [inner][Tiles::columns]
+    std::size_t inner = 0;
+    std::size_t rows = 0;          ///< 1 to Tiles::rows
+    std::size_t columns = 0;       ///< 1 to Tiles::columns, the number of columns stored at the end
+    float alpha = 1;               ///< factor of the block's sum
+    bool first = true;             ///< this block continues from `start`, later ones from `kept`
+    bool last = true;              ///< this block is stored in `result`, earlier ones in `kept`
+    const float* start = nullptr;  ///< [Tiles::columns], or null
+    float* kept = nullptr;         ///< [rows][Tiles::columns]
+    const float* bias = nullptr;   ///< [Tiles::columns], added at the end, or null
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+    float* result = nullptr;  ///< [rows][columns]
+    std::size_t resultStride = 0;
+};
+
+/// Four, two or one products of each channel are summed, then added to the previous sum.
+struct DepthwiseArguments {
+    const float* const* taps =
+        nullptr;                    ///< [products]: the input channels under each tap of one output pixel
+    const float* weight = nullptr;  ///< [products][channels]
+    std::size_t products = 0, channels = 0;
+    const float* bias = nullptr;  ///< [channels] or null
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+    float* result = nullptr;  ///< [channels]
+};
+
+/// A row times a panel of columns in another order: product k is rounded and added to lane k % 8; then lanes
+/// 0 to 3 are added one after the other, lanes 4 to 7 likewise, and finally the two sums.
+struct LaneArguments {
+    const float* left = nullptr;              ///< factor k is left[k], or left[offsets[k]]
+    const std::ptrdiff_t* offsets = nullptr;  ///< [inner], or null
+    const float* right = nullptr;             ///< [inner][Tiles::columns]
+    std::size_t inner = 0;
+    const float* bias = nullptr;  ///< [Tiles::columns], added at the end, or null
+    float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
+    float* result = nullptr;  ///< [columns]
+    std::size_t columns = 0;  ///< 1 to Tiles::columns, the number of columns stored
+};
+
+struct Tiles {
+    std::size_t rows, columns;
+    void (*multiply)(const TileArguments&);
+    void (*multiplyInLanes)(const LaneArguments&);
+    void (*depthwise)(const DepthwiseArguments&);
+};
+
+constexpr std::size_t kMostTileColumns = 32;
+constexpr std::size_t kRowsTogether = 96;  ///< a multiple of every Tiles::rows
+
+/// The fastest tiles for this processor.
+const Tiles& tiles();
+
+/// Tiles for any processor: slow without fused multiply-add instructions.
+const Tiles& portableTiles();
+/// Null if the processor lacks the instructions (instructionSets()).
+const Tiles* avx2Tiles();
+const Tiles* avx512Tiles();
+
+}  // namespace quantloupe

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/program/sample_rules.h"
+
+#include <algorithm>
+
+namespace quantloupe {
+namespace {
+
+/// The axis within `rank` dimensions for inputs [first, last), which are aligned at their last dimension as
+/// in broadcasting.
+FoundAxis aligned(const SampleFlow& flow, std::size_t rank, std::size_t first, std::size_t last) {
+    FoundAxis result;
+    for (std::size_t i = first; i < last; ++i) {
+        if (!flow.perSample(i)) continue;
+        FoundAxis axis = flow.axis(i);
+        if (!axis) return {};
+        axis->axis += rank - flow.dims(i).size();
+        if (result && *result != *axis) return {};
+        result = axis;
+    }
+    if (!result) return {};
+    for (std::size_t i = first; i < last; ++i) {
+        if (!flow.has(i) || flow.perSample(i)) continue;
+        const std::size_t missing = rank - flow.dims(i).size();
+        if (result->axis < missing) continue;
+        if (!flow.sameForAll(i, {result->axis - missing, result->before, result->after})) return {};
+    }
+    return result;
+}
+
+FoundAxis elementwise(const SampleFlow& flow, const Dims& output, std::size_t) {
+    return aligned(flow, output.size(), 0, flow.inputs());
+}
+
+/// The samples are the first dimension, which the operator does not change; all other inputs are parameters.
+FoundAxis leading(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const FoundAxis& axis = flow.axis(0);
+    if (!flow.onlyFirstIsPerSample() || !axis || axis->axis != 0 || output.empty() ||
+        output[0] != flow.dims(0)[0])
+        return {};
+    return axis;
+}
+
+/// Keeps the axis unless the operator works along it.
+FoundAxis keptUnless(const SampleFlow& flow, const std::function<bool(std::size_t axis)>& touched) {
+    const FoundAxis& axis = flow.axis(0);
+    if (!flow.onlyFirstIsPerSample() || !axis || touched(axis->axis)) return {};
+    return axis;
+}
+
+FoundAxis alongAxis(const SampleFlow& flow, const Dims&, std::size_t) {
+    const std::size_t axis = flow.axisAttribute(flow.node().op == "CumSum" ? 0 : -1, flow.dims(0).size());
+    if (flow.node().op == "CumSum") {
+        const Constant* given = flow.context().constant(1);
+        const std::size_t along =
+            given == nullptr ? 0 : normalizedAxis(given->toInt64s().at(0), flow.dims(0).size());
+        return given == nullptr ? FoundAxis() : keptUnless(flow, [&](std::size_t a) { return a == along; });
+    }
+    return keptUnless(flow, [&](std::size_t a) { return a == axis; });
+}
+
+FoundAxis softmax(const SampleFlow& flow, const Dims&, std::size_t) {
+    const bool flattened = flow.context().opset() < 13;
+    const std::size_t axis = flow.axisAttribute(flattened ? 1 : -1, flow.dims(0).size());
+    return keptUnless(flow, [&](std::size_t a) { return flattened ? a >= axis : a == axis; });
+}
+
+/// For operators that work on all dimensions from an axis on.
+FoundAxis fromAxis(const SampleFlow& flow, const Dims&, std::size_t) {
+    const std::size_t axis = flow.axisAttribute(-1, flow.dims(0).size());
+    return keptUnless(flow, [&](std::size_t a) { return a >= axis; });
+}
+
+/// Input 0 and a mask are aligned; the operator works along the last dimension.
+FoundAxis lastDimension(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const FoundAxis axis = aligned(flow, output.size(), 0, flow.inputs());
+    return axis && axis->axis + 1 < output.size() ? axis : FoundAxis();
+}
+
+FoundAxis matrices(const SampleFlow& flow, const Dims& output, std::size_t) {
+    return keptUnless(flow, [&](std::size_t a) { return a + 2 >= output.size(); });
+}
+
+/// An unchanged extent means that the operator did nothing along that dimension.
+FoundAxis whereKept(const SampleFlow& flow, const Dims& output, std::size_t) {
+    return keptUnless(flow,
+                      [&](std::size_t a) { return a >= output.size() || output[a] != flow.dims(0)[a]; });
+}
+
+FoundAxis slice(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const FoundAxis axis = whereKept(flow, output, 0);
+    if (!axis) return {};
+    Dims axes = flow.node().attributes.integers("axes"), steps;
+    if (const Constant* given = flow.context().constant(3)) axes = given->toInt64s();
+    if (const Constant* given = flow.context().constant(4)) steps = given->toInt64s();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::size_t d = axes.empty() ? i : normalizedAxis(axes[i], flow.dims(0).size());
+        if (d == axis->axis && steps[i] != 1) return {};  // a step other than 1 reverses or skips samples
+    }
+    return axis;
+}
+
+FoundAxis transpose(const SampleFlow& flow, const Dims& output, std::size_t) {
+    FoundAxis axis = flow.axis(0);
+    if (!axis) return {};
+    const Dims order = flow.node().attributes.integers("perm");
+    if (order.empty())
+        axis->axis = output.size() - 1 - axis->axis;
+    else
+        axis->axis = static_cast<std::size_t>(
+            std::find(order.begin(), order.end(), static_cast<std::int64_t>(axis->axis)) - order.begin());
+    return axis;
+}
+
+FoundAxis concat(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const std::size_t along = flow.axisAttribute(0, output.size());
+    FoundAxis result;
+    for (std::size_t i = 0; i < flow.inputs(); ++i) {
+        if (!flow.perSample(i)) continue;
+        const FoundAxis& axis = flow.axis(i);
+        if (!axis) return {};
+        if (!result) {
+            result = axis;
+        } else if (axis->axis != result->axis || axis->after != result->after) {
+            return {};
+        } else if (axis->axis == along) {
+            result->before += axis->before;
+        } else if (axis->before != result->before) {
+            return {};
+        }
+    }
+    for (std::size_t i = 0; i < flow.inputs(); ++i)
+        if (!flow.perSample(i) && (result->axis == along || !flow.sameForAll(i, *result))) return {};
+    return result;
+}
+
+FoundAxis reduction(const SampleFlow& flow, const Dims&, std::size_t) {
+    const std::size_t rank = flow.dims(0).size();
+    const bool arg = flow.node().op.starts_with("Arg");
+    std::set<std::size_t> axes;
+    if (arg)
+        axes = {flow.axisAttribute(0, rank)};
+    else
+        axes = flow.axes(1, rank);
+    if (axes.empty() && flow.integer("noop_with_empty_axes", 0) == 0)
+        for (std::size_t d = 0; d < rank; ++d) axes.insert(d);
+    FoundAxis axis = keptUnless(flow, [&](std::size_t a) { return axes.contains(a); });
+    if (axis && flow.integer("keepdims", 1) == 0) {
+        const auto before =
+            std::count_if(axes.begin(), axes.end(), [&](std::size_t a) { return a < axis->axis; });
+        axis->axis -= static_cast<std::size_t>(before);
+    }
+    return axis;
+}
+
+FoundAxis matMul(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const std::size_t rank[2] = {flow.dims(0).size(), flow.dims(1).size()};
+    if (rank[0] < 2 || rank[1] < 2 || output.size() < 2) return {};
+    FoundAxis result;
+    for (std::size_t i = 0; i < 2; ++i) {
+        if (!flow.perSample(i)) continue;
+        FoundAxis axis = flow.axis(i);
+        if (!axis) return {};
+        const std::size_t fromEnd = rank[i] - axis->axis;
+        const bool rows = fromEnd == 2 && i == 0, columns = fromEnd == 1 && i == 1;
+        if (fromEnd < 3 && !((rows || columns) && !flow.perSample(1 - i))) return {};
+        axis->axis = output.size() - fromEnd;
+        if (result && *result != *axis) return {};
+        result = axis;
+    }
+    if (!result) return {};
+    const std::size_t fromEnd = output.size() - result->axis;
+    for (std::size_t i = 0; i < 2; ++i)
+        if (!flow.perSample(i) && fromEnd >= 3 && rank[i] >= fromEnd &&
+            !flow.sameForAll(i, {rank[i] - fromEnd, result->before, result->after}))
+            return {};
+    return result;
+}
+
+FoundAxis gemm(const SampleFlow& flow, const Dims& output, std::size_t) {
+    if (!flow.perSample(0) || flow.perSample(1) || output.size() != 2) return {};
+    FoundAxis axis = flow.axis(0);
+    if (!axis || axis->axis != (flow.integer("transA", 0) != 0 ? 1u : 0u)) return {};
+    axis->axis = 0;
+    if (!flow.has(2) || flow.dims(2).size() < 2) return flow.perSample(2) ? FoundAxis() : axis;
+    if (flow.perSample(2)) return flow.axis(2) == axis ? axis : FoundAxis();
+    return flow.sameForAll(2, *axis) ? axis : FoundAxis();
+}
+
+FoundAxis expand(const SampleFlow& flow, const Dims& output, std::size_t) {
+    return flow.perSample(1) ? FoundAxis() : aligned(flow, output.size(), 0, 1);
+}
+
+FoundAxis tile(const SampleFlow& flow, const Dims& output, std::size_t) {
+    FoundAxis axis = flow.axis(0);
+    if (!flow.onlyFirstIsPerSample() || !axis) return {};
+    axis->before *= output[axis->axis] / flow.dims(0)[axis->axis];
+    return axis;
+}
+
+FoundAxis gather(const SampleFlow& flow, const Dims&, std::size_t) {
+    const std::size_t along = flow.axisAttribute(0, flow.dims(0).size()), rank = flow.dims(1).size();
+    if (flow.perSample(0) && flow.perSample(1)) return {};
+    if (flow.perSample(1)) {
+        FoundAxis axis = flow.axis(1);
+        if (axis) axis->axis += along;
+        return axis;
+    }
+    FoundAxis axis = flow.axis(0);
+    if (!axis || axis->axis == along) return {};
+    if (axis->axis > along) axis->axis += rank - 1;
+    return axis;
+}
+
+FoundAxis alongElements(const SampleFlow& flow, const Dims& output, std::size_t) {
+    const FoundAxis axis = aligned(flow, output.size(), 0, flow.inputs());
+    return axis && axis->axis != flow.axisAttribute(0, output.size()) ? axis : FoundAxis();
+}
+
+FoundAxis gatherNd(const SampleFlow& flow, const Dims&, std::size_t) {
+    const auto batchDims = static_cast<std::size_t>(flow.integer("batch_dims", 0));
+    const bool first = flow.perSample(0), second = flow.perSample(1);
+    const FoundAxis axis = flow.axis(first ? 0 : 1);
+    if (!axis) return {};
+    if (first && second && flow.axis(0) != flow.axis(1)) return {};
+    if (!first && second && batchDims == 0) return axis->axis + 1 < flow.dims(1).size() ? axis : FoundAxis();
+    if (axis->axis >= batchDims) return {};
+    return flow.perSample(first ? 1 : 0) || flow.sameForAll(first ? 1 : 0, *axis) ? axis : FoundAxis();
+}
+
+FoundAxis oneHot(const SampleFlow& flow, const Dims& output, std::size_t) {
+    FoundAxis axis = flow.axis(0);
+    if (!flow.onlyFirstIsPerSample() || !axis) return {};
+    if (flow.axisAttribute(-1, output.size()) <= axis->axis) ++axis->axis;
+    return axis;
+}
+
+FoundAxis einsum(const SampleFlow& flow, const Dims&, std::size_t) {
+    std::string equation = flow.node().attributes.text("equation", "");
+    std::erase(equation, ' ');
+    const std::size_t arrow = equation.find("->");
+    if (arrow == std::string::npos || equation.find('.') != std::string::npos) return {};
+    std::vector<std::string> terms{""};
+    for (const char c : equation.substr(0, arrow))
+        if (c == ',')
+            terms.emplace_back();
+        else
+            terms.back() += c;
+    if (terms.size() != flow.inputs()) return {};
+    std::optional<char> label;
+    FoundAxis result;
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        if (!flow.perSample(i)) continue;
+        const FoundAxis& axis = flow.axis(i);
+        if (!axis || axis->axis >= terms[i].size()) return {};
+        const char own = terms[i][axis->axis];
+        if ((label && *label != own) || std::count(terms[i].begin(), terms[i].end(), own) != 1) return {};
+        if (result && (result->before != axis->before || result->after != axis->after)) return {};
+        label = own;
+        result = axis;
+    }
+    for (std::size_t i = 0; i < terms.size(); ++i) {
+        const std::size_t at = terms[i].find(*label);
+        if (!flow.perSample(i) && at != std::string::npos &&
+            !flow.sameForAll(i, {at, result->before, result->after}))
+            return {};
+    }
+    const std::size_t made = equation.substr(arrow + 2).find(*label);
+    if (made == std::string::npos) return {};
+    result->axis = made;
+    return result;
+}
+
+FoundAxis recurrence(const SampleFlow& flow, const Dims&, std::size_t output) {
+    const bool batchFirst = flow.integer("layout", 0) != 0;
+    const auto expected = [&](std::size_t i) { return std::size_t(i == 4 || batchFirst ? 0 : 1); };
+    FoundAxis result;
+    for (const std::size_t i : {0, 4, 5, 6}) {
+        if (i >= flow.inputs() || !flow.has(i)) continue;
+        if (flow.perSample(i)) {
+            const FoundAxis& axis = flow.axis(i);
+            if (!axis || axis->axis != expected(i) || axis->before != 1 || axis->after != 1) return {};
+        } else if (i == 0 || !flow.sameForAll(i, {expected(i), 1, 1})) {
+            return {};
+        }
+    }
+    for (const std::size_t i : {1, 2, 3, 7})
+        if (i < flow.inputs() && flow.perSample(i)) return {};
+    return SampleAxis{std::size_t(batchFirst ? 0 : output == 0 ? 2 : 1), 1, 1};
+}
+
+FoundAxis gridSample(const SampleFlow& flow, const Dims& output, std::size_t) {
+    for (const std::size_t i : {0, 1}) {
+        const FoundAxis& axis = flow.axis(i);
+        if (flow.perSample(i) ? !axis || axis->axis != 0 : !flow.sameForAll(i, {0, 1, 1})) return {};
+        if (axis && (axis->before != 1 || axis->after != 1)) return {};
+    }
+    return output.empty() ? FoundAxis() : FoundAxis(SampleAxis{});
+}
+
+FoundAxis batchNorm(const SampleFlow& flow, const Dims& output, std::size_t) {
+    return flow.integer("training_mode", 0) == 0 ? leading(flow, output, 0) : FoundAxis();
+}
+
+}  // namespace
+
+SampleRule sampleRuleOf(const std::string& op) {
+    static const std::map<std::string, SampleRule, std::less<>> rules = [] {
+        std::map<std::string, SampleRule, std::less<>> all;
+        const auto add = [&](SampleRule rule, std::initializer_list<const char*> ops) {
+            for (const char* name : ops) all[name] = rule;
+        };
+        add(elementwise, {"Abs",
+                          "Acos",
+                          "Acosh",
+                          "Add",
+                          "And",
+                          "Asin",
+                          "Asinh",
+                          "Atan",
+                          "Atanh",
+                          "BitShift",
+                          "BitwiseAnd",
+                          "BitwiseNot",
+                          "BitwiseOr",
+                          "BitwiseXor",
+                          "Cast",
+                          "CastLike",
+                          "Ceil",
+                          "Celu",
+                          "Clip",
+                          "Cos",
+                          "Cosh",
+                          "DequantizeLinear",
+                          "Div",
+                          "Elu",
+                          "Equal",
+                          "Erf",
+                          "Exp",
+                          "Floor",
+                          "Gelu",
+                          "Greater",
+                          "GreaterOrEqual",
+                          "HardSigmoid",
+                          "HardSwish",
+                          "IsInf",
+                          "IsNaN",
+                          "LeakyRelu",
+                          "Less",
+                          "LessOrEqual",
+                          "Log",
+                          "Max",
+                          "Mean",
+                          "Min",
+                          "Mish",
+                          "Mod",
+                          "Mul",
+                          "Neg",
+                          "Not",
+                          "Or",
+                          "PRelu",
+                          "Pow",
+                          "QuantizeLinear",
+                          "Reciprocal",
+                          "Relu",
+                          "Round",
+                          "Selu",
+                          "Shrink",
+                          "Sigmoid",
+                          "Sign",
+                          "Sin",
+                          "Sinh",
+                          "Softplus",
+                          "Softsign",
+                          "Sqrt",
+                          "Sub",
+                          "Sum",
+                          "Swish",
+                          "Tan",
+                          "Tanh",
+                          "ThresholdedRelu",
+                          "Where",
+                          "Xor",
+                          "QuickGelu",
+                          "QLinearAdd",
+                          "QLinearMul",
+                          "QLinearLeakyRelu",
+                          "QLinearSigmoid",
+                          kFusedErfGelu});
+        add(leading,
+            {"AveragePool", "Conv", "ConvInteger", "ConvTranspose", "DepthToSpace", "GlobalAveragePool",
+             "GlobalLpPool", "GlobalMaxPool", "GroupNormalization", "InstanceNormalization", "LRN", "LpPool",
+             "MaxPool", "QLinearConv", "QLinearAveragePool", "QLinearGlobalAveragePool", "SpaceToDepth"});
+        add(alongAxis, {"CumSum", "LpNormalization", "TopK"});
+        add(softmax, {"Hardmax", "LogSoftmax", "Softmax"});
+        add(fromAxis, {"LayerNormalization", "RMSNormalization"});
+        add(lastDimension, {kFusedMaskedSoftmax, kFusedLayerNorm});
+        add(matrices, {"Trilu"});
+        add(whereKept, {"Pad", "Resize", "Split", "Upsample"});
+        add(slice, {"Slice"});
+        add(transpose, {"Transpose"});
+        add(concat, {"Concat"});
+        add(reduction,
+            {"ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax",
+             "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"});
+        add(matMul, {"MatMul", "MatMulInteger"});
+        add(gemm, {"Gemm"});
+        add(expand, {"Expand"});
+        add(tile, {"Tile"});
+        add(gather, {"Gather"});
+        add(alongElements, {"GatherElements", "Scatter", "ScatterElements"});
+        add(gatherNd, {"GatherND"});
+        add(oneHot, {"OneHot"});
+        add(einsum, {"Einsum"});
+        add(recurrence, {"GRU", "LSTM", "RNN"});
+        add(gridSample, {"GridSample"});
+        add(batchNorm, {"BatchNormalization"});
+        return all;
+    }();
+    const auto found = rules.find(op);
+    return found == rules.end() ? nullptr : found->second;
+}
+
+}  // namespace quantloupe

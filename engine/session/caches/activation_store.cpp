@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/caches/activation_store.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <string>
+
+namespace quantloupe {
+StoredTensor::StoredTensor(const TensorDesc& chunk, std::size_t chunks)
+    : m_desc(chunk),
+      m_chunkBytes((chunk.bytes() + 63) / 64 * 64),
+      m_memory(m_chunkBytes * chunks),
+      m_present(chunks, 0) {}
+
+bool StoredTensor::has(std::size_t begin, std::size_t end) const {
+    return std::all_of(m_present.begin() + static_cast<std::ptrdiff_t>(begin),
+                       m_present.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](std::uint8_t present) { return present; });
+}
+
+std::shared_ptr<StoredTensor> ActivationStore::find(const Version& version, std::size_t begin,
+                                                    std::size_t end) {
+    const auto found = m_entries.find(version);
+    if (found == m_entries.end() || !found->second.tensor->has(begin, end)) return nullptr;
+    found->second.credit = m_level + found->second.density;
+    return found->second.tensor;
+}
+
+std::shared_ptr<StoredTensor> ActivationStore::create(const Version& version, const TensorDesc& chunk,
+                                                      std::size_t chunks, double density) {
+    if (const auto found = m_entries.find(version); found != m_entries.end()) return found->second.tensor;
+    const std::size_t bytes = chunk.bytes() * chunks;
+    if (bytes > m_budget) return nullptr;
+    evictUntil(m_budget - bytes);
+    auto tensor = std::make_shared<StoredTensor>(chunk, chunks);
+    m_bytes += tensor->bytes();
+    m_entries[version] = {tensor, density, m_level + density};
+    return tensor;
+}
+
+void ActivationStore::evictUntil(std::size_t bytes) {
+    while (m_bytes > bytes && !m_entries.empty()) {
+        const auto least =
+            std::min_element(m_entries.begin(), m_entries.end(), [](const auto& a, const auto& b) {
+                return a.second.credit != b.second.credit ? a.second.credit < b.second.credit
+                                                          : a.first < b.first;
+            });
+        m_level = least->second.credit;
+        m_bytes -= least->second.tensor->bytes();
+        m_entries.erase(least);
+    }
+}
+
+void ActivationStore::setBudget(std::size_t bytes) {
+    m_budget = bytes;
+    evictUntil(bytes);
+}
+
+void ActivationStore::clear() {
+    m_entries.clear();
+    m_bytes = 0;
+    m_level = 0;
+}
+
+namespace {
+
+/// Returns the memory available without swapping, in bytes; empty if the system does not report it.
+std::optional<std::size_t> availableMemory() {
+    std::ifstream file("/proc/meminfo");
+    std::string name, unit;
+    for (std::size_t kibibytes = 0; file >> name >> kibibytes; std::getline(file, unit))
+        if (name == "MemAvailable:") return kibibytes * 1024;
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::size_t defaultActivationBudget() {
+    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+    if (pages <= 0 || size <= 0) return std::size_t{1} << 30;
+    const std::size_t quarter = static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 4;
+    // Other windows and programs have their share already.
+    return std::min(quarter, std::max(availableMemory().value_or(2 * quarter) / 2, std::size_t{256} << 20));
+}
+
+}  // namespace quantloupe

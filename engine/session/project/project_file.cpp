@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes the project's JSON; read_project.cpp reads it.
+
+#include "session/project/project_file.h"
+
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "config/config_json.h"
+#include "session/project/project_keys.h"
+
+namespace quantloupe {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// Relative where both lie below a common folder other than the root.
+std::string storedPath(const fs::path& path, const fs::path& file) {
+    if (path.empty()) return {};
+    std::error_code ignored;
+    const fs::path target = fs::absolute(path, ignored).lexically_normal();
+    const fs::path folder = fs::absolute(file, ignored).lexically_normal().parent_path();
+    const auto first = [](const fs::path& p) {
+        return p.relative_path().empty() ? fs::path() : *p.relative_path().begin();
+    };
+    const bool together = target.root_path() == folder.root_path() && first(target) == first(folder);
+    return (together ? target.lexically_relative(folder) : target).generic_string();
+}
+
+void put(Json& json, const char* key, const std::optional<double>& value) {
+    if (!value || std::isnan(*value)) return;
+    json[key] = std::isinf(*value) ? Json(nullptr) : Json(*value);  // null: infinite, no difference
+}
+
+Json toJson(const Accuracy& accuracy) {
+    Json json = {{"samples", accuracy.samples}};
+    put(json, "top1", accuracy.top1);
+    put(json, "top5", accuracy.top5);
+    if (accuracy.top1Interval)
+        json["top1_interval"] = {accuracy.top1Interval->low, accuracy.top1Interval->high};
+    put(json, "agreement", accuracy.agreement);
+    put(json, "sqnr_db", accuracy.sqnrDb);
+    put(json, "max_abs_diff", accuracy.maxAbsDiff);
+    return json;
+}
+
+Json toJson(const MeasuredConfig& measured) {
+    const StateCounts& counts = measured.counts;
+    Json json = {{"version", measured.version},
+                 {"change", measured.change},
+                 {"measured_at", measured.measuredAt},
+                 {"seconds", measured.seconds},
+                 {"float", toJson(measured.floating)},
+                 {"quantized", toJson(measured.quantized)},
+                 {"counts",
+                  {{"quantized", counts.quantized},
+                   {"skipped", counts.skipped},
+                   {"float", counts.floating},
+                   {"folded", counts.folded},
+                   {"fused", counts.fused}}}};
+    if (measured.cost) {
+        json["in_float"] = {{"macs", measured.cost->macs},
+                            {"total_macs", measured.cost->totalMacs},
+                            {"bytes", measured.cost->bytes},
+                            {"total_bytes", measured.cost->totalBytes}};
+        if (!measured.cost->macsReason.empty()) {
+            json["in_float"]["macs"] = json["in_float"]["total_macs"] = nullptr;
+            json["in_float"]["macs_reason"] = measured.cost->macsReason;
+        }
+    }
+    if (!measured.name.empty()) json["name"] = measured.name;
+    if (!measured.note.empty()) json["note"] = measured.note;
+    if (measured.otherModel) json["other_model"] = true;
+    json["config"] = Json::parse(configToJson(measured.config));
+    return json;
+}
+
+std::string nowText() {
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                       utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+}
+
+}  // namespace
+
+FloatCost floatCostOf(const std::vector<LayerResult>& layers) {
+    FloatCost cost;
+    for (const LayerResult& layer : layers) {
+        const bool inFloat = layer.state == LayerState::Skipped || layer.state == LayerState::Float;
+        const std::uint64_t bytes = layer.parameters * sizeof(float);
+        cost.totalMacs += layer.macs;
+        if (cost.macsReason.empty()) cost.macsReason = layer.macsReason;
+        cost.totalBytes += bytes;
+        if (!inFloat) continue;
+        cost.macs += layer.macs;
+        cost.bytes += bytes;
+    }
+    return cost;
+}
+
+std::optional<MeasuredConfig> measuredConfig(const Evaluation& evaluation, std::string change) {
+    if (!evaluation.complete || evaluation.rough || !evaluation.quantized || !evaluation.floating)
+        return std::nullopt;
+    MeasuredConfig measured;
+    measured.version = evaluation.version.hex();
+    measured.config = evaluation.config;
+    measured.change = std::move(change);
+    measured.measuredAt = nowText();
+    measured.seconds = evaluation.seconds.total;
+    measured.floating = *evaluation.floating;
+    measured.quantized = *evaluation.quantized;
+    measured.counts = evaluation.counts;
+    measured.cost = floatCostOf(evaluation.layers);
+    return measured;
+}
+
+std::string projectToJson(const Project& project, const fs::path& file) {
+    Json json = {{kProjectMark, kProjectFormat}};
+    json["model"] = {{"path", storedPath(project.model, file)}, {"hash", project.modelVersion.hex()}};
+    Json layers = Json::array();
+    for (const LayerSignature& layer : project.layers)
+        layers.push_back({layer.name, layer.op, layer.local.hex(), layer.wide.hex()});
+    json["model"]["layers"] = std::move(layers);
+    json["data"] = {{"evaluation", storedPath(project.data, file)},
+                    {"calibration", storedPath(project.calibration, file)}};
+    if (project.preprocess) json["data"]["preprocess"] = Json::parse(preprocessToJson(*project.preprocess));
+    json["config"] = Json::parse(configToJson(project.config));
+    json["history"] = Json::array();
+    for (const MeasuredConfig& measured : project.history) json["history"].push_back(toJson(measured));
+    json["baseline"] = project.baseline;
+    json["view"] = Json::parse(project.view);
+    try {
+        return json.dump(1) + "\n";
+    } catch (const Json::exception&) {
+        failInput(
+            "a name, a comment or a path in the project is not valid UTF-8 and cannot be written as JSON");
+    }
+}
+
+void saveProject(const Project& project, const fs::path& file) {
+    try {
+        writeFileAtomically(file, projectToJson(project, file));
+    } catch (Error& error) {
+        error.addContext("project");
+        throw;
+    }
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/evaluated_part.h"
+
+#include <cstring>
+#include <set>
+
+#include "base/error.h"
+#include "runtime/program/sample_batches.h"
+
+namespace quantloupe {
+namespace {
+
+/// Joins the values of the samples along the first dimension, or along a new one where each has no dimension
+/// of 1 there.
+ConstantPtr joined(const std::vector<ConstantPtr>& values, const std::string& name) {
+    if (values.size() == 1) return values[0];
+    const Dims& first = values[0]->dims();
+    Dims dims = first;
+    std::vector<std::byte> bytes;
+    if (first.empty())
+        dims = {0};
+    else
+        dims[0] = 0;
+    for (const ConstantPtr& value : values) {
+        const Dims& own = value->dims();
+        if (own.size() != first.size() ||
+            (!own.empty() && !std::equal(own.begin() + 1, own.end(), first.begin() + 1)))
+            fail(ErrorKind::Unsupported,
+                 "the output '{}' is {} for one sample and {} for another; run one sample at a time", name,
+                 toString(first), toString(own));
+        dims[0] += own.empty() ? 1 : own[0];
+        bytes.insert(bytes.end(), value->bytes().begin(), value->bytes().end());
+    }
+    return Constant::fromBytes(values[0]->type(), std::move(dims), std::move(bytes));
+}
+
+}  // namespace
+
+EvaluatedPart evaluatedPart(const Graph& source, const Program& program) {
+    EvaluatedPart part;
+    part.unavailable = program.unavailable();
+    if (part.whole()) return part;
+    std::set<TensorId> ends;
+    const auto consider = [&](TensorId tensor) {
+        const TensorInfo& info = source.tensor(tensor);
+        if (!info.producer.valid() || part.unavailable.contains(info.producer) || !program.reads(tensor))
+            return;
+        const TensorDesc& desc = program.desc(tensor);
+        if (desc.type == DataType::Float32 && desc.samples.perSample() && desc.count() > 0)
+            ends.insert(tensor);
+    };
+    for (const TensorId output : source.outputs()) consider(output);
+    for (const auto& [node, reason] : part.unavailable)
+        for (const TensorId in : source.node(node).inputs)
+            if (in.valid()) consider(in);
+    for (const TensorId tensor : ends) part.frontier.push_back(source.tensor(tensor).name);
+    return part;
+}
+
+std::vector<TensorId> EvaluatedPart::endsOf(const Graph& graph) const {
+    if (whole()) return {graph.outputs().begin(), graph.outputs().end()};
+    std::vector<TensorId> ends;
+    for (const std::string& name : frontier)
+        if (const auto tensor = graph.findTensor(name)) ends.push_back(*tensor);
+    return ends;
+}
+
+std::string EvaluatedPart::notice(const Graph& source) const {
+    if (whole()) return {};
+    const auto& [node, reason] = *unavailable.begin();
+    const std::string cause =
+        fmt::format("'{}' ({}): {}", source.node(node).name, source.node(node).op, reason);
+    if (frontier.empty())
+        fail(ErrorKind::Unsupported,
+             "the network cannot be evaluated: no activation comes before the node {}", cause);
+    return fmt::format(
+        "{} of {} nodes are not evaluated: {}. SQNR is measured on the {} tensor{} before them, and there is "
+        "no other accuracy",
+        unavailable.size(), source.nodeCount(), cause, frontier.size(), frontier.size() == 1 ? "" : "s");
+}
+
+std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
+                                         const std::vector<std::size_t>& order, const CancelToken& cancel) {
+    const Graph& graph = *spec.graph;
+    // The evaluated part, observed wherever the rest or an output reads it.
+    ProgramSpec front = spec;
+    front.partial = true;
+    front.observed.assign(graph.outputs().begin(), graph.outputs().end());
+    const auto probe = Program::compile(front);
+    std::set<TensorId> read;
+    for (const auto& [node, reason] : probe->unavailable())
+        for (const TensorId in : graph.node(node).inputs)
+            if (in.valid() && !graph.tensor(in).constant &&
+                !probe->unavailable().contains(graph.tensor(in).producer))
+                read.insert(in);
+    for (const TensorId output : graph.outputs())
+        if (!probe->unavailable().contains(graph.tensor(output).producer)) read.insert(output);
+    front.observed.assign(read.begin(), read.end());
+    const auto program = Program::compile(front);
+
+    std::vector<std::vector<ConstantPtr>> values(graph.outputs().size(),
+                                                 std::vector<ConstantPtr>(batches.samples()));
+    Workspace workspace(program);
+    for (std::size_t sample = 0; sample < batches.samples(); ++sample) {
+        cancel.check();
+        const auto inputs = batches.load(sample);
+        for (std::size_t i = 0; i < inputs.size(); ++i) workspace.bind(graph.inputs()[i], inputs[i].data());
+        workspace.run(cancel);
+        ProgramSpec rest = spec;
+        for (std::size_t i = 0; i < inputs.size(); ++i) {
+            const TensorDesc& desc = spec.inputs.at(graph.inputs()[i]);
+            rest.constants[graph.inputs()[i]] =
+                Constant::fromBytes(desc.type, desc.dims, {inputs[i].begin(), inputs[i].end()});
+        }
+        rest.inputs.clear();
+        for (const TensorId tensor : read) {
+            const TensorDesc& desc = program->desc(tensor);
+            std::vector<std::byte> bytes(desc.bytes());
+            if (!bytes.empty()) convertLayout(desc, workspace.data(tensor), Layout::Plain, bytes.data());
+            rest.constants[tensor] = Constant::fromBytes(desc.type, desc.dims, std::move(bytes));
+        }
+        rest.observed.assign(graph.outputs().begin(), graph.outputs().end());
+        const auto end = Program::compile(std::move(rest));
+        for (std::size_t o = 0; o < values.size(); ++o)
+            values[o][order[sample]] = end->constantValue(graph.outputs()[o]);
+    }
+    std::vector<ConstantPtr> arrays;
+    for (std::size_t o = 0; o < values.size(); ++o)
+        arrays.push_back(joined(values[o], graph.tensor(graph.outputs()[o]).name));
+    return arrays;
+}
+
+}  // namespace quantloupe

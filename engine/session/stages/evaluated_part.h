@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The part of a network that is evaluated. Detection networks end in operators whose output shapes depend on
+// the image (NonZero, NonMaxSuppression), and some operators are not supported. Everything before the first
+// such node is quantized and evaluated; accuracy is computed on the tensors at that frontier. Internal to
+// engine/session.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/program/program.h"
+
+namespace quantloupe {
+
+class SampleBatches;
+
+struct EvaluatedPart {
+    /// nodes of the source graph that are not evaluated, with the reason
+    std::map<NodeId, std::string> unavailable;
+    /// Names of the last evaluated tensors; empty if all nodes are evaluated.
+    std::vector<std::string> frontier;
+
+    bool whole() const { return unavailable.empty(); }
+    /// Returns the tensors on which accuracy is computed. `graph` is the source graph or one transformed from
+    /// it.
+    std::vector<TensorId> endsOf(const Graph& graph) const;
+    /// Returns a notice for the user; empty if the whole network is evaluated. Throws Error if no part can be
+    /// evaluated.
+    std::string notice(const Graph& source) const;
+};
+
+/// Returns the part that `program`, a partial program of the whole source graph, can evaluate.
+EvaluatedPart evaluatedPart(const Graph& source, const Program& program);
+
+/// Returns the outputs of the whole network, run sample by sample, including nodes that can only run once the
+/// values of their inputs are known. `spec` describes the network for batch size 1, and each batch of
+/// `batches` has one sample. Returns one array per graph output; the samples are concatenated along the first
+/// dimension. Throws Error naming the node that cannot run.
+std::vector<ConstantPtr> outputsBySample(const ProgramSpec& spec, const SampleBatches& batches,
+                                         const std::vector<std::size_t>& order, const CancelToken& cancel);
+
+}  // namespace quantloupe

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/evaluation_passes.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/error.h"
+#include "session/stages/unit_comparison.h"
+
+namespace quantloupe {
+namespace {
+
+/// The first output against the float network's, as an image.
+void judgeImage(const NetworkOutputs& outputs, const NetworkOutputs& reference, std::size_t samples,
+                Accuracy& accuracy) {
+    const std::size_t width = outputs.widths[0];
+    DifferenceSums difference;
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (std::size_t s = 0; s < samples; ++s) {
+        const float* floating = reference.row(s);
+        difference.add(floating, outputs.row(s), width);
+        for (std::size_t i = 0; i < width; ++i) {
+            low = floating[i] < low ? floating[i] : low;
+            high = floating[i] > high ? floating[i] : high;
+        }
+    }
+    const double span = static_cast<double>(high) - static_cast<double>(low);
+    if (!(span > 0) || !std::isfinite(span)) return;
+    const ImageQuality quality = imageQuality(difference, span);
+    accuracy.mse = quality.mse;
+    accuracy.psnrDb = quality.psnrDb;
+}
+
+}  // namespace
+
+TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches) {
+    const auto batch = static_cast<std::int64_t>(batches.batch());
+    if (desc.samples.isMixed() && !desc.dims.empty() && desc.dims[0] == batch) desc.samples = {1, batch};
+    return desc;
+}
+
+void runOutputs(const BoundProgram& bound, const std::vector<TensorId>& ends, const SampleBatches& batches,
+                std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs) {
+    if (outputs.descs.empty()) {
+        const Graph& graph = bound.program->graph();
+        std::string unfit;
+        for (std::size_t o = 0; o < ends.size(); ++o) {
+            const TensorDesc desc = outputDesc(bound.program->desc(ends[o]), batches);
+            if (desc.type != DataType::Float32 || !desc.samples.perSample() || desc.count() == 0) {
+                unfit += fmt::format("{}'{}' is {}{}", unfit.empty() ? "" : ", ", graph.tensor(ends[o]).name,
+                                     desc.type == DataType::Float32 ? toString(desc.dims)
+                                                                    : std::string(dataTypeName(desc.type)),
+                                     desc.samples.isMixed()     ? ", which depends on several samples"
+                                     : desc.samples.perSample() ? ""
+                                                                : ", the same for all samples");
+                continue;
+            }
+            outputs.compared.push_back(o);
+            outputs.descs.push_back(desc);
+            outputs.widths.push_back(desc.count() / batches.batch());
+            outputs.rowWidth += outputs.widths.back();
+        }
+        if (outputs.descs.empty())
+            fail(ErrorKind::Unsupported,
+                 "no output can be compared because only float32 outputs that depend on the sample can: {}",
+                 unfit);
+        outputs.values.resize(outputs.rowWidth * batches.samples());
+    }
+    runChunks({bound}, batches, begin, end, control,
+              [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                  std::size_t column = 0;
+                  std::vector<float> plain, gathered;
+                  for (std::size_t o = 0; o < outputs.compared.size(); ++o) {
+                      const std::size_t width = outputs.widths[o];
+                      plain.resize(outputs.descs[o].count());
+                      convertLayout(outputs.descs[o], workspaces[0].data(ends[outputs.compared[o]]),
+                                    Layout::Plain, plain.data());
+                      const std::size_t present = batches.samplesIn(chunk);
+                      const auto values = presentValues(outputs.descs[o], plain.data(), present, gathered);
+                      for (std::size_t s = 0; s < present; ++s)
+                          std::memcpy(outputs.values.data() +
+                                          (chunk * batches.batch() + s) * outputs.rowWidth + column,
+                                      values.data() + s * width, width * sizeof(float));
+                      column += width;
+                  }
+              });
+    outputs.known = std::min(end * batches.batch(), batches.samples());
+}
+
+std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples) {
+    std::vector<std::int32_t> classes;
+    if (!outputs.task || outputs.descs[0].dims.size() != 2 || outputs.widths[0] < 2) return classes;
+    for (std::size_t s = 0; s < samples; ++s)
+        classes.push_back(judge(outputs.row(s), outputs.widths[0], std::nullopt).predicted);
+    return classes;
+}
+
+Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
+                    std::size_t samples) {
+    Accuracy accuracy;
+    accuracy.samples = samples;
+    DifferenceSums difference;
+    for (std::size_t s = 0; s < samples; ++s)
+        difference.add(reference.row(s), outputs.row(s), outputs.rowWidth);
+    accuracy.sqnrDb = difference.result().sqnrDb;
+    accuracy.maxAbsDiff = difference.maxAbsolute;
+
+    if (outputs.task && outputs.descs[0].dims.size() == 4) judgeImage(outputs, reference, samples, accuracy);
+
+    // Classes: the first output, if a sample's is a vector.
+    const bool classifies = outputs.task && outputs.descs[0].dims.size() == 2 && outputs.widths[0] > 1;
+    if (!classifies) return accuracy;
+    const bool labeled = dataset.hasLabels();
+    std::size_t top1 = 0, top5 = 0, agreeing = 0;
+    for (std::size_t s = 0; s < samples; ++s) {
+        const std::optional<int> label = labeled ? dataset.label(s) : std::nullopt;
+        const SampleVerdict verdict = judge(outputs.row(s), outputs.widths[0], label);
+        const SampleVerdict floating = judge(reference.row(s), outputs.widths[0], std::nullopt);
+        if (label && verdict.predicted == *label) ++top1;
+        if (verdict.top5) ++top5;
+        if (verdict.predicted == floating.predicted) ++agreeing;
+    }
+    const auto rate = [&](std::size_t hits) {
+        return static_cast<double>(hits) / static_cast<double>(samples);
+    };
+    if (samples == 0) return accuracy;
+    accuracy.agreement = rate(agreeing);
+    if (labeled) {
+        accuracy.top1 = rate(top1);
+        accuracy.top1Interval = wilsonInterval(top1, samples);
+        accuracy.top5 = rate(top5);
+    }
+    return accuracy;
+}
+
+UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
+                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
+                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
+                             const RunControl& control) {
+    const std::size_t chunks = batches.chunks();
+    std::vector<std::vector<DifferenceSums>> localSums(chunks), cumulativeSums(chunks);
+    const auto into = [](std::vector<std::vector<DifferenceSums>>& sums, std::size_t wanted) {
+        for (auto& chunk : sums) chunk.resize(wanted);
+        return [&sums](const ComparedTensor& tensor) {
+            sums[tensor.chunk][tensor.index].add(tensor.reference, tensor.tested, tensor.elements);
+        };
+    };
+    UnitComparison comparison{plan, batches, options, kernels};
+    comparison.local = local;
+    comparison.cumulative = cumulative;
+    comparison.compareLocal = into(localSums, local.size());
+    comparison.compareCumulative = into(cumulativeSums, cumulative.size());
+    compareUnits(comparison, control);
+
+    // Merged in the order of the chunks: the sums do not depend on the number of workers.
+    UnitDifferences result{std::vector<DifferenceSums>(local.size()),
+                           std::vector<DifferenceSums>(cumulative.size())};
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        for (std::size_t w = 0; w < local.size(); ++w) result.local[w].merge(localSums[chunk][w]);
+        for (std::size_t u = 0; u < cumulative.size(); ++u)
+            result.cumulative[u].merge(cumulativeSums[chunk][u]);
+    }
+    return result;
+}
+
+}  // namespace quantloupe

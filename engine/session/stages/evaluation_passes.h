@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The passes over the samples that make up an evaluation. Internal to engine/session.
+
+#include <unordered_map>
+
+#include "analysis/task_metrics.h"
+#include "quantize/plan.h"
+#include "session/caches/resumable_run.h"
+
+namespace quantloupe {
+
+/// The comparable outputs of a network for each sample: float32 outputs that depend on the sample. Others
+/// (indices of a TopK, anchors that are equal for all samples) are left out.
+struct NetworkOutputs {
+    bool task = true;                   ///< true: graph outputs; false: the frontier of the evaluated part
+    std::vector<std::size_t> compared;  ///< indices of the compared outputs; same size as descs and widths
+    std::vector<TensorDesc> descs;      ///< of one batch
+    std::vector<std::size_t> widths;    ///< elements per sample
+    std::size_t rowWidth = 0;
+    std::vector<float> values;  ///< samples x rowWidth
+    std::size_t known = 0;      ///< number of samples computed so far, from the first
+    bool complete(std::size_t samples) const { return known >= samples; }
+    const float* row(std::size_t sample) const { return values.data() + sample * rowWidth; }
+};
+
+/// Returns how an output splits into samples. If the data flow does not determine the sample dimension, which
+/// happens only in models with a fixed batch size above 1, it is the first dimension if its extent is the
+/// batch size.
+TensorDesc outputDesc(TensorDesc desc, const SampleBatches& batches);
+
+/// Runs chunks [begin, end) and appends their outputs, the tensors `ends`, to `outputs`. Throws Error if none
+/// of them can be compared.
+void runOutputs(const BoundProgram& program, const std::vector<TensorId>& ends, const SampleBatches& batches,
+                std::size_t begin, std::size_t end, const RunControl& control, NetworkOutputs& outputs);
+
+/// Compares the first `samples` rows with the labels and with the reference.
+Accuracy accuracyOf(const NetworkOutputs& outputs, const NetworkOutputs& reference, const Dataset& dataset,
+                    std::size_t samples);
+
+/// Returns the predicted class of each of the first `samples` rows; empty unless the first output is one
+/// vector per sample.
+std::vector<std::int32_t> classesOf(const NetworkOutputs& outputs, std::size_t samples);
+
+/// Differences of the units' outputs from the prepared float network, over all samples.
+struct UnitDifferences {
+    std::vector<DifferenceSums> local, cumulative;  ///< one per requested unit, in that order
+};
+/// Measures the units. Local: only the unit is quantized. Cumulative: the whole network is quantized.
+UnitDifferences measureUnits(const Plan& plan, const std::vector<std::size_t>& local,
+                             const std::vector<std::size_t>& cumulative, const SampleBatches& batches,
+                             const ResumeOptions& options, const std::shared_ptr<KernelCache>& kernels,
+                             const RunControl& control);
+
+}  // namespace quantloupe

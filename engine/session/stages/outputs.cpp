@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session::outputs: the outputs of the networks for each sample, in the data's own order.
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "session/session_impl.h"
+
+namespace quantloupe {
+
+std::shared_ptr<const NetworkOutputs> Session::Impl::completeOutputs(const std::shared_ptr<const Plan>& plan,
+                                                                     const RunControl& control) {
+    const SampleBatches& batches = *evaluationBatches;
+    const GraphPtr graph = plan ? plan->prepared->graph : model.graph;
+    const Version version = plan ? plan->version : graph->version();
+    if (const auto* known = outputs.find(version); known != nullptr && (*known)->complete(batches.samples()))
+        return *known;
+    const std::vector<TensorId> observed = part.endsOf(*graph);
+    ProgramSpec spec = floatProgram(graph, batches.inputsOf(*graph), observed);
+    if (plan) spec = plan->networkSpec(batches.inputsOf(*graph), observed);
+    spec.kernels = kernels;
+    auto result = std::make_shared<NetworkOutputs>();
+    result->task = part.whole();
+    runOutputs(Program::compile(std::move(spec)), observed, batches, 0, batches.chunks(), control, *result);
+    return outputs.store(version, std::move(result));
+}
+
+namespace {
+
+/// The values of all samples of one graph output.
+class OutputArray {
+  public:
+    /// `two`: the same for a batch of two, which shows the sample dimension of a batch of one; may be null.
+    OutputArray(const TensorDesc& desc, const TensorDesc* two, std::size_t samples)
+        : m_type(desc.type), m_dims(desc.dims) {
+        m_perSample = desc.samples.perSample();
+        if (!m_perSample) {
+            m_bytes.resize(desc.bytes());
+            return;
+        }
+        const bool alone = desc.samples.count == 1;
+        std::optional<std::size_t> axis = alone ? std::nullopt : sampleDimension(desc);
+        const bool told = alone && two != nullptr && sampleDimension(*two).has_value();
+        if (told)
+            axis = sampleDimension(*two);
+        else if (alone && !m_dims.empty() && m_dims[0] == 1)
+            axis = 0;
+        m_count = static_cast<std::size_t>(desc.samples.count);
+        m_runs =
+            told ? static_cast<std::size_t>(two->samples.runs) : static_cast<std::size_t>(desc.samples.runs);
+        const auto total = static_cast<std::int64_t>(samples);
+        if (axis)
+            m_dims[*axis] = m_dims[*axis] / desc.samples.count * total;
+        else
+            m_dims.insert(m_dims.begin(), total);
+        m_samples = samples;
+        m_block = desc.bytes() / (m_runs * m_count);
+        m_bytes.resize(m_block * m_runs * samples);
+    }
+
+    /// Sample `from` of a chunk becomes sample `to` of all.
+    void put(const std::byte* chunk, std::size_t from, std::size_t to) {
+        if (!m_perSample) {
+            if (to == 0 && !m_bytes.empty()) std::memcpy(m_bytes.data(), chunk, m_bytes.size());
+            return;
+        }
+        for (std::size_t run = 0; run < m_runs && m_block > 0; ++run)
+            std::memcpy(m_bytes.data() + (run * m_samples + to) * m_block,
+                        chunk + (run * m_count + from) * m_block, m_block);
+    }
+
+    ConstantPtr take() { return Constant::fromBytes(m_type, m_dims, std::move(m_bytes)); }
+
+  private:
+    DataType m_type;
+    Dims m_dims;
+    bool m_perSample = false;
+    std::size_t m_runs = 1, m_count = 1, m_samples = 0, m_block = 0;
+    std::vector<std::byte> m_bytes;
+};
+
+/// Outputs that do not depend on the values of the samples may depend on their number: `spec` is for all of
+/// them at once.
+void putConstants(ProgramSpec spec, const Program& program, std::vector<ConstantPtr>& arrays) {
+    const std::vector<TensorId> ends = spec.observed;
+    std::erase_if(spec.observed, [&](TensorId end) { return program.constantValue(end) == nullptr; });
+    if (spec.observed.empty()) return;
+    const auto all = Program::compile(std::move(spec));
+    for (std::size_t o = 0; o < ends.size(); ++o)
+        if (program.constantValue(ends[o]) && all->constantValue(ends[o]))
+            arrays[o] = all->constantValue(ends[o]);
+}
+
+}  // namespace
+
+std::vector<ConstantPtr> Session::outputs(const std::optional<QuantizationConfig>& config,
+                                          const CancelToken& cancel) try {
+    Impl& impl = *m_impl;
+    impl.requireEvaluable();
+    const RunControl control{impl.workers, cancel, {}};
+    impl.openBatches();
+    const SampleBatches& batches = *impl.evaluationBatches;
+    const auto plan = config ? impl.plan(*config, control) : nullptr;
+    const GraphPtr graph = plan ? plan->prepared->graph : impl.model.graph;
+    const std::vector<TensorId> ends(graph->outputs().begin(), graph->outputs().end());
+    const auto specFor = [&](const SampleBatches& samples) {
+        const auto inputs = samples.inputsOf(*graph);
+        return plan ? plan->networkSpec(inputs, ends) : floatProgram(graph, inputs, ends);
+    };
+    if (!impl.part.whole()) {
+        const SampleBatches single(impl.evaluationData, *impl.model.graph, 1);
+        if (single.batch() != 1)
+            fail(ErrorKind::Unsupported,
+                 "the outputs depend on the data of each image, but the model has a fixed batch size of {}",
+                 single.batch());
+        return outputsBySample(specFor(single), single, impl.order, cancel);
+    }
+    ProgramSpec spec = specFor(batches);
+    spec.kernels = impl.kernels;
+    const auto program = Program::compile(std::move(spec));
+    std::shared_ptr<const Program> pair;  // only for its layouts
+    const bool asksForPair = batches.batch() == 1 && std::any_of(ends.begin(), ends.end(), [&](TensorId end) {
+                                 const TensorDesc& desc = program->desc(end);
+                                 return desc.samples.perSample() && (desc.dims.empty() || desc.dims[0] != 1);
+                             });
+    if (asksForPair) {
+        try {
+            pair = Program::compile(specFor(SampleBatches(impl.evaluationData, *impl.model.graph, 2)));
+        } catch (const Error&) {
+            pair = nullptr;
+        }
+    }
+    std::vector<OutputArray> arrays;
+    for (const TensorId end : ends)
+        arrays.emplace_back(outputDesc(program->desc(end), batches), pair ? &pair->desc(end) : nullptr,
+                            batches.samples());
+    runChunks({program}, batches, 0, batches.chunks(), control,
+              [&](std::size_t chunk, std::size_t, std::vector<Workspace>& workspaces) {
+                  std::vector<std::byte> plain;
+                  for (std::size_t o = 0; o < ends.size(); ++o) {
+                      const TensorDesc& desc = program->desc(ends[o]);
+                      plain.resize(desc.bytes());
+                      if (!plain.empty())
+                          convertLayout(desc, workspaces[0].data(ends[o]), Layout::Plain, plain.data());
+                      for (std::size_t s = 0; s < batches.samplesIn(chunk); ++s)
+                          arrays[o].put(plain.data(), s, impl.order[chunk * batches.batch() + s]);
+                  }
+              });
+    std::vector<ConstantPtr> result;
+    for (OutputArray& array : arrays) result.push_back(array.take());
+    putConstants(specFor(SampleBatches(impl.evaluationData, *impl.model.graph, batches.samples())), *program,
+                 result);
+    return result;
+} catch (...) {
+    m_impl->rethrowWithModel();
+}
+
+}  // namespace quantloupe

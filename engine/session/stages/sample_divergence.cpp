@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/sample_divergence.h"
+
+#include <charconv>
+
+#include "base/error.h"
+#include "session/session_impl.h"
+
+namespace quantloupe {
+namespace {
+
+/// Whether `name` ends with `end` at the start of a part of its path.
+bool endsWithPart(const std::string& name, const std::string& end) {
+    if (end.empty() || !name.ends_with(end)) return false;
+    return name.size() == end.size() || end.front() == '/' || name[name.size() - end.size() - 1] == '/';
+}
+
+std::optional<std::int32_t> classOf(const Workspace& workspace, TensorId output) {
+    const TensorDesc& desc = workspace.program().desc(output);
+    if (desc.type != DataType::Float32 || desc.dims.size() != 2 || desc.dims[1] < 2) return std::nullopt;
+    return judge(workspace.floats(output), static_cast<std::size_t>(desc.dims[1]), std::nullopt).predicted;
+}
+
+TensorDifference differenceOf(const Workspace& floating, const Workspace& quantized, TensorId tensor) {
+    const TensorDesc& desc = floating.program().desc(tensor);
+    const TensorDesc& other = quantized.program().desc(tensor);
+    const float* values = quantized.floats(tensor);
+    std::vector<float> converted;
+    if (other.layout != desc.layout && desc.dims.size() >= 3) {
+        converted.resize(desc.count());
+        convertLayout(other, values, desc.layout, converted.data());
+        values = converted.data();
+    }
+    DifferenceSums sums;
+    sums.add(floating.floats(tensor), values, desc.count());
+    return sums.result();
+}
+
+}  // namespace
+
+std::size_t findSample(Session& session, const std::string& text) {
+    const Session::Impl& impl = session.internal();
+    impl.requireData();
+    const std::size_t count = impl.evaluationData->size();
+    std::vector<std::size_t> ending;
+    for (std::size_t s = 0; s < count; ++s) {
+        const std::string name = impl.evaluationData->sampleName(s);
+        if (name == text) return s;
+        if (endsWithPart(name, text)) ending.push_back(s);
+    }
+    if (ending.size() == 1) return ending[0];
+    if (ending.size() > 1)
+        failInput("{} samples end in '{}', one of them '{}'; give the whole name", ending.size(), text,
+                  impl.evaluationData->sampleName(ending[0]));
+    std::size_t index = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (error != std::errc() || end != text.data() + text.size())
+        failInput("there is no sample '{}'; the {} samples have names like '{}'", text, count,
+                  impl.evaluationData->sampleName(0));
+    for (std::size_t s = 0; s < count; ++s)
+        if (impl.order[s] == index) return s;
+    failInput("there is no sample {}: the {} samples are numbered from 0 to {}", index, count, count - 1);
+}
+
+SampleDivergence sampleDivergence(Session& session, const QuantizationConfig& config, std::size_t sample,
+                                  const CancelToken& cancel) {
+    Session::Impl& impl = session.internal();
+    impl.requireData();
+    impl.requireEvaluable();
+    impl.openBatches();
+    const auto plan = impl.plan(config, {impl.workers, cancel, {}});
+    const Prepared& prepared = *plan->prepared;
+    const Graph& graph = *prepared.graph;
+    const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
+
+    // Alone in its batch: every tensor is of this sample only, also where its first dimension is not the
+    // batch.
+    const SampleBatches single(subset(impl.evaluationData, {sample}), *impl.model.graph, 1);
+    std::vector<TensorId> observed = impl.part.endsOf(graph);
+    for (const Unit& unit : plan->units.units) observed.push_back(unit.output);
+    const auto inputs = single.inputsOf(graph);
+    const auto values = single.load(0);
+    const auto run = [&](const ProgramSpec& spec) {
+        Workspace workspace(Program::compile(spec));
+        for (std::size_t i = 0; i < values.size(); ++i) workspace.bind(graph.inputs()[i], values[i].data());
+        workspace.run(cancel);
+        return workspace;
+    };
+    const Workspace floating = run(floatProgram(prepared.graph, inputs, observed));
+    const Workspace quantized = run(plan->networkSpec(inputs, observed));
+
+    SampleDivergence result;
+    result.sample = {impl.order[sample], impl.evaluationData->sampleName(sample)};
+    if (const auto label = impl.evaluationData->label(sample)) result.wanted = *label;
+    if (impl.part.whole()) {
+        result.floating = classOf(floating, graph.outputs()[0]);
+        result.quantized = classOf(quantized, graph.outputs()[0]);
+    }
+    std::vector<double> errors;
+    for (const Unit& unit : plan->units.units) {
+        if (floating.program().desc(unit.output).type != DataType::Float32) continue;
+        const LayerResult& layer = states->layers[prepared.sourceOf[unit.layer.index()].index()];
+        result.layers.push_back(
+            {layer.node, layer.name, layer.op, layer.state, differenceOf(floating, quantized, unit.output)});
+        errors.push_back(result.layers.back().difference.qs);
+    }
+    result.first = findFirstDivergence(errors);
+    return result;
+}
+
+std::string describe(const SampleDivergence& divergence) {
+    if (!divergence.first) return "no layer diverges";
+    const FirstDivergence& first = *divergence.first;
+    const std::string& name = divergence.layers[first.layer].name;
+    switch (first.kind) {
+        case DivergenceKind::Jump:
+            return fmt::format("the error jumps at '{}': {:.4f}, at most {:.4f} before it", name, first.error,
+                               first.largestBefore);
+        case DivergenceKind::Drift:
+            return fmt::format("the error grows without a jump; at '{}' it reaches {:.4f}", name,
+                               first.error);
+        case DivergenceKind::NotFinite:
+            return fmt::format("'{}' is the first layer with NaN or infinite values", name);
+    }
+    return {};
+}
+
+}  // namespace quantloupe

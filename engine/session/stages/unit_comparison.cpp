@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/unit_comparison.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/channel_layout.h"
+
+namespace quantloupe {
+namespace {
+
+/// Minimum memory of a pass, unless it has only one unit.
+constexpr std::size_t kLeastPassBytes = std::size_t{32} << 20;
+
+ProgramSpec withParts(ProgramSpec spec, QuantizedParts parts) {
+    if (parts == QuantizedParts::Both) return spec;
+    if (parts == QuantizedParts::Weights)
+        spec.quantizers.clear();
+    else
+        spec.constants.clear();
+    spec.codes.clear();
+    spec.arithmetic = Arithmetic::Simulation;
+    return spec;
+}
+
+void multiplyChannels(const TensorDesc& desc, const std::vector<float>& factors, float* values) {
+    const ChannelLayout layout = channelLayout(desc);
+    for (std::size_t o = 0; o < layout.outer; ++o)
+        for (std::size_t c = 0; c < layout.channels; ++c)
+            for (std::size_t i = 0; i < layout.inner; ++i) *values++ *= factors[c];
+}
+
+/// A pass over the samples: all tensors that are compared lie in memory at once.
+void compareInOnePass(const UnitComparison& wanted, const RunControl& control) {
+    const Plan& plan = wanted.plan;
+    const SampleBatches& batches = wanted.batches;
+    const std::vector<Unit>& units = plan.units.units;
+    std::set<TensorId> observed, tested, sources;
+    for (const std::size_t u : wanted.cumulative) tested.insert(units[u].output);
+    observed = tested;
+    for (const std::size_t u : wanted.local) {
+        observed.insert(units[u].output);
+        observed.insert(units[u].inputs.begin(), units[u].inputs.end());
+    }
+    const std::size_t chunks = batches.chunks();
+    const auto graphInputs = batches.inputsOf(*plan.prepared->graph);
+    std::vector<BoundProgram> programs;
+    const auto addProgram = [&](ProgramSpec spec, const ResumeOptions& options) {
+        spec.kernels = wanted.kernels;
+        programs.push_back(resumedProgram(std::move(spec), options, chunks, 0, chunks));
+        return programs.size() - 1;
+    };
+    addProgram(floatProgram(plan.prepared->graph, graphInputs, {observed.begin(), observed.end()}),
+               wanted.options);
+    std::size_t quantizedAt = 0, sourceAt = 0;
+    if (!tested.empty())
+        quantizedAt =
+            addProgram(withParts(plan.networkSpec(graphInputs, {tested.begin(), tested.end()}), wanted.parts),
+                       wanted.options);
+    if (wanted.source != nullptr) {
+        for (const auto* list : {&wanted.local, &wanted.cumulative})
+            for (const std::size_t u : *list)
+                if (wanted.source->units[u].tensor.valid()) sources.insert(wanted.source->units[u].tensor);
+        const GraphPtr& source = plan.prepared->source;
+        if (!sources.empty())
+            sourceAt =
+                addProgram(floatProgram(source, batches.inputsOf(*source), {sources.begin(), sources.end()}),
+                           *wanted.sourceOptions);
+    }
+    const Program& floating = *programs[0].program;
+    std::vector<std::shared_ptr<const Program>> alone;
+    for (const std::size_t u : wanted.local) {
+        std::map<TensorId, TensorDesc> unitInputs;
+        for (const TensorId in : units[u].inputs) unitInputs[in] = floating.desc(in);
+        ProgramSpec spec = withParts(plan.unitSpec(u, unitInputs), wanted.parts);
+        spec.kernels = wanted.kernels;
+        spec.knownDims = wanted.options.shapes.dims;
+        spec.knownConstants = wanted.options.shapes.constants;
+        alone.push_back(Program::compile(std::move(spec)));
+    }
+
+    runChunks(
+        programs, batches, 0, chunks, control,
+        [&](std::size_t chunk, std::size_t worker, std::vector<Workspace>& workspaces) {
+            std::vector<float> converted, gathered[2];
+            const std::size_t present = batches.samplesIn(chunk);
+            const auto compare = [&](std::size_t index, std::size_t u, const Workspace& workspace,
+                                     const std::function<void(const ComparedTensor&)>& use) {
+                const TensorId tensor = units[u].output;
+                const SourceTensor* source = wanted.source == nullptr ? nullptr : &wanted.source->units[u];
+                if (source != nullptr && !source->tensor.valid()) return;
+                const Workspace& referring = source == nullptr ? workspaces[0] : workspaces[sourceAt];
+                const TensorId reference = source == nullptr ? tensor : source->tensor;
+                const TensorDesc& desc = referring.program().desc(reference);
+                const TensorDesc& other = workspace.program().desc(tensor);
+                if (desc.type != DataType::Float32) return;
+                const float* values = workspace.floats(tensor);
+                const bool rescaled = source != nullptr && !source->factors.empty();
+                if ((other.layout != desc.layout && desc.dims.size() >= 3) || rescaled) {
+                    converted.resize(desc.count());
+                    convertLayout(other, values, desc.layout, converted.data());
+                    if (rescaled) multiplyChannels(desc, source->factors, converted.data());
+                    values = converted.data();
+                }
+                // Both have the layout of the reference now.
+                const auto expected = presentValues(desc, referring.floats(reference), present, gathered[0]);
+                const auto found = presentValues(desc, values, present, gathered[1]);
+                use({index, chunk, worker, expected.data(), found.data(), desc, expected.size(),
+                     desc.samples.perSample() ? present : 1, workspaces[0]});
+            };
+            for (std::size_t i = 0; i < wanted.cumulative.size(); ++i)
+                compare(i, wanted.cumulative[i], workspaces[quantizedAt], wanted.compareCumulative);
+            for (std::size_t i = 0; i < wanted.local.size(); ++i) {
+                control.cancel.checkWithoutPause();
+                Workspace own(alone[i]);
+                for (const TensorId in : units[wanted.local[i]].inputs) own.bind(in, workspaces[0].data(in));
+                own.run(control.cancel);
+                compare(i, wanted.local[i], own, wanted.compareLocal);
+            }
+        });
+}
+
+/// Memory of a pass for a unit and one chunk: its tensors in the float network and, cumulative, in the
+/// quantized one.
+std::size_t bytesOf(const UnitComparison& wanted, const Unit& unit, bool local) {
+    const auto& known = wanted.options.shapes.dims;
+    const auto bytes = [&](TensorId tensor) {
+        if (!known) return std::size_t{0};
+        const auto dims = known->find(tensor);
+        return dims == known->end() ? 0
+                                    : static_cast<std::size_t>(elementCount(dims->second)) * sizeof(float);
+    };
+    std::size_t all = bytes(unit.output) * (local ? 1 : 2);
+    for (const TensorId in : unit.inputs) all += local ? bytes(in) : 0;
+    return all;
+}
+
+}  // namespace
+
+void compareUnits(const UnitComparison& wanted, const RunControl& control) {
+    const auto workers = static_cast<std::size_t>(control.workers.count());
+    const std::size_t most = std::max(wanted.options.store.budget() / workers / 2, kLeastPassBytes);
+    // Passes over the units of a stretch of the network, each as long as memory allows.
+    std::vector<UnitComparison> passes;
+    std::size_t held = 0;
+    for (std::size_t l = 0, c = 0; l < wanted.local.size() || c < wanted.cumulative.size();) {
+        const bool local = l < wanted.local.size() &&
+                           (c == wanted.cumulative.size() || wanted.local[l] <= wanted.cumulative[c]);
+        const std::size_t unit = local ? wanted.local[l] : wanted.cumulative[c];
+        const std::size_t bytes = bytesOf(wanted, wanted.plan.units.units[unit], local);
+        if (passes.empty() || held + bytes > most) {
+            UnitComparison pass = wanted;
+            pass.local.clear();
+            pass.cumulative.clear();
+            pass.compareLocal = [&, l](ComparedTensor tensor) {
+                tensor.index += l;
+                wanted.compareLocal(tensor);
+            };
+            pass.compareCumulative = [&, c](ComparedTensor tensor) {
+                tensor.index += c;
+                wanted.compareCumulative(tensor);
+            };
+            passes.push_back(std::move(pass));
+            held = 0;
+        }
+        held += bytes;
+        (local ? passes.back().local : passes.back().cumulative).push_back(unit);
+        ++(local ? l : c);
+    }
+    for (std::size_t p = 0; p < passes.size(); ++p) {
+        RunControl run = control;
+        if (control.progress)
+            run.progress = [&, p](std::size_t done, std::size_t total) {
+                control.progress(p * total + done, passes.size() * total);
+            };
+        compareInOnePass(passes[p], run);
+    }
+}
+
+}  // namespace quantloupe

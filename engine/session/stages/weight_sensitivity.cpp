@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/weight_sensitivity.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/channel_ranges.h"
+#include "base/error.h"
+#include "quantize/layer_scheme.h"
+
+namespace quantloupe {
+namespace {
+
+std::optional<double> rangeRatio(const Constant& weight, int axis) {
+    double smallest = 0, largest = 0;
+    for (const ChannelRange& range : channelRanges(weight, axis)) {
+        const double magnitude = std::max(std::abs(range.min), std::abs(range.max));
+        if (range.empty() || !(magnitude > 0) || std::isinf(magnitude)) continue;
+        smallest = largest == 0 ? magnitude : std::min(smallest, magnitude);
+        largest = std::max(largest, magnitude);
+    }
+    return largest > 0 ? std::optional(largest / smallest) : std::nullopt;
+}
+
+}  // namespace
+
+void fillWeightDifferences(Session::Impl& session, const Prepared& prepared, const UnitList& units,
+                           const QuantizationConfig& config, const CancelToken& cancel,
+                           std::vector<LayerResult>& layers) {
+    for (const Unit& unit : units.units) {
+        LayerResult& layer = layers[prepared.sourceOf[unit.layer.index()].index()];
+        const auto own = config.layers.find(layer.name);
+        const LayerSettings* settings = own == config.layers.end() ? nullptr : &own->second;
+        layer.activationBits = (settings ? settings->activationBits : std::nullopt)
+                                   .value_or(config.quantization.activation.bits);
+        if (!unit.weight.valid()) continue;
+        cancel.check();
+        layer.weightBits = weightSchemeOf(config, settings, prepared.graph->node(unit.layer)).bits;
+        const Constant& weight = *prepared.graph->constantOf(unit.weight);
+        const Version place = VersionBuilder().add(weight.version()).add(unit.weightAxis).finish();
+        const std::optional<double>* ratio = session.weightRangeRatios.find(place);
+        if (ratio == nullptr && weight.type() == DataType::Float32 && weight.dims().size() > 1)
+            ratio = &session.weightRangeRatios.store(place, rangeRatio(weight, unit.weightAxis));
+        if (ratio != nullptr) layer.weightRangeRatio = *ratio;
+        std::shared_ptr<const ConstantQuantizer> quantized;
+        try {
+            quantized = quantizedWeight(prepared, unit, config, session.quantizers);
+        } catch (const Error&) {
+            continue;
+        }
+        const Version version =
+            VersionBuilder().add(weight.version()).add(quantized->dequantized->version()).finish();
+        const DifferenceSums* sums = session.weightDifferences.find(version);
+        if (sums == nullptr) {
+            DifferenceSums fresh;
+            fresh.add(weight.floats().data(), quantized->dequantized->floats().data(),
+                      weight.floats().size());
+            sums = &session.weightDifferences.store(version, fresh);
+        }
+        layer.weight = sums->result();
+    }
+}
+
+}  // namespace quantloupe

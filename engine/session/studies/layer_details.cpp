@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/studies/layer_details.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "config/layer_choices.h"
+#include "session/session_impl.h"
+#include "session/stages/layer_metrics.h"
+#include "session/stages/tensor_collector.h"
+#include "session/stages/unit_comparison.h"
+
+namespace quantloupe {
+namespace {
+
+/// The unit of a layer that can be quantized, or an Error that says why it has none.
+std::size_t unitOf(const Plan& plan, NodeId source) {
+    const Prepared& prepared = *plan.prepared;
+    const Graph& graph = *prepared.source;
+    const std::string& name = graph.node(source).name;
+    const LayerMapping& mapping = prepared.layerMappings[source.index()];
+    if (!mapping.prepared.valid() && !mapping.foldedInto.valid())
+        failInput("layer '{}' no longer exists: {}", name, mapping.note);
+    if (!mapping.prepared.valid())
+        failInput("layer '{}' is folded into '{}'; ask for that one", name,
+                  graph.node(mapping.foldedInto).name);
+    const auto index = plan.units.unitOf[mapping.prepared.index()];
+    if (!index)
+        failInput("layer '{}' has no quantizers: {}", name, plan.units.reasons[mapping.prepared.index()]);
+    const NodeId host = plan.units.units[*index].layer;
+    if (host != mapping.prepared)
+        failInput("layer '{}' runs inside '{}'; ask for that one", name,
+                  graph.node(prepared.sourceOf[host.index()]).name);
+    return *index;
+}
+
+class DetailsRun {
+  public:
+    DetailsRun(Session::Impl& session, std::shared_ptr<const Plan> plan, std::size_t unit,
+               const CancelToken& cancel)
+        : m_session(session),
+          m_plan(std::move(plan)),
+          m_index(unit),
+          m_unit(m_plan->units.units[unit]),
+          m_quantizers(m_plan->quantizers[unit]),
+          m_control{session.workers, cancel, {}} {}
+
+    void fill(LayerDetails& details, std::size_t bins) {
+        const Graph& graph = *m_plan->prepared->graph;
+        const std::size_t chunks = m_session.evaluationBatches->chunks();
+        const auto workers = static_cast<std::size_t>(m_control.workers.count());
+        for (std::size_t i = 0; i < m_unit.inputs.size(); ++i)
+            m_inputs.emplace_back(graph.tensor(m_unit.inputs[i]).name, m_quantizers.inputs[i], chunks,
+                                  workers);
+        const auto outputQuantizer =
+            m_unit.quantizesOutput ? std::optional(m_quantizers.output) : std::nullopt;
+        ActivationCollector output(graph.tensor(m_unit.output).name, outputQuantizer, chunks, workers);
+        pass(false, [&](const ComparedTensor& tensor) {
+            output.addRange(tensor.chunk, tensor.reference, tensor.tested, tensor.elements);
+            forInputs(tensor, [&](ActivationCollector& input, const float* values, const float* rounded,
+                                  std::size_t n) { input.addRange(tensor.chunk, values, rounded, n); });
+        });
+        output.startCounting(bins);
+        for (ActivationCollector& input : m_inputs) input.startCounting(bins);
+
+        m_local.resize(chunks);
+        m_cumulative.resize(chunks);
+        pass(true, [&](const ComparedTensor& tensor) {
+            output.count(tensor.chunk, tensor.worker, tensor.reference, tensor.tested, tensor.elements);
+            forInputs(tensor,
+                      [&](ActivationCollector& input, const float* values, const float* rounded,
+                          std::size_t n) { input.count(tensor.chunk, tensor.worker, values, rounded, n); });
+            addChannels(tensor, m_local);
+        });
+        for (ActivationCollector& input : m_inputs) details.inputs.push_back(input.result());
+        details.output = output.result();
+        putChannels(m_local, details, &ChannelDetails::local);
+        putChannels(m_cumulative, details, &ChannelDetails::cumulative);
+    }
+
+  private:
+    using Channels = std::vector<std::vector<DifferenceSums>>;  // by chunk
+
+    void pass(bool cumulative, std::function<void(const ComparedTensor&)> use) {
+        ResumeOptions resume = m_session.resumeOptions(m_plan->prepared->graph);
+        resume.keep = false;
+        UnitComparison comparison{*m_plan, *m_session.evaluationBatches, resume, m_session.kernels};
+        comparison.local = {m_index};
+        comparison.compareLocal = std::move(use);
+        if (cumulative) comparison.cumulative = {m_index};
+        comparison.compareCumulative = [this](const ComparedTensor& tensor) {
+            addChannels(tensor, m_cumulative);
+        };
+        compareUnits(comparison, m_control);
+    }
+
+    template <typename Use>
+    void forInputs(const ComparedTensor& tensor, const Use& use) {
+        std::vector<float> rounded, gathered;
+        for (std::size_t i = 0; i < m_inputs.size(); ++i) {
+            const TensorDesc& desc = tensor.floating.program().desc(m_unit.inputs[i]);
+            if (desc.type != DataType::Float32) continue;
+            const auto values = presentValues(desc, tensor.floating.floats(m_unit.inputs[i]),
+                                              m_session.evaluationBatches->samplesIn(tensor.chunk), gathered);
+            rounded.resize(values.size());
+            applyFakeQuant(m_quantizers.inputs[i].fakeQuant(), values.data(), rounded.data(), values.size());
+            use(m_inputs[i], values.data(), rounded.data(), values.size());
+        }
+    }
+
+    void addChannels(const ComparedTensor& tensor, Channels& sums) const {
+        // A product's channels are its last axis, also where a sample has several rows.
+        const bool product = m_unit.kind == UnitKind::Weighted && tensor.desc.layout == Layout::Plain &&
+                             m_plan->prepared->graph->node(m_unit.layer).op != "Conv";
+        ChannelLayout layout = product ? channelLayout(tensor.desc.dims, -1) : channelLayout(tensor.desc);
+        const std::size_t each = layout.channels * layout.inner;
+        layout.outer = each == 0 ? 0 : tensor.elements / each;
+        if (tensor.desc.dims.size() < 2) layout = {1, 1, tensor.elements};
+        sums[tensor.chunk].resize(layout.channels);
+        addPerChannel(layout, tensor.reference, tensor.tested, sums[tensor.chunk]);
+    }
+
+    static void putChannels(const Channels& sums, LayerDetails& details,
+                            std::optional<TensorDifference> ChannelDetails::*member) {
+        std::vector<DifferenceSums> all(sums.empty() ? 0 : sums[0].size());
+        for (const auto& chunk : sums)
+            for (std::size_t c = 0; c < std::min(all.size(), chunk.size()); ++c) all[c].merge(chunk[c]);
+        if (details.channels.size() < all.size()) details.channels.resize(all.size());
+        for (std::size_t c = 0; c < all.size(); ++c) details.channels[c].*member = all[c].result();
+    }
+
+    Session::Impl& m_session;
+    std::shared_ptr<const Plan> m_plan;
+    std::size_t m_index;
+    const Unit& m_unit;
+    const UnitQuantizers& m_quantizers;
+    RunControl m_control;
+    std::vector<ActivationCollector> m_inputs;
+    Channels m_local, m_cumulative;
+};
+
+void putWeight(const Plan& plan, const Unit& unit, const ConstantQuantizer& quantizer, std::size_t bins,
+               LayerDetails& details) {
+    const Graph& graph = *plan.prepared->graph;
+    const Graph& source = *plan.prepared->source;
+    const Constant& weight = *graph.constantOf(unit.weight);
+    details.weight = weightDetails(graph, unit, quantizer, bins);
+    const ChannelLayout layout = channelLayout(weight.dims(), unit.weightAxis);
+    std::vector<DifferenceSums> sums(layout.channels);
+    addPerChannel(layout, weight.floats().data(), quantizer.dequantized->floats().data(), sums);
+    const std::vector<ChannelRange> after = channelRanges(weight, unit.weightAxis);
+    std::vector<ChannelRange> before;
+    const Constant* original = source.constantOf(source.node(details.node).input(1));
+    if (original != nullptr && original->type() == DataType::Float32 && original->dims() == weight.dims())
+        before = channelRanges(*original, unit.weightAxis);
+    if (details.channels.size() < layout.channels) details.channels.resize(layout.channels);
+    for (std::size_t c = 0; c < layout.channels; ++c) {
+        ChannelDetails& channel = details.channels[c];
+        channel.weight = sums[c].result();
+        channel.weightAfter = after[c];
+        if (!before.empty()) channel.weightBefore = before[c];
+        channel.weightScale = quantizer.scales[quantizer.scales.size() == 1 ? 0 : c];
+    }
+}
+
+}  // namespace
+
+LayerDetails layerDetails(Session& session, const QuantizationConfig& config, const std::string& layer,
+                          std::size_t bins, const CancelToken& cancel) {
+    Session::Impl& impl = session.internal();
+    requireLayers(session.graph(), {layer});
+    if (bins == 0 || bins > 65536) failInput("a histogram has 1 to 65536 bins, not {}", bins);
+    const NodeId node = *session.graph().findNode(layer);
+    LayerMetricsOptions all;
+    all.elementwise = true;
+    all.only = node;
+    impl.requireData();
+    impl.requireEvaluable();
+    impl.openBatches();
+    const auto plan = impl.plan(config, {impl.workers, cancel, {}});
+    const std::size_t index = unitOf(*plan, node);
+    const std::vector<LayerMetrics> metrics = measureLayers(session, config, all, {}, cancel);
+    const Unit& unit = plan->units.units[index];
+    const EvaluationPtr states = session.experiment(config, Depth::States, cancel);
+
+    const LayerResult& known = states->layers[node.index()];
+    LayerDetails details{node,         known.name, known.op, known.state,
+                         known.reason, {},         {},       TensorDetails{{}, {0, 0, 1}, {0, 0, 1}},
+                         known.weight, {},         {},       {}};
+    for (const LayerMetrics& entry : metrics) {
+        if (entry.node != node) continue;
+        details.local = entry.local;
+        details.cumulative = entry.cumulative;
+    }
+    if (!details.local) failInput("layer '{}' has no metrics: {}", layer, "its output is not float32");
+    if (const auto& quantizer = plan->quantizers[index].weight)
+        putWeight(*plan, unit, *quantizer, bins, details);
+    DetailsRun(impl, plan, index, cancel).fill(details, bins);
+    return details;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/studies/leave_one_out.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/error.h"
+#include "config/layer_choices.h"
+#include "session/stopwatch.h"
+#include "session/studies/skip_groups.h"
+
+namespace quantloupe {
+namespace {
+
+/// Only `kept` of the quantized layers stay quantized.
+QuantizationConfig onlyLayers(const QuantizationConfig& config, const std::vector<std::string>& quantized,
+                              const std::vector<std::string>& kept) {
+    std::vector<std::string> others;
+    for (const std::string& name : quantized)
+        if (std::find(kept.begin(), kept.end(), name) == kept.end()) others.push_back(name);
+    return withLayersSkipped(config, others);
+}
+
+class Sweep {
+  public:
+    Sweep(Session& session, const QuantizationConfig& config, const SweepOptions& options,
+          const CancelToken& cancel, bool in)
+        : m_session(session),
+          m_config(withRulesFixed(session, config, cancel)),
+          m_options(options),
+          m_cancel(cancel),
+          m_in(in) {}
+
+    LayerSweep run() {
+        const Stopwatch watch;
+        const EvaluationPtr configured = m_session.evaluate(m_config, Depth::Accuracy, {}, m_cancel);
+        if (!configured->quantized) failInput("there is no data to evaluate on");
+        for (const LayerResult& layer : configured->layers)
+            if (layer.state == LayerState::Quantized) {
+                m_names.push_back(layer.name);
+                m_sweep.layers.push_back({layer.node, layer.name, 0, 0, {}, {}, 0, {}});
+            }
+        findGroups();
+        const QuantizationConfig base = m_in ? withLayersSkipped(m_config, m_names) : m_config;
+        m_full = m_session.evaluate(base, Depth::Accuracy, {}, m_cancel);
+        m_rough = m_session.evaluate(base, Depth::Rough, {}, m_cancel);
+        m_sweep.baseline = taskMetric(*m_full->quantized, &m_sweep.metric);
+        m_sweep.baselineSqnrDb = m_full->quantized->sqnrDb;
+
+        const bool twoPasses = m_options.settledBelow > 0 &&
+                               m_rough->quantized->samples < m_full->quantized->samples &&
+                               m_sweep.layers.size() > m_options.settledBelow;
+        if (twoPasses)
+            for (LayerEffect& layer : m_sweep.layers) measure(layer, Depth::Rough);
+        shareResults();
+        const std::vector<bool> settled =
+            twoPasses ? settledLayers() : std::vector<bool>(m_sweep.layers.size(), false);
+        for (std::size_t l = 0; l < settled.size(); ++l)
+            if (!settled[l]) measure(m_sweep.layers[l], Depth::Accuracy);
+        shareResults();
+        m_sweep.complete = true;
+        m_sweep.seconds = watch.seconds();
+        if (m_options.updated) m_options.updated(m_sweep);
+        return m_sweep;
+    }
+
+  private:
+    void findGroups() {
+        for (SkipGroup& group : skipGroups(m_session, m_config, m_cancel)) {
+            for (const NodeId node : group.nodes) {
+                if (node == group.owner) continue;
+                const auto moved = std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
+                                                [&](const LayerEffect& layer) { return layer.node == node; });
+                if (moved != m_sweep.layers.end()) moved->movedWith = group.owner;
+            }
+            m_groups.emplace(group.owner, std::move(group.layers));
+        }
+    }
+
+    /// Those that were moved with another get that one's numbers.
+    void shareResults() {
+        for (LayerEffect& layer : m_sweep.layers) {
+            if (!layer.movedWith.valid()) continue;
+            const LayerEffect own = layer;
+            layer = *std::find_if(m_sweep.layers.begin(), m_sweep.layers.end(),
+                                  [&](const LayerEffect& other) { return other.node == own.movedWith; });
+            layer.node = own.node;
+            layer.name = own.name;
+            layer.movedWith = own.movedWith;
+        }
+    }
+
+    void measure(LayerEffect& layer, Depth depth) {
+        if (layer.movedWith.valid()) return;
+        const std::vector<std::string>& group = m_groups.at(layer.node);
+        const QuantizationConfig changed =
+            m_in ? onlyLayers(m_config, m_names, group) : withLayersSkipped(m_config, group);
+        const EvaluationPtr result = m_session.experiment(changed, depth, m_cancel);
+        const EvaluationPtr& base = depth == Depth::Rough ? m_rough : m_full;
+        layer.value = taskMetric(*result->quantized);
+        layer.change = layer.value - taskMetric(*base->quantized);
+        layer.sqnrDb = result->quantized->sqnrDb;
+        layer.paired = compareEvaluations(*base, *result);
+        layer.samples = result->quantized->samples;
+        if (m_options.updated) m_options.updated(m_sweep);
+    }
+
+    std::vector<bool> settledLayers() const {
+        const auto& layers = m_sweep.layers;
+        std::vector<bool> settled(layers.size(), false);
+        if (!std::all_of(layers.begin(), layers.end(),
+                         [](const auto& layer) { return layer.paired.has_value(); }))
+            return settled;
+        // Leave-one-in looks for losses, leave-one-out for gains.
+        const auto floor = [&](const LayerEffect& l) { return m_in ? -l.paired->high : l.paired->low; };
+        const auto ceiling = [&](const LayerEffect& l) { return m_in ? -l.paired->low : l.paired->high; };
+        std::vector<double> floors;
+        for (const LayerEffect& layer : layers) floors.push_back(floor(layer));
+        std::nth_element(floors.begin(),
+                         floors.begin() + static_cast<std::ptrdiff_t>(m_options.settledBelow) - 1,
+                         floors.end(), std::greater<>());
+        const double bar = floors[m_options.settledBelow - 1];
+        for (std::size_t l = 0; l < layers.size(); ++l) settled[l] = ceiling(layers[l]) < bar;
+        return settled;
+    }
+
+    Session& m_session;
+    const QuantizationConfig m_config;
+    const SweepOptions& m_options;
+    const CancelToken& m_cancel;
+    bool m_in;
+    std::vector<std::string> m_names;
+    std::map<NodeId, std::vector<std::string>> m_groups;  ///< by the layer whose scale it is
+    EvaluationPtr m_full, m_rough;
+    LayerSweep m_sweep;
+};
+
+}  // namespace
+
+LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options,
+                       const CancelToken& cancel) {
+    return Sweep(session, config, options, cancel, false).run();
+}
+
+LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options,
+                      const CancelToken& cancel) {
+    return Sweep(session, config, options, cancel, true).run();
+}
+
+double taskMetric(const Accuracy& accuracy, std::string* name) {
+    const auto named = [&](const char* text, double value) {
+        if (name != nullptr) *name = text;
+        return value;
+    };
+    if (accuracy.top1) return named("top1", *accuracy.top1);
+    if (accuracy.agreement) return named("agreement", *accuracy.agreement);
+    return named("sqnr_db", accuracy.sqnrDb.value_or(0.0));
+}
+
+std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after) {
+    if (!before.classes || !after.classes || !before.wanted || before.classes->empty() ||
+        before.classes->size() != after.classes->size() || before.wanted->size() != before.classes->size())
+        return std::nullopt;
+    return comparePaired(findFlips(*before.classes, *after.classes, *before.wanted));
+}
+
+}  // namespace quantloupe

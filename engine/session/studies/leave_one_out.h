@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Cost of each quantized layer in the task's metric: leave-one-out (the gain with only this layer in float)
+// and leave-one-in (the loss with only this layer quantized).
+//
+// Every run starts from the stored activations of the baseline network and stores none itself. Only layers
+// that may matter are measured on all samples: after the rough samples, a layer whose 95 % interval (exact,
+// paired) lies below those of `settledBelow` other layers is not measured further; its entry says how many
+// samples were used.
+
+#include <string>
+#include <vector>
+
+#include "analysis/paired_comparison.h"
+#include "session/session.h"
+
+namespace quantloupe {
+
+struct LayerEffect {
+    NodeId node;  ///< in the source graph
+    std::string name;
+    double value = 0;                        ///< the metric with this layer changed
+    double change = 0;                       ///< value - baseline on the same samples
+    std::optional<double> sqnrDb;            ///< of the outputs, with this layer changed
+    std::optional<PairedComparison> paired;  ///< only if the outputs are classes
+    std::size_t samples = 0;                 ///< number of samples used
+    /// The layer whose scale this one passes on. The two were measured together, and this entry repeats the
+    /// other's results. Invalid: none.
+    NodeId movedWith;
+};
+
+struct LayerSweep {
+    /// "top1" with labels, "agreement" without, "sqnr_db" if the outputs are not classes
+    std::string metric;
+    double baseline = 0;
+    std::optional<double> baselineSqnrDb;
+    std::vector<LayerEffect> layers;  ///< the quantized ones, in graph order
+    bool complete = false;            ///< false in intermediate snapshots
+    double seconds = 0;
+};
+
+struct SweepOptions {
+    std::size_t settledBelow = 10;                   ///< 0: measure every layer on all samples
+    std::function<void(const LayerSweep&)> updated;  ///< after every layer, on the calling thread
+};
+
+/// Measures the layers that the configuration quantizes. An activation is measured with its host, and an
+/// operator that passes a scale on with the layer whose scale it is. Throws Error, Cancelled.
+LayerSweep leaveOneOut(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
+                       const CancelToken& cancel = {});
+LayerSweep leaveOneIn(Session& session, const QuantizationConfig& config, const SweepOptions& options = {},
+                      const CancelToken& cancel = {});
+
+/// Returns the task's metric, and its name in `name`.
+double taskMetric(const Accuracy& accuracy, std::string* name = nullptr);
+/// Compares two evaluations on the same samples; empty unless both have classes for the same number of
+/// samples.
+std::optional<PairedComparison> compareEvaluations(const Evaluation& before, const Evaluation& after);
+
+}  // namespace quantloupe

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/studies/threshold_rules.h"
+
+#include <algorithm>
+
+#include "config/config_json.h"
+#include "config/skip_rules.h"
+#include "session/studies/skip_metrics.h"
+
+namespace quantloupe {
+namespace {
+
+enum class Basis { Weights, Alone, Network, LeaveOneOut };
+
+Basis basisOf(SkipMetric metric) {
+    switch (metric) {
+        case SkipMetric::WeightQs:
+        case SkipMetric::WeightSqnr:
+            return Basis::Weights;
+        case SkipMetric::LocalQs:
+        case SkipMetric::LocalCosine:
+        case SkipMetric::LocalSqnr:
+        case SkipMetric::LocalAbsoluteL2:
+            return Basis::Alone;
+        case SkipMetric::CumulativeQs:
+        case SkipMetric::CumulativeCosine:
+        case SkipMetric::CumulativeSqnr:
+            return Basis::Network;
+        case SkipMetric::LeaveOneOut:
+            return Basis::LeaveOneOut;
+    }
+    return Basis::Network;
+}
+
+bool isThreshold(const SkipRule& rule) { return rule.kind == SkipKind::Threshold && !rule.off; }
+
+/// Returns the configuration on which the metrics of a basis are measured.
+QuantizationConfig configOf(Basis basis, QuantizationConfig config) {
+    if (basis == Basis::Network || basis == Basis::LeaveOneOut) {
+        std::erase_if(config.rules, isThreshold);
+        return config;
+    }
+    config.rules.clear();
+    config.skipTail = config.wholeTail = false;
+    for (auto& [name, settings] : config.layers) settings.quantize.reset();
+    return config;
+}
+
+EvaluationPtr measured(Session::Impl& session, Basis basis, const QuantizationConfig& config,
+                       const RunControl& control) {
+    const QuantizationConfig wanted = configOf(basis, config);
+    const Version version = VersionBuilder().add(std::string_view(configToJson(wanted))).add(basis).finish();
+    if (const EvaluationPtr* known = session.thresholdBases.find(version)) return *known;
+    EvaluationPtr result;
+    if (basis == Basis::LeaveOneOut) {
+        const MeasuredState before = session.measured;
+        session.owner.measureInBackground(wanted, 0, {}, control.cancel);
+        session.measured = before;
+        result = session.owner.experiment(wanted, Depth::Accuracy, control.cancel);
+    } else {
+        result = session.owner.experiment(wanted, basis == Basis::Weights ? Depth::States : Depth::Metrics,
+                                          control.cancel);
+    }
+    return session.thresholdBases.store(version, result);
+}
+
+}  // namespace
+
+QuantizationConfig withThresholdsMeasured(Session::Impl& session, const QuantizationConfig& config,
+                                          const RunControl& control, std::vector<std::string>* notices) {
+    if (std::ranges::none_of(config.rules, isThreshold)) return config;
+    QuantizationConfig result = config;
+    for (std::size_t r = 0; r < config.rules.size(); ++r) {
+        SkipRule& rule = result.rules[r];
+        if (!isThreshold(rule)) continue;
+        rule.layers.clear();
+        const Basis basis = basisOf(rule.metric);
+        if (needsSamples(rule.metric) && !session.evaluationData) {
+            if (notices != nullptr)
+                notices->push_back(fmt::format("skip rule {} ({}) matches nothing: its metric needs data",
+                                               r + 1, describe(rule)));
+            continue;
+        }
+        rule.layers = layersBeyond(rule, measured(session, basis, config, control)->layers);
+    }
+    return result;
+}
+
+QuantizationConfig withThresholdsFixed(QuantizationConfig config) {
+    for (SkipRule& rule : config.rules) {
+        if (!isThreshold(rule)) continue;
+        SkipRule fixed;
+        fixed.layers = std::move(rule.layers);
+        rule = std::move(fixed);
+    }
+    std::erase_if(config.rules,
+                  [](const SkipRule& rule) { return rule.kind == SkipKind::Node && rule.layers.empty(); });
+    return config;
+}
+
+}  // namespace quantloupe

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/batch_export_dialog.h"
+
+#include <QFileDialog>
+#include <QHeaderView>
+#include <QMessageBox>
+#include <QSettings>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <optional>
+
+#include "panels/export_options.h"
+#include "style/theme.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+namespace {
+
+const QString kKey = QStringLiteral("batchExport");
+enum Column { kName, kState };
+
+}  // namespace
+
+BatchExportDialog::BatchExportDialog(Document& document, QWidget* parent)
+    : QDialog(parent),
+      m_document(document),
+      m_folder(new QLineEdit(this)),
+      m_list(new QTreeWidget(this)),
+      m_status(makeLabel({}, "muted")) {
+    setWindowTitle(tr("Export Several Formats"));
+    resize(760, 700);
+    m_folder->setAccessibleName(tr("Folder"));
+    m_folder->setText(QString::fromStdString(document.model()->path.parent_path().string()));
+    auto* choose = new QPushButton(tr("Choose\u2026"), this);
+    auto* row = new QWidget(this);
+    auto* rowLayout = new QHBoxLayout(row);
+    rowLayout->setContentsMargins(0, 0, 0, 0);
+    rowLayout->addWidget(m_folder, 1);
+    rowLayout->addWidget(choose);
+    m_list->setHeaderHidden(true);
+    m_list->setColumnCount(2);
+    m_list->setRootIsDecorated(true);
+    m_list->setWordWrap(true);
+    m_list->setAccessibleName(tr("Export formats"));
+    const QStringList checked = QSettings().value(kKey).toStringList();
+    std::optional<ExportFamily> family;
+    QFont bold = font();
+    bold.setBold(true);
+    for (const ExportInfo& info : exportKinds()) {
+        if (family != info.family) {
+            family = info.family;
+            auto* heading = new QTreeWidgetItem(m_list, {exportFamilyName(info.family)});
+            heading->setFlags(Qt::ItemIsEnabled);
+            heading->setFont(kName, bold);
+            heading->setFirstColumnSpanned(true);
+        }
+        QString label = QString::fromStdString(info.label);
+        label.remove(QChar(0x2026));
+        auto* item = new QTreeWidgetItem(m_list, {label});
+        item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsUserCheckable | Qt::ItemIsSelectable);
+        item->setCheckState(kName, checked.contains(label) ? Qt::Checked : Qt::Unchecked);
+        item->setToolTip(kName, QString::fromStdString(info.tip));
+        m_items.push_back(item);
+    }
+    m_list->setCurrentItem(m_items.front());
+    m_list->header()->setSectionResizeMode(kName, QHeaderView::ResizeToContents);
+    m_list->header()->setStretchLastSection(true);
+    m_status->setWordWrap(true);
+    m_export = new QPushButton(tr("Export"), this);
+    m_export->setDefault(true);
+    auto* close = new QPushButton(tr("Close"), this);
+    auto* bottom = new QHBoxLayout;
+    bottom->addWidget(m_status, 1);
+    bottom->addWidget(m_export);
+    bottom->addWidget(close);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(makeRow(tr("Folder"), row));
+    layout->addWidget(m_list, 1);
+    layout->addWidget(makeRow(tr("Quantized models"), new ExportOptionsRow(&document)));
+    layout->addLayout(bottom);
+    m_poll.setInterval(100);
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QString path = QFileDialog::getExistingDirectory(this, tr("Export Folder"), m_folder->text());
+        if (!path.isEmpty()) m_folder->setText(path);
+    });
+    connect(close, &QPushButton::clicked, this, &QDialog::close);
+    connect(m_export, &QPushButton::clicked, this, &BatchExportDialog::start);
+    connect(m_list, &QTreeWidget::itemChanged, this, &BatchExportDialog::refresh);
+    connect(m_folder, &QLineEdit::textChanged, this, &BatchExportDialog::refresh);
+    connect(&m_poll, &QTimer::timeout, this, &BatchExportDialog::showProgress);
+    const auto over = [this] {
+        if (m_batch) finish();
+    };
+    connect(document.job(), &EvaluationJob::exported, this, [this, over] {
+        if (m_batch && m_batch->done == m_batch->entries.size()) over();
+    });
+    connect(document.job(), &EvaluationJob::busyChanged, this, [over](bool busy) {
+        if (!busy) over();
+    });
+    refresh();
+}
+
+QTreeWidgetItem* BatchExportDialog::item(const std::string& dialect) const {
+    for (std::size_t i = 0; i < m_items.size(); ++i)
+        if (exportKinds()[i].kind == ExportKind::Dialect && exportKinds()[i].dialect == dialect)
+            return m_items[i];
+    return nullptr;
+}
+
+void BatchExportDialog::setChecked(const std::string& dialect, bool on) {
+    if (QTreeWidgetItem* found = item(dialect)) found->setCheckState(kName, on ? Qt::Checked : Qt::Unchecked);
+}
+
+void BatchExportDialog::refresh() {
+    if (m_batch) return;
+    const auto count = std::ranges::count_if(
+        m_items, [](const QTreeWidgetItem* item) { return item->checkState(kName) == Qt::Checked; });
+    m_export->setText(count == 0 ? tr("Export") : tr("Export %1").arg(count));
+    m_export->setEnabled(count > 0 && !m_folder->text().trimmed().isEmpty());
+}
+
+void BatchExportDialog::start() {
+    const std::filesystem::path folder = m_folder->text().trimmed().toStdString();
+    auto batch = std::make_shared<BatchExport>();
+    QStringList checked, there;
+    for (std::size_t i = 0; i < m_items.size(); ++i) {
+        QTreeWidgetItem* item = m_items[i];
+        qDeleteAll(item->takeChildren());
+        item->setText(kState, {});
+        if (item->checkState(kName) != Qt::Checked) continue;
+        checked.append(item->text(kName));
+        const ExportInfo& info = exportKinds()[i];
+        batch->entries.push_back({i, exportPath(m_document, info, folder), {}, {}});
+        std::error_code ignored;
+        if (std::filesystem::exists(batch->entries.back().path, ignored))
+            there.append(QString::fromStdString(batch->entries.back().path.filename().string()));
+        item->setText(kState, tr("waiting"));
+    }
+    if (!there.isEmpty()) {
+        QMessageBox box(QMessageBox::Question, tr("Overwrite Files?"),
+                        tr("These files already exist: %1.").arg(there.join(QStringLiteral(", "))),
+                        QMessageBox::Cancel, this);
+        const QPushButton* overwrite = box.addButton(tr("Overwrite"), QMessageBox::AcceptRole);
+        box.exec();
+        if (box.clickedButton() != overwrite) return;
+    }
+    std::error_code failed;
+    std::filesystem::create_directories(folder, failed);
+    if (failed) {
+        setRole(m_status, "bad");
+        m_status->setText(tr("Could not create the folder '%1': %2")
+                              .arg(m_folder->text(), QString::fromStdString(failed.message())));
+        return;
+    }
+    QSettings().setValue(kKey, checked);
+    setRole(m_status, "muted");
+    m_status->setText(tr("Exporting\u2026"));
+    m_export->setEnabled(false);
+    m_batch = batch;
+    m_shown = 0;
+    m_poll.start();
+    startBatchExport(m_document, batch);
+}
+
+void BatchExportDialog::showProgress() {
+    const Theme& colours = themeOf(palette());
+    for (const std::size_t done = m_batch->done; m_shown < done; ++m_shown) {
+        const BatchExport::Entry& entry = m_batch->entries[m_shown];
+        QTreeWidgetItem* item = m_items[entry.kind];
+        const bool good = entry.failure.isEmpty();
+        item->setText(
+            kState, good ? QString::fromStdString(entry.path.filename().string()) : sentence(entry.failure));
+        item->setToolTip(kState, item->text(kState));
+        item->setForeground(kState, good ? colours.quantized : colours.error);
+        for (const std::string& notice : entry.notices) {
+            auto* child = new QTreeWidgetItem(item, {sentence(QString::fromStdString(notice))});
+            child->setFirstColumnSpanned(true);
+            child->setToolTip(kName, child->text(kName));
+        }
+    }
+    if (m_batch->done < m_batch->entries.size())
+        m_status->setText(tr("Exporting %1 of %2\u2026").arg(m_batch->done + 1).arg(m_batch->entries.size()));
+}
+
+void BatchExportDialog::finish() {
+    m_poll.stop();
+    showProgress();
+    int written = 0, noticed = 0;
+    const std::size_t all = m_batch->entries.size();
+    for (std::size_t i = 0; i < m_batch->done; ++i) {
+        written += m_batch->entries[i].failure.isEmpty();
+        noticed += !m_batch->entries[i].notices.empty();
+    }
+    for (std::size_t i = m_batch->done; i < all; ++i)
+        m_items[m_batch->entries[i].kind]->setText(kState, tr("cancelled"));
+    setRole(m_status, written == static_cast<int>(all) ? "good" : "bad");
+    QString text = tr("Wrote %1 of %2.").arg(written).arg(all);
+    if (noticed > 0)
+        text += tr(" %1 of them cannot express the whole configuration: expand them in the list for details.")
+                    .arg(noticed);
+    m_status->setText(text);
+    m_batch.reset();
+    refresh();
+}
+
+}  // namespace quantloupe::ui

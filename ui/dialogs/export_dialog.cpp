@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/export_dialog.h"
+
+#include <QClipboard>
+#include <QFontDatabase>
+#include <QGuiApplication>
+#include <QVBoxLayout>
+
+#include "interchange/dialect.h"
+
+namespace quantloupe::ui {
+namespace {
+
+QString bullets(const std::vector<std::string>& texts) {
+    QString list;
+    for (const std::string& text : texts) {
+        if (!list.isEmpty()) list += QLatin1Char('\n');
+        list += QStringLiteral("\u2022 ") + QString::fromStdString(text);
+    }
+    return list;
+}
+
+QLabel* wrapped(QWidget* parent) {
+    auto* label = new QLabel(parent);
+    label->setWordWrap(true);
+    label->setTextFormat(Qt::PlainText);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    return label;
+}
+
+}  // namespace
+
+ExportDialog::ExportDialog(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                           QWidget* parent)
+    : QDialog(parent),
+      m_limits(wrapped(this)),
+      m_notices(wrapped(this)),
+      m_text(new QPlainTextEdit(this)),
+      m_result(std::make_shared<ExportPreview>()) {
+    QString title = QString::fromStdString(info.label);
+    title.remove(QChar(0x2026));
+    setWindowTitle(tr("Export: ") + title);
+    resize(760, 560);
+    const Dialect& dialect = dialectNamed(info.dialect, false);
+    auto* what = wrapped(this);
+    what->setText(QString::fromStdString(dialect.what));
+    m_limits->setText(dialect.limits.empty() ? tr("This format can express every setting.")
+                                             : tr("This format cannot express:\n") + bullets(dialect.limits));
+    m_notices->setText(tr("Working\u2026"));
+    m_text->setReadOnly(true);
+    m_text->setLineWrapMode(QPlainTextEdit::NoWrap);
+    m_text->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    auto* buttons = new QDialogButtonBox(this);
+    m_copy = buttons->addButton(tr("Copy Text"), QDialogButtonBox::ActionRole);
+    m_save = buttons->addButton(tr("Save\u2026"), QDialogButtonBox::AcceptRole);
+    buttons->addButton(QDialogButtonBox::Cancel);
+    m_copy->setEnabled(false);
+    m_save->setEnabled(false);
+    auto* layout = new QVBoxLayout(this);
+    layout->addWidget(what);
+    layout->addWidget(m_limits);
+    layout->addWidget(m_notices);
+    layout->addWidget(m_text, 1);
+    layout->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_copy, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(m_text->toPlainText()); });
+    connect(document.job(), &EvaluationJob::exported, this, [this] {
+        if (m_result->ready) present(*m_result);
+    });
+    connect(document.job(), &EvaluationJob::failed, this, [this](const Failure& failure) {
+        if (failure.during == Failure::During::Export) m_notices->setText(failure.text);
+    });
+    startPreview(document, info, output, m_result);
+}
+
+void ExportDialog::present(const ExportPreview& preview) {
+    m_notices->setText(preview.notices.empty()
+                           ? tr("This configuration is exported completely.")
+                           : tr("Not exported as configured:\n") + bullets(preview.notices));
+    m_text->setPlainText(QString::fromStdString(preview.text));
+    m_text->setPlaceholderText(tr("No text preview: this format is a model file."));
+    m_copy->setEnabled(!preview.text.empty());
+    m_save->setEnabled(true);
+    m_save->setDefault(true);
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Preview of an export for another tool: what the format cannot express, and the text itself.
+
+#include <QDialog>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QPlainTextEdit>
+#include <QPushButton>
+
+#include "dialogs/exports.h"
+
+namespace quantloupe::ui {
+
+class ExportDialog : public QDialog {
+    Q_OBJECT
+  public:
+    /// `info` describes an export format. `output` is the default output file, whose name appears in exported
+    /// scripts.
+    ExportDialog(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                 QWidget* parent = nullptr);
+
+    QString limits() const { return m_limits->text(); }
+    QString notices() const { return m_notices->text(); }
+    QString preview() const { return m_text->toPlainText(); }
+    QPushButton* saveButton() const { return m_save; }
+    QPushButton* copyButton() const { return m_copy; }
+
+  private:
+    void present(const ExportPreview& preview);
+
+    QLabel* m_limits;
+    QLabel* m_notices;
+    QPlainTextEdit* m_text;
+    QPushButton *m_save, *m_copy;
+    std::shared_ptr<ExportPreview> m_result;  ///< filled by the engine's thread before it reports
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/exports.h"
+
+#include <algorithm>
+
+#include "base/atomic_file.h"
+#include "base/error.h"
+#include "interchange/gather.h"
+#include "interchange/reports/html_report.h"
+#include "model/load_model.h"
+#include "picture/write_picture.h"
+#include "reports/pdf_report.h"
+#include "style/words.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+ExportFamily familyOf(const std::string& dialect) {
+    if (dialect == "qoperator") return ExportFamily::Model;
+    if (dialect == "html" || dialect == "csv" || dialect == "json") return ExportFamily::Report;
+    if (dialect == "model-explorer" || dialect == "clika-graphs") return ExportFamily::Picture;
+    return ExportFamily::Configuration;
+}
+
+}  // namespace
+
+QString exportFamilyName(ExportFamily family) {
+    switch (family) {
+        case ExportFamily::Configuration:
+            return Words::tr("Configurations for other tools");
+        case ExportFamily::Model:
+            return Words::tr("Models");
+        case ExportFamily::Report:
+            return Words::tr("Reports");
+        case ExportFamily::Picture:
+            return Words::tr("Graphs");
+    }
+    return {};
+}
+
+const std::vector<ExportInfo>& exportKinds() {
+    static const std::vector<ExportInfo> kinds = [] {
+        std::vector<ExportInfo> all;
+        for (const Dialect& dialect : dialects()) {
+            if (dialect.write == nullptr || dialect.name == "qdq") continue;  // has an entry of its own below
+            std::string tip = dialect.what;
+            for (const std::string& limit : dialect.limits) tip += "\n\u2022 " + limit;
+            const std::string ending = dialect.ending.substr(dialect.ending.rfind('.'));
+            all.push_back({ExportKind::Dialect, familyOf(dialect.name), dialect.name,
+                           dialect.title + "\u2026", dialect.ending,
+                           fmt::format("{} (*{})", dialect.title, ending), tip});
+        }
+        const auto said = [](const char* word) { return Words::tr(word).toStdString(); };
+        const std::vector<ExportInfo> others = {
+            {ExportKind::Pdf,
+             ExportFamily::Report,
+             {},
+             said(QT_TRANSLATE_NOOP("Words", "Report (PDF)\u2026")),
+             ".report.pdf",
+             said(QT_TRANSLATE_NOOP("Words", "PDF (*.pdf)")),
+             said(QT_TRANSLATE_NOOP(
+                 "Words",
+                 "The HTML report as PDF: accuracy, accuracy loss by step, graph, layers, configuration"))},
+            {ExportKind::QuantizedModel,
+             ExportFamily::Model,
+             {},
+             said(QT_TRANSLATE_NOOP("Words", "Quantized model (QDQ ONNX)\u2026")),
+             ".quantized.onnx",
+             said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+             said(QT_TRANSLATE_NOOP("Words",
+                                    "The model with QuantizeLinear and DequantizeLinear nodes, for ONNX "
+                                    "Runtime and other runtimes"))},
+            {ExportKind::EqualizedModel,
+             ExportFamily::Model,
+             {},
+             said(QT_TRANSLATE_NOOP("Words", "Equalized float model\u2026")),
+             ".equalized.onnx",
+             said(QT_TRANSLATE_NOOP("Words", "ONNX model (*.onnx)")),
+             said(QT_TRANSLATE_NOOP("Words",
+                                    "The float model after its transforms, such as batch norm "
+                                    "folding and equalization"))},
+            {ExportKind::Svg,
+             ExportFamily::Picture,
+             {},
+             said(QT_TRANSLATE_NOOP("Words", "Graph as SVG\u2026")),
+             ".svg",
+             said(QT_TRANSLATE_NOOP("Words", "SVG image (*.svg)")),
+             said(QT_TRANSLATE_NOOP("Words", "The colored graph as an image"))},
+            {ExportKind::Dot,
+             ExportFamily::Picture,
+             {},
+             said(QT_TRANSLATE_NOOP("Words", "Graph as DOT\u2026")),
+             ".dot",
+             said(QT_TRANSLATE_NOOP("Words", "Graphviz graph (*.dot)")),
+             said(QT_TRANSLATE_NOOP("Words", "The colored graph for Graphviz"))},
+        };
+        all.insert(all.end(), others.begin(), others.end());
+        std::ranges::stable_sort(all, {}, &ExportInfo::family);
+        return all;
+    }();
+    return kinds;
+}
+
+const ExportInfo& exportInfo(ExportKind kind, const std::string& dialect) {
+    for (const ExportInfo& info : exportKinds())
+        if (info.kind == kind && info.dialect == dialect) return info;
+    fail(ErrorKind::Internal, "unknown export format");
+}
+
+namespace {
+
+/// The data that an export needs from the document, for the engine's thread.
+struct ExportOrder {
+    QuantizationConfig config;
+    std::optional<DataInfo> data;
+    GraphPtr graph;
+    std::vector<LayerResult> layers;
+    std::vector<AccuracyStep> history;
+    LayoutOptions arrangement;  ///< of the window: groups and columns
+    InputPaths inputs;
+};
+
+ExportOrder orderOf(const Document& document) {
+    std::vector<AccuracyStep> history;
+    for (const MeasuredConfig& measured : document.history().entries())
+        if (!measured.otherModel)
+            history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
+    return {document.config(),  document.data(),          document.graph(),     document.layers(),
+            std::move(history), document.layoutOptions(), document.inputPaths()};
+}
+
+ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect,
+                       const std::filesystem::path& output, const CancelToken& cancel) {
+    ExportSource source = gatherExport(session, order.config, dialect, {}, cancel);
+    source.output = output;
+    source.history = order.history;
+    if (order.data) {
+        source.calibrationData =
+            order.data->calibrationPath.empty() ? order.data->evaluationPath : order.data->calibrationPath;
+        source.preprocess = order.data->preprocess;
+    }
+    return source;
+}
+
+}  // namespace
+
+void startPreview(Document& document, const ExportInfo& info, const std::filesystem::path& output,
+                  std::shared_ptr<ExportPreview> result) {
+    document.job()->runExport(
+        QString::fromStdString(info.dialect),
+        [=, order = orderOf(document)](Session& session, const CancelToken& cancel) -> QString {
+            const Dialect& dialect = dialectNamed(info.dialect, false);
+            const ExportResult exported = dialect.write(sourceFor(session, order, dialect, output, cancel));
+            result->text = exported.files.at(0).text;
+            result->notices = exported.notices;
+            result->ready = true;
+            return {};
+        });
+}
+
+namespace {
+
+/// Writes one export; returns what its format cannot express of the configuration.
+std::vector<std::string> writeOne(Session& session, const ExportOrder& order, const ExportInfo& info,
+                                  const std::filesystem::path& path, const CancelToken& cancel) {
+    order.inputs.checkOutput(path);
+    // The states computed by the engine, not those predicted by the window.
+    const auto states = [&] {
+        return order.layers.empty() ? session.evaluate(order.config, Depth::States, {}, cancel)->layers
+                                    : order.layers;
+    };
+    switch (info.kind) {
+        case ExportKind::Dialect: {
+            const Dialect& dialect = dialectNamed(info.dialect, false);
+            const ExportSource source = sourceFor(session, order, dialect, path, cancel);
+            const ExportResult result = dialect.write(source);
+            writeExport(result, path, order.inputs);
+            return result.notices;
+        }
+        case ExportKind::Pdf: {
+            const Dialect& dialect = dialectNamed("html", false);
+            writePdfReport(htmlReport(sourceFor(session, order, dialect, path, cancel), true), path);
+            return {};
+        }
+        case ExportKind::QuantizedModel:
+            saveModel(*session.quantizedModel(order.config, cancel), path);
+            return {};
+        case ExportKind::EqualizedModel: {
+            const auto prepared = session.prepare(order.config);
+            saveModel(*prepared->transformed, path);
+            return prepared->notices;
+        }
+        case ExportKind::Svg:
+            writeFileAtomically(path, graphToSvg(*order.graph, states(), cancel, order.arrangement));
+            return {};
+        case ExportKind::Dot:
+            writeFileAtomically(path, pictureToDot(*order.graph, states()));
+            return {};
+    }
+    return {};
+}
+
+}  // namespace
+
+void startExport(Document& document, const ExportInfo& info, const std::filesystem::path& path) {
+    const QString what = Words::tr("export to %1").arg(QString::fromStdString(path.filename().string()));
+    document.job()->runExport(
+        what, [order = orderOf(document), info, path](Session& session, const CancelToken& cancel) {
+            const std::vector<std::string> notices = writeOne(session, order, info, path, cancel);
+            QString text = Words::tr("Wrote %1.").arg(QString::fromStdString(path.string()));
+            for (const std::string& notice : notices)
+                text += QLatin1Char('\n') + QString::fromStdString(notice);
+            return text;
+        });
+}
+
+std::filesystem::path exportPath(const Document& document, const ExportInfo& info,
+                                 const std::filesystem::path& folder) {
+    std::filesystem::path path = folder / document.model()->path.filename();
+    path.replace_extension();
+    path += info.suffix;
+    return path;
+}
+
+void startBatchExport(Document& document, std::shared_ptr<BatchExport> batch) {
+    document.job()->runExport(Words::tr("batch export"), [order = orderOf(document), batch](
+                                                             Session& session, const CancelToken& cancel) {
+        for (BatchExport::Entry& entry : batch->entries) {
+            cancel.check();
+            try {
+                entry.notices = writeOne(session, order, exportKinds()[entry.kind], entry.path, cancel);
+            } catch (const Cancelled&) {
+                throw;
+            } catch (const std::exception& error) {
+                entry.failure = QString::fromUtf8(error.what());
+            }
+            ++batch->done;
+        }
+        return QString();
+    });
+}
+
+}  // namespace quantloupe::ui

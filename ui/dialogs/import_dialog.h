@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Preview of importing another tool's configuration: its format, what was recognized, what was not, and what
+// would change. A click replaces an unknown layer name with a similar one. Nothing changes until the import
+// is accepted, as one undo step.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTreeWidget>
+#include <optional>
+
+#include "document/document.h"
+#include "interchange/dialect.h"
+#include "jobs/worker_thread.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+class ImportDialog : public QDialog {
+    Q_OBJECT
+  public:
+    ImportDialog(Document& document, const std::filesystem::path& path, QWidget* parent = nullptr);
+
+    ChoiceBox* dialectBox() const { return m_dialect; }
+    QTreeWidget* review() const { return m_review; }
+    QPushButton* importButton() const { return m_import; }
+    QString status() const { return m_status->text(); }
+    bool reading() const { return m_reading; }
+    void openFile(const std::filesystem::path& path);
+
+    void accept() override;  ///< takes it over
+
+  Q_SIGNALS:
+    void reviewed();  ///< read, or refused
+
+  protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+  private:
+    void chooseFile();
+    void read();
+    void present(const ImportResult& result);
+    void refuse(const QString& why);
+    void offerNames(QTreeWidgetItem* line, const std::string& message);
+    void showRenamed();
+    void follow(const QTreeWidgetItem* item);
+
+    Document& m_document;
+    std::filesystem::path m_path;
+    std::vector<std::string> m_names;  ///< of the dialects in the box
+    /// of layers, from the file's names to the model's, as the user chose
+    std::map<std::string, std::string> m_renamed;
+    std::optional<ImportResult> m_result;
+    QString m_guess;
+    ElidedLabel* m_file;
+    ChoiceBox* m_dialect;
+    QLabel *m_what, *m_status;
+    QTreeWidget* m_review;
+    QPushButton* m_import;
+    WorkerThread m_thread;  ///< reads: a model takes its time
+    quint64 m_generation = 0;
+    bool m_reading = false;
+};
+
+}  // namespace quantloupe::ui

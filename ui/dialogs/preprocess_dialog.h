@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Editor for how images are converted to network inputs: shows the first images as the network receives them,
+// and measures the float accuracy again. Applied settings are saved in the project; they can be written next
+// to the model, where the command line finds them.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+
+#include "document/document.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+
+/// "RGB, 32×32, NHWC, values as they are": one line.
+QString preprocessInWords(const Preprocess& preprocess);
+
+class PreprocessDialog : public QDialog {
+    Q_OBJECT
+  public:
+    explicit PreprocessDialog(Document& document, QWidget* parent = nullptr);
+
+    ChoiceBox* values() const { return m_values; }  ///< usual scale, mean and std
+    SegmentedControl* color() const { return m_color; }
+    SegmentedControl* layoutChoice() const { return m_layout; }
+    SegmentedControl* interpolation() const { return m_interpolation; }
+    QLineEdit* resizeLine() const { return m_resize; }
+    QLineEdit* scaleLine() const { return m_scale; }
+    QLineEdit* meanLine() const { return m_mean; }
+    QPushButton* applyButton() const { return m_apply; }
+    QPushButton* saveButton() const { return m_save; }
+    QString status() const { return m_status->text(); }
+
+  Q_SIGNALS:
+    void saved();  ///< the file beside the model was written
+
+  protected:
+    void showEvent(QShowEvent* event) override;
+
+  private:
+    void load();
+    void fill(const Preprocess& preprocess);
+    void showViews();
+    void complain(const QString& text);
+    std::optional<Preprocess> entered();
+    void apply();
+    void save();
+
+    Document& m_document;
+    ChoiceBox* m_values;
+    SegmentedControl *m_color, *m_layout, *m_interpolation;
+    QLineEdit *m_resize, *m_crop, *m_scale, *m_mean, *m_std;
+    QLabel *m_views, *m_status;
+    QPushButton *m_apply, *m_save;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "dialogs/verify_dialog.h"
+
+#include <QFileDialog>
+#include <QGridLayout>
+#include <QSettings>
+#include <QVBoxLayout>
+
+#include "interchange/onnxruntime/run_onnxruntime.h"
+#include "widgets/basics.h"
+
+namespace quantloupe::ui {
+namespace {
+
+const QString kPythonKey = QStringLiteral("python");
+
+QString percent(double rate) { return QStringLiteral("%1 %").arg(100 * rate, 0, 'f', 2); }
+
+}  // namespace
+
+VerifyDialog::VerifyDialog(Document& document, QWidget* parent)
+    : QDialog(parent),
+      m_document(document),
+      m_job(document.job()),
+      m_here(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
+      m_there(makeLabel(QStringLiteral("\u2013"), "", 1.8, QFont::DemiBold)),
+      m_runtime(makeLabel(tr("ONNX Runtime"), "muted")),
+      m_verdict(makeLabel({}, "muted", 1.15, QFont::DemiBold)),
+      m_details(makeLabel({}, "muted")),
+      m_stage(makeLabel({}, "muted")),
+      m_python(new QLineEdit(this)),
+      m_run(new QPushButton(tr("Run"), this)),
+      m_progress(new QProgressBar(this)) {
+    setWindowTitle(tr("Verify in ONNX Runtime"));
+    setObjectName(QStringLiteral("verify"));
+    resize(560, 320);
+    auto* what = makeLabel(
+        tr("Runs the quantized model, as exported, in ONNX Runtime on the same samples and compares it with "
+           "the preview. ONNX Runtime's graph optimizations are off, because they change where values are "
+           "rounded."),
+        "muted");
+    for (QLabel* label : {what, m_verdict, m_details, m_stage}) label->setWordWrap(true);
+    for (QLabel* label : {m_verdict, m_details}) label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    auto* numbers = new QGridLayout;
+    numbers->addWidget(makeLabel(tr("Preview"), "muted"), 0, 0);
+    numbers->addWidget(m_runtime, 0, 1);
+    numbers->addWidget(m_here, 1, 0);
+    numbers->addWidget(m_there, 1, 1);
+    auto* choose = new QPushButton(tr("Choose\u2026"), this);
+    auto* pythonRow = new QWidget(this);
+    auto* pythonLayout = new QHBoxLayout(pythonRow);
+    pythonLayout->setContentsMargins(0, 0, 0, 0);
+    pythonLayout->addWidget(m_python, 1);
+    pythonLayout->addWidget(choose);
+    m_python->setText(QSettings().value(kPythonKey).toString());
+    const QString found = QString::fromStdString(findPython().string());
+    m_python->setPlaceholderText(found.isEmpty() ? tr("none found on PATH") : found);
+    m_python->setAccessibleName(tr("Python"));
+    m_progress->setRange(0, 0);
+    m_progress->setTextVisible(false);
+    m_progress->hide();
+    auto* bottom = new QHBoxLayout;
+    bottom->addWidget(m_stage, 1);
+    bottom->addWidget(m_run);
+    auto* close = new QPushButton(tr("Close"), this);
+    bottom->addWidget(close);
+    auto* layout = new QVBoxLayout(this);
+    layout->setSpacing(12);
+    layout->addWidget(what);
+    layout->addLayout(numbers);
+    layout->addWidget(m_verdict);
+    layout->addWidget(m_details);
+    layout->addStretch(1);
+    layout->addWidget(
+        makeRow(tr("Python"), pythonRow,
+                tr("A Python with onnxruntime and numpy. Empty: QUANTLOUPE_PYTHON, or python3 on PATH")));
+    layout->addWidget(m_progress);
+    layout->addLayout(bottom);
+    m_run->setDefault(true);
+    connect(m_run, &QPushButton::clicked, this, [this] {
+        if (m_job.running())
+            m_job.cancel();
+        else
+            start();
+    });
+    connect(close, &QPushButton::clicked, this, &QDialog::close);
+    connect(choose, &QPushButton::clicked, this, [this] {
+        const QString path = QFileDialog::getOpenFileName(this, tr("Python Interpreter"), m_python->text());
+        if (!path.isEmpty()) m_python->setText(path);
+    });
+    connect(m_python, &QLineEdit::textChanged, this,
+            [](const QString& path) { QSettings().setValue(kPythonKey, path.trimmed()); });
+    connect(&m_job, &VerifyJob::stageChanged, m_stage, &QLabel::setText);
+    connect(&m_job, &VerifyJob::finished, this, &VerifyDialog::present);
+    connect(&m_job, &VerifyJob::failed, this, &VerifyDialog::presentFailure);
+    connect(&m_job, &VerifyJob::cancelled, this, [this] {
+        idle();
+        m_stage->setText(tr("Cancelled"));
+    });
+    connect(&document, &Document::configChanged, this, &VerifyDialog::markStale);
+    connect(&document, &Document::modelChanged, this, [this] {
+        m_job.cancel();
+        m_answered = false;
+        for (QLabel* label : {m_here, m_there}) label->setText(QStringLiteral("\u2013"));
+        for (QLabel* label : {m_verdict, m_details, m_stage}) label->clear();
+    });
+}
+
+void VerifyDialog::start() {
+    m_config = m_document.config();
+    m_answered = false;
+    m_verdict->clear();
+    m_details->clear();
+    m_run->setText(tr("Cancel"));
+    m_progress->show();
+    m_job.start(m_config, m_python->text().trimmed().toStdString());
+}
+
+void VerifyDialog::idle() {
+    m_progress->hide();
+    m_stage->clear();
+    m_run->setText(tr("Run Again"));
+}
+
+void VerifyDialog::showVerdict(const QString& text, const char* role) {
+    setRole(m_verdict, role);
+    m_verdict->setText(text);
+}
+
+void VerifyDialog::present(const Verification& r) {
+    idle();
+    m_answered = true;
+    m_runtime->setText(QString::fromStdString(r.runtime));
+    // Without labels the preview is the reference, and the share of equal classes is what is known.
+    m_here->setText(r.here ? percent(*r.here) : QStringLiteral("\u2013"));
+    m_there->setText(r.there ? percent(*r.there) : percent(r.agreement));
+    const std::string why = whyVerificationFailed(r);
+    showVerdict(
+        why.empty() ? tr("Verified.") : tr("Verification failed: %1.").arg(QString::fromStdString(why)),
+        why.empty() ? "good" : "bad");
+    m_details->setText(
+        tr("The predicted class agrees for %1 of %2 samples; the largest output difference is %3.")
+            .arg(percent(r.agreement))
+            .arg(r.samples)
+            .arg(r.maxAbsDiff, 0, 'g', 3));
+    markStale();
+}
+
+void VerifyDialog::presentFailure(const QString& text) {
+    idle();
+    showVerdict(tr("The model could not be run."), "bad");
+    m_details->setText(sentence(text));
+}
+
+void VerifyDialog::markStale() {
+    if (m_answered && m_document.config() != m_config)
+        m_stage->setText(tr("The configuration has changed since this run. Run again."));
+}
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Verifies the exported model in ONNX Runtime: compares its accuracy with the preview's on the same samples.
+// Does not block the window.
+
+#include <QDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+
+#include "document/document.h"
+#include "jobs/verify_job.h"
+
+namespace quantloupe::ui {
+
+class VerifyDialog : public QDialog {
+    Q_OBJECT
+  public:
+    explicit VerifyDialog(Document& document, QWidget* parent = nullptr);
+
+    void start();
+    VerifyJob* job() { return &m_job; }
+    QLineEdit* pythonLine() const { return m_python; }
+    QPushButton* runButton() const { return m_run; }
+    QString verdict() const { return m_verdict->text(); }
+    QString here() const { return m_here->text(); }
+    QString there() const { return m_there->text(); }
+    QString details() const { return m_details->text(); }
+
+  private:
+    void present(const Verification& result);
+    void presentFailure(const QString& text);
+    void showVerdict(const QString& text, const char* role);
+    void idle();
+    void markStale();
+
+    Document& m_document;
+    VerifyJob m_job;
+    QuantizationConfig m_config;  ///< that was run
+    QLabel *m_here, *m_there, *m_runtime, *m_verdict, *m_details, *m_stage;
+    QLineEdit* m_python;
+    QPushButton* m_run;
+    QProgressBar* m_progress;
+    bool m_answered = false;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "document/document.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "commands/config_command.h"
+#include "config/config_json.h"
+#include "config/presets.h"
+#include "config/skip_rules.h"
+#include "session/studies/skip_metrics.h"
+
+namespace quantloupe::ui {
+
+Document::Document(QObject* parent) : QObject(parent) {
+    connect(&m_job, &EvaluationJob::modelLoaded, this, &Document::adoptModel);
+    connect(&m_job, &EvaluationJob::dataOpened, this, &Document::adoptData);
+    connect(&m_job, &EvaluationJob::evaluated, this,
+            [this](const EvaluationPtr&, const ShownEvaluation& shown) { adoptEvaluation(shown); });
+    connect(&m_job, &EvaluationJob::evaluationFinished, this,
+            [this](const EvaluationPtr& last, double seconds) {
+                m_evaluating = false;
+                // This is usually the last snapshot.
+                if (m_evaluation != last || m_guessed) adoptEvaluation(withNumbersOf(nullptr, last));
+                m_accuracyStale = m_metricsStale = m_heldEdits > 0;
+                rememberMeasured(last);
+                Q_EMIT evaluationChanged();
+                Q_EMIT evaluationFinished(seconds);
+                waitForIdle();
+            });
+    m_idle.setSingleShot(true);
+    m_idle.setInterval(500);  // a hand that is still editing comes first
+    connect(&m_idle, &QTimer::timeout, this, &Document::doIdleWork);
+    connect(&m_job, &EvaluationJob::queriesFinished, this, &Document::waitForIdle);
+    connect(this, &Document::historyChanged, this, &Document::waitForIdle);
+    connect(&m_job, &EvaluationJob::evaluationCancelled, this, [this] {
+        m_evaluating = false;
+        Q_EMIT evaluationChanged();
+    });
+    connect(&m_job, &EvaluationJob::failed, this, [this](const Failure& failure) {
+        if (failure.during == Failure::During::Evaluation) {
+            m_evaluating = false;
+            listUnevaluated();
+        }
+        Q_EMIT message(MessageKind::Error, failure.text);
+        Q_EMIT evaluationChanged();
+        Q_EMIT failed(failure);
+        // Opening something cancels the running evaluation, so what remains open is evaluated again. The
+        // model can still be viewed without its data.
+        const bool opening =
+            failure.during == Failure::During::Loading || failure.during == Failure::During::Data;
+        if (opening && (m_evaluating || !m_evaluation)) evaluate();
+    });
+    connect(&m_job, &EvaluationJob::exported, this, [this](const QString& text) {
+        if (!text.isEmpty()) say(MessageKind::Note, text);
+    });
+    connect(&m_layoutJob, &LayoutJob::laidOut, this, [this](const PicturePtr& picture) {
+        m_picture = picture;
+        Q_EMIT pictureChanged();
+    });
+    connect(&m_layoutJob, &LayoutJob::failed, this, [this](const QString& text) {
+        say(MessageKind::Error, tr("Could not lay out the graph: ") + text);
+    });
+}
+
+Document::~Document() {
+    // The undo stack notifies views while it is destroyed, and these views access this object.
+    m_undo.disconnect();
+}
+
+QString Document::title() const {
+    if (!m_model) return {};
+    return QString::fromStdString((m_projectPath.empty() ? m_model->path : m_projectPath).stem().string());
+}
+
+const LayerResult* Document::layer(NodeId node) const {
+    return node.valid() && node.index() < m_layers.size() ? &m_layers[node.index()] : nullptr;
+}
+
+bool Document::isSelected(NodeId node) const {
+    return std::ranges::find(m_selection, node) != m_selection.end();
+}
+
+void Document::select(std::vector<NodeId> nodes, NodeId current) {
+    if (nodes == m_selection && current == m_current) return;
+    m_selection = std::move(nodes);
+    m_current = current;
+    Q_EMIT selectionChanged();
+}
+
+void Document::open(const OpenRequest& request) {
+    OpenRequest wanted = request;
+    std::optional<LoadingProject> loading;
+    try {
+        if (isProjectFile(request.model) || request.recoveredFor) loading = readProject(wanted);
+    } catch (const std::exception& error) {
+        const Failure failure{Failure::During::Loading, QString::fromUtf8(error.what())};
+        say(MessageKind::Error, failure.text);
+        Q_EMIT failed(failure);
+        return;
+    }
+    m_request = std::move(wanted);
+    m_loading = std::move(loading);
+    m_job.loadModel(m_request.model);
+}
+
+void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures) {
+    discard(std::exchange(m_model, model));
+    discard(std::exchange(m_picture, nullptr));
+    m_layoutOptions.collapsed.clear();
+    m_layoutOptions.opened.clear();
+    m_data.reset();
+    discard(std::exchange(m_evaluation, nullptr));
+    m_layers.clear();
+    m_scales.clear();
+    m_accuracyStale = m_metricsStale = m_evaluating = false;
+    m_selection.clear();
+    m_current = NodeId();
+    m_undo.clear();
+    m_configPath.clear();
+    m_projectPath.clear();
+    m_preprocess.reset();
+    m_dataWanted = {};
+    m_history = {};
+    m_config = presetConfig("default");
+    m_signatures = signatures;
+
+    const OpenRequest request = std::exchange(m_request, {});
+    std::optional<LoadingProject> loading = std::exchange(m_loading, std::nullopt);
+    const std::string view = loading ? loading->project.view : std::string();
+    const QString changes = loading ? adoptProject(std::move(*loading)) : QString();
+    QString configError;
+    if (!request.config.empty()) {
+        try {
+            QuantizationConfig config = loadConfig(request.config);
+            resolveSkips(*model->graph, config);
+            m_config = std::move(config);
+            if (request.ownConfig) m_configPath = request.config;
+        } catch (const std::exception& error) {
+            configError = QString::fromUtf8(error.what());
+        }
+    }
+    Q_EMIT modelChanged();
+    Q_EMIT configChanged();
+    Q_EMIT dataChanged();
+    Q_EMIT layersChanged();
+    Q_EMIT evaluationChanged();
+    Q_EMIT selectionChanged();
+    Q_EMIT historyChanged();
+    Q_EMIT projectChanged();
+    if (!view.empty()) Q_EMIT viewLoaded(view);
+    if (!changes.isEmpty()) say(MessageKind::Error, changes);  // stays until it was read
+    if (!configError.isEmpty()) {  // after modelChanged(), which clears the messages about the model before
+        say(MessageKind::Error, configError);
+        Q_EMIT failed({Failure::During::Loading, configError});
+    }
+    layout();
+    if (!request.data.empty())
+        openData(request.data, request.calibration);
+    else
+        evaluate();
+}
+
+void Document::openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration) {
+    if (!m_model) {
+        say(MessageKind::Error, tr("Open a model first: the required data format depends on its inputs."));
+        return;
+    }
+    m_dataWanted = {evaluation, calibration};
+    m_job.openData(evaluation, calibration, m_preprocess);
+}
+
+void Document::adoptData(const DataInfo& info) {
+    m_data = info;
+    Q_EMIT dataChanged();
+    evaluate();
+}
+
+bool Document::openConfig(const std::filesystem::path& path) {
+    try {
+        ConfigEdit change{
+            loadConfig(path), tr("Open %1").arg(QString::fromStdString(path.filename().string())), {}};
+        if (!edit(change)) return false;
+        m_configPath = path;
+        m_undo.setClean();
+        return true;
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+}
+
+bool Document::saveConfig(const std::filesystem::path& path) {
+    try {
+        InputPaths inputs = openedPaths();
+        inputs.add("the project", m_projectPath);
+        inputs.add("the model's preprocessing file", preprocessFile());
+        inputs.checkOutput(path);
+        quantloupe::saveConfig(m_config, path);
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_configPath = path;
+    m_undo.setClean();
+    say(MessageKind::Note, tr("Saved the configuration as %1.").arg(QString::fromStdString(path.string())));
+    return true;
+}
+
+bool Document::edit(const ConfigEdit& edit) {
+    if (!edit.complaint.isEmpty()) {
+        say(MessageKind::Note, edit.complaint);
+        return false;
+    }
+    if (edit.next == m_config) return true;
+    if (m_model) {
+        try {
+            resolveSkips(*m_model->graph, edit.next);
+        } catch (const std::exception& error) {
+            say(MessageKind::Error, QString::fromUtf8(error.what()));
+            return false;
+        }
+    }
+    m_undo.push(new ConfigCommand(m_config, edit.next, edit.text, edit.mergeKey,
+                                  [this](const QuantizationConfig& config) { setConfig(config); }));
+    return true;
+}
+
+void Document::setConfig(const QuantizationConfig& config) {
+    if (config == m_config) return;
+    // Comments and export options change no results.
+    const auto withoutCosmeticFields = [](QuantizationConfig value) {
+        value.exports = {};
+        for (auto& [name, settings] : value.layers) settings.comment.clear();
+        std::erase_if(value.layers, [](const auto& entry) { return entry.second.empty(); });
+        return value;
+    };
+    const bool matters = withoutCosmeticFields(config) != withoutCosmeticFields(m_config);
+    m_config = config;
+    Q_EMIT configChanged();
+    if (!m_model || !matters) return;
+    guessStates();
+    if (!m_held) return evaluate();
+    ++m_heldEdits;
+    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
+    if (m_evaluating) m_job.cancel();  // what runs is of a configuration that nobody waits for
+    Q_EMIT evaluationChanged();
+    Q_EMIT heldChanged();
+}
+
+void Document::setHeld(bool held) {
+    if (held == m_held) return;
+    m_held = held;
+    Q_EMIT heldChanged();
+    if (!held && m_heldEdits > 0) evaluate();
+}
+
+void Document::guessStates() {
+    if (m_layers.empty()) return;
+    try {
+        const SkipDecisions decisions = resolveSkips(*m_model->graph, withThresholdsFrom(m_config, m_layers));
+        for (LayerResult& layer : m_layers) {
+            if (!layer.quantizable) continue;
+            const bool skipped = decisions.skipped(layer.node);
+            layer.state = skipped ? LayerState::Skipped : LayerState::Quantized;
+            layer.reason = decisions.reasons[layer.node.index()];
+        }
+    } catch (const std::exception&) {
+        return;  // the engine will say what is wrong
+    }
+    m_guessed = true;
+    m_scales.clear();
+    Q_EMIT layersChanged();
+}
+
+/// A network that cannot be evaluated is listed nevertheless.
+void Document::listUnevaluated() {
+    if (!m_model || !m_layers.empty()) return;
+    const auto nodes = m_model->graph->nodes();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        LayerResult layer;
+        layer.node = NodeId(i);
+        layer.name = nodes[i].name;
+        layer.op = nodes[i].op;
+        layer.reason = "the network could not be evaluated";
+        m_layers.push_back(std::move(layer));
+    }
+    m_scales.clear();
+    Q_EMIT layersChanged();
+}
+
+void Document::evaluate() {
+    if (!m_model) return;
+    m_evaluating = true;
+    m_accuracyStale = m_metricsStale = m_evaluation != nullptr;
+    m_job.evaluate(m_config, m_evaluation);
+    if (std::exchange(m_heldEdits, 0) > 0) Q_EMIT heldChanged();
+    Q_EMIT evaluationChanged();
+}
+
+void Document::cancel() { m_job.cancel(); }
+
+void Document::adoptEvaluation(const ShownEvaluation& shown) {
+    if (shown.ownAccuracy) m_accuracyStale = false;
+    if (shown.evaluation->complete) m_metricsStale = false;
+    m_guessed = false;
+    m_layers.swap(*shown.layers);
+    m_scales.clear();
+    discard(shown.layers);
+    discard(std::exchange(m_evaluation, shown.evaluation));
+    Q_EMIT layersChanged();
+    Q_EMIT evaluationChanged();
+}
+
+/// Runs where it does not block the window.
+void Document::discard(std::shared_ptr<const void> results) {
+    m_disposal.post([results = std::move(results)]() mutable {
+        // Whoever lets go last frees it: mostly the event that brought it still holds it, for some
+        // milliseconds.
+        for (int i = 0; i < 100 && results.use_count() > 1; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        results.reset();
+    });
+}
+
+const MetricScale& Document::scale(Metric metric) const {
+    const auto known = m_scales.find(metric);
+    return known != m_scales.end() ? known->second
+                                   : m_scales.emplace(metric, scaleOf(m_layers, metric)).first->second;
+}
+
+void Document::toggleSelection() {
+    if (!m_model || m_selection.empty()) return;
+    try {
+        edit(toggleLayers(*m_model->graph, m_config, m_layers, m_selection));
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+    }
+}
+
+void Document::setLayoutOptions(const LayoutOptions& options) {
+    if (options == m_layoutOptions) return;
+    m_layoutOptions = options;
+    if (m_model) layout();
+}
+
+void Document::layout() { m_layoutJob.layout(m_model->graph, m_layoutOptions); }
+
+void Document::waitForIdle() {
+    if ((m_studies || m_reference.missing()) && m_evaluation && m_evaluation->complete) m_idle.start();
+}
+
+/// The baseline of a project that was opened comes before what edits are expected to do.
+void Document::doIdleWork() {
+    if (!m_model || m_job.busy()) return;
+    if (const auto baseline = m_reference.missing())
+        m_job.measureAside(*baseline, [this](const EvaluationPtr& evaluation) {
+            m_reference.adoptBaseline(evaluation);
+            waitForIdle();
+        });
+    else if (m_studies)
+        m_job.measureInBackground(m_config);
+}
+
+}  // namespace quantloupe::ui

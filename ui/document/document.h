@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The document of a window: a model, its data, the configuration with its history, the selection, and the
+// latest results. All views observe it and make their changes through it. GUI thread.
+//
+// After an edit the states are predicted at once from the rules (config/skip_rules.h), so that the graph
+// changes color while the engine works; its snapshots then replace the prediction. Earlier numbers are kept
+// until newer ones arrive; stale() tells whether they are outdated.
+
+#include <QElapsedTimer>
+#include <QObject>
+#include <QTimer>
+#include <QUndoStack>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/input_paths.h"
+#include "commands/config_edits.h"
+#include "config/quantization_config.h"
+#include "document/measured_history.h"
+#include "jobs/evaluation_job.h"
+#include "jobs/layout_job.h"
+#include "jobs/worker_thread.h"
+#include "models/layer_reference.h"
+#include "models/metric.h"
+#include "results/evaluation.h"
+
+namespace quantloupe::ui {
+
+struct OpenRequest {
+    std::filesystem::path model;              ///< or a project, which names its model
+    std::filesystem::path data, calibration;  ///< may be empty
+    std::filesystem::path config;             ///< may be empty
+    bool ownConfig = true;  ///< false: the configuration is a template, saving asks for a name
+    /// The model is a recovery copy of this project; empty path: of one that never had a file.
+    std::optional<std::filesystem::path> recoveredFor = std::nullopt;
+};
+
+inline constexpr const char* kProjectSuffix = ".quantloupe";
+bool isProjectFile(const std::filesystem::path& path);
+
+enum class MessageKind { Note, Error };
+
+class Document : public QObject {
+    Q_OBJECT
+  public:
+    explicit Document(QObject* parent = nullptr);
+    ~Document() override;
+
+    // What there is.
+    bool hasModel() const { return m_model != nullptr; }
+    const LoadedModel* model() const { return m_model.get(); }
+    GraphPtr graph() const { return m_model ? m_model->graph : nullptr; }
+    QString title() const;
+    const QuantizationConfig& config() const { return m_config; }
+    const std::optional<DataInfo>& data() const { return m_data; }
+    PicturePtr picture() const { return m_picture; }
+    QUndoStack* undoStack() { return &m_undo; }
+
+    // Results.
+    /// The newest snapshot, possibly of the configuration before the last edit; null before the first one.
+    EvaluationPtr evaluation() const { return m_evaluation; }
+    /// One result per node of the graph, with the states of the current configuration; empty before the first
+    /// evaluation.
+    const std::vector<LayerResult>& layers() const { return m_layers; }
+    const LayerResult* layer(NodeId node) const;
+    /// The default scale of the layers' values, without changes by the user.
+    const MetricScale& scale(Metric metric) const;
+    /// Whether the accuracy effect of each layer is measured in the background when idle. Off by default.
+    void setStudies(bool on) { m_studies = on; }
+    bool accuracyStale() const { return m_accuracyStale; }
+    bool metricsStale() const { return m_metricsStale; }
+    bool evaluating() const { return m_evaluating; }
+
+    // Selection, shared by graph, table and inspector.
+    const std::vector<NodeId>& selection() const { return m_selection; }
+    bool isSelected(NodeId node) const;
+    NodeId current() const { return m_current; }  ///< shown in the inspector
+    void select(std::vector<NodeId> nodes, NodeId current);
+    void select(NodeId node) { select(node.valid() ? std::vector{node} : std::vector<NodeId>{}, node); }
+
+    // Doing.
+    void open(const OpenRequest& request);
+    /// Reads the model file again and applies configuration, history, data and view state to the layers that
+    /// still exist. Clears the undo stack. Changes nothing on an error.
+    void reload();
+    void openData(const std::filesystem::path& evaluation, const std::filesystem::path& calibration = {});
+    /// How images are converted to inputs: as set in the window, as used for the open data, or as in the file
+    /// next to the model. Throws Error if that file cannot be read.
+    Preprocess preprocess() const;
+    /// Reads the data again with this preprocessing, as one undo step; it is saved in the project. Nothing:
+    /// the file next to the model applies.
+    void setPreprocess(const std::optional<Preprocess>& preprocess);
+    bool hasOwnPreprocess() const { return m_preprocess.has_value(); }
+    std::filesystem::path preprocessFile() const;  ///< NAME.preprocess.json next to the model; may not exist
+    /// Reads a configuration and makes it current, as one undo step.
+    bool openConfig(const std::filesystem::path& path);
+    bool saveConfig(const std::filesystem::path& path);
+    const std::filesystem::path& configPath() const { return m_configPath; }
+    /// Applies the edit as one undo step and evaluates it. Returns false and shows a message if the rules are
+    /// invalid.
+    bool edit(const ConfigEdit& edit);
+    void toggleSelection();
+
+    /// The model and data files, which no saved file may overwrite.
+    InputPaths openedPaths() const;
+    /// Files that an export must not overwrite: also the configuration, the project and the preprocessing
+    /// file.
+    InputPaths inputPaths() const;
+
+    // The project, and what was measured.
+    const std::filesystem::path& projectPath() const { return m_projectPath; }  ///< empty: not saved yet
+    /// Returns the project as it would be saved now.
+    Project project() const;
+    bool saveProject(const std::filesystem::path& path);
+    const MeasuredHistory& history() const { return m_history; }
+    /// Makes that configuration current again, as one undo step.
+    void goBackTo(std::size_t index);
+    /// Pins it as the baseline, or unpins it.
+    void pinBaseline(std::size_t index);
+    /// Sets the user's name and note of an evaluated configuration.
+    void describeMeasured(std::size_t index, const QString& name, const QString& note);
+    /// The layers of the baseline, or of the previously evaluated configuration.
+    const LayerReference& reference() const { return m_reference; }
+    /// Sets the function that returns the window's view state for the project, as a JSON object; viewLoaded()
+    /// passes it back.
+    void setViewCollector(std::function<std::string()> collect) { m_collectView = std::move(collect); }
+
+    void evaluate();
+    void cancel();
+    /// Manual evaluation: edits are not evaluated until evaluate() is called or this is turned off. The
+    /// states still follow at once.
+    void setHeld(bool held);
+    bool held() const { return m_held; }
+    int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
+    void setLayoutOptions(const LayoutOptions& options);
+    const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
+    EvaluationJob* job() { return &m_job; }
+    void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, text); }
+
+  Q_SIGNALS:
+    void modelChanged();
+    void pictureChanged();
+    void configChanged();
+    void dataChanged();
+    void layersChanged();      ///< states or numbers; evaluationChanged() follows
+    void evaluationChanged();  ///< counts, accuracies, stale or not
+    void evaluationFinished(double seconds);
+    void selectionChanged();
+    void historyChanged();
+    void projectChanged();  ///< its path
+    void heldChanged();
+    void viewLoaded(std::string json);
+    void message(quantloupe::ui::MessageKind kind, QString text);
+    void failed(quantloupe::ui::Failure failure);
+
+  private:
+    struct LoadingProject {
+        Project project;
+        std::filesystem::path saveTo;
+        bool unsaved = false;               ///< the document has unsaved changes from the start
+        std::filesystem::path config = {};  ///< the file that the configuration is saved to; empty: none yet
+        bool reloaded = false;              ///< no project was opened; the same document continues
+    };
+    static LoadingProject readProject(OpenRequest& request);
+    QString adoptProject(LoadingProject loading);
+    void rememberMeasured(const EvaluationPtr& evaluation);
+    void adoptPreprocess(const std::optional<Preprocess>& preprocess);
+    void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures);
+    void adoptData(const DataInfo& info);
+    void adoptEvaluation(const ShownEvaluation& shown);
+    void discard(std::shared_ptr<const void> results);
+    void waitForIdle();
+    void doIdleWork();
+    void setConfig(const QuantizationConfig& config);
+    void guessStates();
+    void listUnevaluated();
+    void layout();
+
+    EvaluationJob m_job;
+    LayoutJob m_layoutJob;
+    LayoutOptions m_layoutOptions;
+    ModelPtr m_model;
+    PicturePtr m_picture;
+    std::optional<DataInfo> m_data;
+    QuantizationConfig m_config;
+    std::filesystem::path m_configPath;
+    QUndoStack m_undo;
+    EvaluationPtr m_evaluation;
+    std::vector<LayerResult> m_layers;
+    mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
+    bool m_guessed = false;  ///< states of m_layers are predicted, not those of the evaluation
+    WorkerThread m_disposal{QStringLiteral("disposal")};
+    bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
+         m_held = false;
+    int m_heldEdits = 0;
+    QTimer m_idle;
+    std::vector<NodeId> m_selection;
+    NodeId m_current;
+    OpenRequest m_request;  ///< further steps once the model is loaded
+    std::optional<LoadingProject> m_loading;
+    std::filesystem::path m_projectPath;
+    std::vector<LayerSignature> m_signatures;  ///< of the model's layers
+    std::optional<Preprocess> m_preprocess;    ///< the project's; nothing: the file next to the model applies
+    /// requested paths, which may not exist
+    std::pair<std::filesystem::path, std::filesystem::path> m_dataWanted;
+    MeasuredHistory m_history;
+    LayerReference m_reference{this};
+    std::function<std::string()> m_collectView;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// The document's project: opening, saving, and the history of evaluated configurations.
+#include <algorithm>
+
+#include "base/error.h"
+#include "commands/preprocess_command.h"
+#include "document/document.h"
+#include "session/adapt_config.h"
+#include "style/words.h"
+
+namespace quantloupe::ui {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+QString listed(const std::vector<std::string>& names) {
+    constexpr std::size_t kShown = 4;
+    QStringList shown;
+    for (std::size_t i = 0; i < std::min(kShown, names.size()); ++i)
+        shown.append(QString::fromStdString(names[i]));
+    QString text = shown.join(QStringLiteral(", "));
+    if (names.size() > kShown) text += Words::tr(" and %1 more").arg(names.size() - kShown);
+    return text;
+}
+
+/// Describes how the model differs from the saved one.
+QString changesInWords(const LayerMatch& match, const std::vector<std::string>& dropped, bool reloaded) {
+    QStringList lines{reloaded ? Words::tr("The model was reloaded and has changed.")
+                               : Words::tr("The model changed since the project was saved.")};
+    const auto renamed =
+        std::ranges::count_if(match.newNames, [](const auto& entry) { return entry.first != entry.second; });
+    if (match.unchanged())
+        lines.front() += Words::tr(" Its layers are the same; earlier results are marked as such.");
+    if (renamed > 0)
+        lines.append(
+            Words::tr("%1 layers were renamed; the configuration now uses their new names.").arg(renamed));
+    if (!match.unmatched.empty())
+        lines.append(Words::tr("%1 layers no longer exist: %2.")
+                         .arg(match.unmatched.size())
+                         .arg(listed(match.unmatched)));
+    if (!match.added.empty())
+        lines.append(Words::tr("%1 layers are new: %2.").arg(match.added.size()).arg(listed(match.added)));
+    for (const std::string& what : dropped)
+        lines.append(Words::tr("Dropped: %1.").arg(QString::fromStdString(what)));
+    return lines.join(QLatin1Char('\n'));
+}
+
+}  // namespace
+
+bool isProjectFile(const fs::path& path) {
+    return QString::fromStdString(path.extension().string()).toLower() == QLatin1String(kProjectSuffix);
+}
+
+/// Loads the project named by the request, and sets the request's model and data to those of the project.
+/// Throws Error.
+Document::LoadingProject Document::readProject(OpenRequest& request) {
+    const fs::path file = request.model;
+    LoadingProject loading{loadProject(file), request.recoveredFor.value_or(file),
+                           request.recoveredFor.has_value()};
+    const Project& project = loading.project;
+    std::error_code ignored;
+    if (!fs::exists(project.model, ignored))
+        fail(ErrorKind::Io,
+             "project '{}': its model '{}' does not exist; restore it, or change \"model\" in the project "
+             "file",
+             file.filename().string(), project.model.string());
+    request.model = project.model;
+    if (request.data.empty()) {
+        request.data = project.data;
+        if (request.calibration.empty()) request.calibration = project.calibration;
+    }
+    return loading;
+}
+
+/// Applies the project that was loaded with the model. Returns a description of the differences; empty if
+/// there are none.
+QString Document::adoptProject(LoadingProject loading) {
+    Project& project = loading.project;
+    m_projectPath = loading.saveTo;
+    m_preprocess = project.preprocess;
+    QString changes;
+    const LayerMatch match = matchLayers(project.layers, m_signatures);
+    if (project.modelVersion != m_model->graph->version() || !match.unchanged()) {
+        AdaptedConfig adapted = adaptConfig(project.config, match, *m_model->graph);
+        project.config = std::move(adapted.config);
+        for (MeasuredConfig& measured : project.history) {
+            measured.config = adaptConfig(measured.config, match, *m_model->graph).config;
+            measured.otherModel = true;
+        }
+        changes = changesInWords(match, adapted.dropped, loading.reloaded);
+    }
+    m_config = std::move(project.config);
+    m_history = MeasuredHistory(std::move(project.history), std::move(project.baseline));
+    m_configPath = loading.config;
+    if (!changes.isEmpty() || loading.unsaved) m_undo.resetClean();
+    return changes;
+}
+
+Project Document::project() const {
+    Project project;
+    if (!m_model) return project;
+    project.model = m_model->path;
+    project.modelVersion = m_model->graph->version();
+    project.layers = m_signatures;
+    project.data = m_data ? m_data->evaluationPath : m_dataWanted.first;
+    project.calibration = m_data ? m_data->calibrationPath : m_dataWanted.second;
+    project.preprocess = m_data ? m_data->preprocess : m_preprocess;
+    project.config = m_config;
+    project.history = m_history.entries();
+    project.baseline = m_history.baseline();
+    if (m_collectView) project.view = m_collectView();
+    return project;
+}
+
+InputPaths Document::openedPaths() const {
+    InputPaths inputs;
+    if (!m_model) return inputs;
+    inputs.add("the model", m_model->path);
+    for (const fs::path& file : m_model->dataFiles) inputs.add("external data of the model", file);
+    inputs.add("the data", m_data ? m_data->evaluationPath : m_dataWanted.first);
+    inputs.add("the calibration data", m_data ? m_data->calibrationPath : m_dataWanted.second);
+    return inputs;
+}
+
+InputPaths Document::inputPaths() const {
+    InputPaths inputs = openedPaths();
+    if (!m_model) return inputs;
+    inputs.add("the configuration", m_configPath);
+    inputs.add("the project", m_projectPath);
+    inputs.add("the model's preprocessing file", preprocessFile());
+    return inputs;
+}
+
+bool Document::saveProject(const fs::path& path) {
+    try {
+        InputPaths inputs = openedPaths();
+        inputs.add("the configuration", m_configPath);
+        inputs.add("the model's preprocessing file", preprocessFile());
+        inputs.checkOutput(path);
+        quantloupe::saveProject(project(), path);
+    } catch (const std::exception& error) {
+        say(MessageKind::Error, QString::fromUtf8(error.what()));
+        return false;
+    }
+    m_projectPath = path;
+    m_undo.setClean();
+    Q_EMIT projectChanged();
+    say(MessageKind::Note, tr("Saved the project as %1.").arg(QString::fromStdString(path.string())));
+    return true;
+}
+
+Preprocess Document::preprocess() const {
+    if (m_preprocess) return *m_preprocess;
+    if (m_data) return m_data->preprocess;
+    const auto beside = m_model ? preprocessBeside(m_model->path) : std::nullopt;
+    return beside ? loadPreprocess(*beside) : Preprocess{};
+}
+
+void Document::setPreprocess(const std::optional<Preprocess>& preprocess) {
+    if (!m_model) return;
+    // the file beside the model may be another
+    if (preprocess == m_preprocess) return adoptPreprocess(preprocess);
+    m_undo.push(new PreprocessCommand(
+        m_preprocess, preprocess,
+        preprocess ? tr("Preprocessing") : tr("Preprocessing from the file next to the model"),
+        [this](const std::optional<Preprocess>& choice) { adoptPreprocess(choice); }));
+}
+
+void Document::adoptPreprocess(const std::optional<Preprocess>& preprocess) {
+    m_preprocess = preprocess;
+    const fs::path data = m_data ? m_data->evaluationPath : m_dataWanted.first;
+    if (!data.empty()) openData(data, m_data ? m_data->calibrationPath : m_dataWanted.second);
+}
+
+fs::path Document::preprocessFile() const {
+    fs::path file = m_model ? m_model->path : fs::path();
+    return file.replace_extension(".preprocess.json");
+}
+
+void Document::reload() {
+    if (!m_model) return;
+    Project now = project();
+    now.preprocess = m_preprocess;  // the file beside may have changed with the model
+    m_request = {now.model, now.data, now.calibration, {}};
+    m_loading = LoadingProject{now, m_projectPath, !m_undo.isClean(), m_configPath, true};
+    m_job.loadModel(now.model);
+}
+
+void Document::rememberMeasured(const EvaluationPtr& evaluation) {
+    const QString change = m_undo.index() > 0 ? m_undo.text(m_undo.index() - 1) : tr("As opened");
+    auto measured = measuredConfig(*evaluation, change.toStdString());
+    if (measured && m_history.add(std::move(*measured))) Q_EMIT historyChanged();
+}
+
+void Document::goBackTo(std::size_t index) {
+    if (index >= m_history.entries().size()) return;
+    const MeasuredConfig& entry = m_history.entries()[index];
+    const QString change = QString::fromStdString(entry.change);
+    const QString prefix = tr("Back to: ");
+    edit({entry.config, change.startsWith(prefix) ? change : prefix + change, {}});
+}
+
+void Document::describeMeasured(std::size_t index, const QString& name, const QString& note) {
+    if (index >= m_history.entries().size()) return;
+    m_history.describe(index, name.trimmed().toStdString(), note.trimmed().toStdString());
+    m_undo.resetClean();  // it is part of the project, so there is something to save
+    Q_EMIT historyChanged();
+}
+
+void Document::pinBaseline(std::size_t index) {
+    if (index >= m_history.entries().size()) return;
+    const std::string& version = m_history.entries()[index].version;
+    m_history.pin(m_history.baseline() == version ? std::string() : version);
+    m_undo.resetClean();  // it is part of the project, so there is something to save
+    Q_EMIT historyChanged();
+}
+
+}  // namespace quantloupe::ui

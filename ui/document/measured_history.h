@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The evaluated configurations, oldest first, each once; one of them may be pinned as the baseline.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "session/project/project_file.h"
+
+namespace quantloupe::ui {
+
+class MeasuredHistory {
+  public:
+    static constexpr std::size_t kMost = 500;  ///< then the oldest that is not the baseline goes
+
+    MeasuredHistory() = default;
+    MeasuredHistory(std::vector<MeasuredConfig> entries, std::string baseline)
+        : m_entries(std::move(entries)), m_baseline(std::move(baseline)) {}
+
+    const std::vector<MeasuredConfig>& entries() const { return m_entries; }
+    /// Returns false if this version already exists.
+    bool add(MeasuredConfig measured);
+    std::optional<std::size_t> find(const std::string& version) const;
+    /// The newest entry with this configuration.
+    std::optional<std::size_t> findConfig(const QuantizationConfig& config) const;
+
+    const std::string& baseline() const { return m_baseline; }
+    const MeasuredConfig* baselineEntry() const;
+    /// Sets the user's name and note of the entry.
+    void describe(std::size_t index, std::string name, std::string note);
+    /// An empty version unpins.
+    void pin(const std::string& version) { m_baseline = version; }
+
+  private:
+    std::vector<MeasuredConfig> m_entries;
+    std::string m_baseline;
+};
+
+}  // namespace quantloupe::ui

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// The window: panels around the graph, menus, drag and drop. It connects the parts; the document makes the
+// decisions.
+
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QMenu>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <filesystem>
+
+#include "commands/shortcut_keys.h"
+#include "document/autosave.h"
+#include "document/document.h"
+#include "document/file_watch.h"
+#include "graph/bookmarks.h"
+#include "graph/graph_gestures.h"
+#include "graph/graph_view.h"
+#include "graph/group_folding.h"
+#include "graph/selection_history.h"
+#include "panels/amct_panel.h"
+#include "panels/history_panel.h"
+#include "panels/inspector.h"
+#include "panels/layer_table.h"
+#include "panels/message_bar.h"
+#include "panels/start_page.h"
+#include "panels/status_line.h"
+#include "panels/summary_bar.h"
+#include "panels/tuning_panel.h"
+#include "panels/work_tabs.h"
+#include "window/window_layout.h"
+
+namespace quantloupe::ui {
+
+class PreprocessDialog;
+class VerifyDialog;
+
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+  public:
+    /// `resources`: the folder that holds "demo", where ../share/quantloupe beside the program has none.
+    explicit MainWindow(const std::filesystem::path& resources = {}, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    Document* document() { return &m_document; }
+    MessageBar* messageBar() const { return m_message; }
+    GraphView* graphView() const { return m_graph; }
+    GraphGestures* gestures() const { return m_gestures; }
+    Bookmarks* bookmarks() const { return m_bookmarks; }
+    LayerTable* layerTable() const { return m_table; }
+    HistoryPanel* historyPanel() const { return m_history; }
+    AmctPanel* amctPanel() const { return m_amct; }
+    WorkTabs* workTabs() const { return m_work; }
+    Inspector* inspector() const { return m_inspector; }
+    Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
+    FileWatch* fileWatch() { return &m_watch; }
+    ShortcutKeys* shortcutKeys() { return &m_keys; }
+    QList<QAction*> allActions() const;  ///< of the menus, in their order
+
+    void open(const OpenRequest& request);
+    /// Returns false if the demo files do not exist. Files named in `instead` replace those of the demo.
+    bool openDemo(const OpenRequest& instead = {});
+    /// Prepares the window for a screenshot: selects the most sensitive layer and makes it visible.
+    void arrangeForScreenshot();
+    /// Starts saving recovery copies in the folder, and offers those left by a crash.
+    void enableRecovery(const std::filesystem::path& folder);
+    /// Opens a model, a project, data or a configuration, depending on the file, as dropping it does.
+    void openDropped(const QString& path);
+    void setAskBeforeClosing(bool ask) { m_askBeforeClosing = ask; }
+    /// Restores the layout of the last closed window, and saves this window's layout when it is closed.
+    void keepLayout();
+    /// Offers to reopen the last session, or reopens it at once if the user has chosen so. Only if there are
+    /// no recovery copies to offer first, and only in an empty window.
+    void reopenLast();
+    /// Opens another, empty window. It deletes itself when it is closed.
+    MainWindow* openAnother();
+    /// Longer evaluations show a desktop notification when they finish while no window of the application has
+    /// the focus.
+    void setLongSeconds(double seconds) { m_longSeconds = seconds; }
+
+  Q_SIGNALS:
+    void notified(QString text);
+
+  protected:
+    void closeEvent(QCloseEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+  private:
+    void buildPanels();
+    void showDock(QDockWidget* dock);
+    QDockWidget* buildDock(const QString& title, const QString& name, QWidget* content);
+    void buildMenus();
+    void buildFileMenu();
+    void buildExportMenu();
+    void buildEditMenu();
+    // main_window_view_menu.cpp
+    void buildViewMenu();
+    void fitGraph();
+    void buildMetricMenu(QMenu* menu);
+    void buildBlocksMenu(QMenu* menu);
+    void buildPanelsMenu(QMenu* menu);
+    void buildSettingsMenu(QMenu* menu);
+    void buildLayersMenu();
+    void buildHelpMenu();
+    // main_window_gestures.cpp
+    void buildGestures();
+    void buildNavigation(QMenu* view);
+    void nextMatch(int step);
+    void selectReachable(NodeSet (*reach)(const Graph&, std::span<const NodeId>));
+    void observe();
+    QAction* addAction(QMenu* menu, const QString& text, const QKeySequence& keys, const QString& tip,
+                       std::function<void()> run);
+
+    void chooseModel();
+    void chooseData();
+    void chooseCalibration();
+    void showPreprocess();
+    void chooseConfig();
+    bool saveConfig(bool askName);
+    void chooseExport(int index);
+    // main_window_interchange.cpp
+    void chooseImport();
+    void importFrom(const std::filesystem::path& path);
+    void exportSeveral();
+    void verifyExport();
+    void chooseProject();
+    bool saveProject(bool askName);
+    std::string collectView() const;
+    void restoreView(const std::string& json);
+    void offerRecovery();
+    void recover();
+    void showAbout();
+    // main_window_session.cpp
+    void watchFile();
+    void offerReload(const QString& changed);
+    void rememberSession() const;
+    void tellWhenAway(double seconds);
+    // main_window_commands.cpp
+    void buildCommands(QMenu* help);
+    void showPalette();
+    void showShortcuts();
+    bool mayDiscard();
+
+    void toggleSkip();
+    void skipUntil();
+    void skipDownstream();
+    void skipType();
+    void runEdit(const std::function<ConfigEdit()>& make);
+    void walkWorst(int step);
+
+    void updateActions();
+    void updateTitle();
+    void updateRecent();
+    void applyTheme();
+
+    Document m_document;
+    FileWatch m_watch;
+    ShortcutKeys m_keys;
+    std::unique_ptr<WindowLayout> m_layout;
+    bool m_keepsLayout = false;
+    double m_longSeconds = 10;
+    std::unique_ptr<Autosave> m_autosave;
+    std::optional<RecoveryCopy> m_recovery;  ///< offered and not answered
+    bool m_recovering = false;               ///< answered with yes, and on its way
+    std::filesystem::path m_resources;
+    bool m_hasDemo = false, m_askBeforeClosing = true, m_themeDark = false, m_themed = false;
+
+    SummaryBar* m_summary = nullptr;
+    MessageBar* m_message = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    StartPage* m_start = nullptr;
+    QSplitter *m_columns = nullptr, *m_middle = nullptr;
+    TuningPanel* m_tuning = nullptr;
+    GraphView* m_graph = nullptr;
+    GraphGestures* m_gestures = nullptr;
+    GroupFolding* m_folding = nullptr;
+    Bookmarks* m_bookmarks = nullptr;
+    SelectionHistory* m_selections = nullptr;
+    LayerTable* m_table = nullptr;
+    WorkTabs* m_work = nullptr;
+    Inspector* m_inspector = nullptr;
+    StatusLine* m_status = nullptr;
+    HistoryPanel* m_history = nullptr;
+    QDockWidget* m_historyDock = nullptr;
+    AmctPanel* m_amct = nullptr;
+    QDockWidget* m_amctDock = nullptr;
+    VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
+    PreprocessDialog* m_preprocess = nullptr;  ///< the same
+
+    QString m_dataFailure;  ///< as the message bar showed it
+
+    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
+    QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
+            *m_typeAction = nullptr, *m_tailAction = nullptr;
+    QList<QAction*> m_needModel;
+};
+
+}  // namespace quantloupe::ui
