@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The status line: the engine's queue, the remaining time, and pausing by mouse and keyboard.
 #include <QPushButton>
+#include <QSemaphore>
 
 #include "colour_data.h"
 #include "commands/config_edits.h"
+#include "jobs/freed_in_background.h"
 #include "jobs/job_queue.h"
 #include "jobs/time_left.h"
 #include "panels/status_line.h"
@@ -33,6 +35,25 @@ class QueueTest : public QObject {
         m_window->graphView()->canvas()->setFocus();
     }
     void cleanup() { m_window.reset(); }
+
+    /// Letting go of a result on the window's thread does not free it there.
+    void resultsAreFreedInBackground() {
+        QThread* freedOn = nullptr;
+        QSemaphore freed;
+        auto value = freedInBackground(std::shared_ptr<const int>(new int(7), [&](const int* number) {
+            delete number;
+            freedOn = QThread::currentThread();
+            freed.release();
+        }));
+        std::shared_ptr<const int> other = value;
+        value.reset();
+        QCOMPARE(*other, 7);
+        QCOMPARE(freed.available(), 0);
+        other.reset();
+        freed.acquire();
+        QVERIFY(freedOn != QThread::currentThread());
+        QVERIFY(!freedInBackground(std::shared_ptr<const int>()));
+    }
 
     void worksComeInTheirOrderAndCancelledOnesAreLeftOut() {
         JobQueue queue;
