@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/refine/layer_rows.h"
 
+#include "model/operator_traits.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -17,7 +18,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
     const auto extent = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     LayerRows rows;
     rows.m_sampleStride = strides[0];
-    if (isOp(node, "Gemm") || isOp(node, "MatMul")) {
+    if (traitsOf(node).kind == OperatorKind::Product) {
         const bool outputFirst = isOp(node, "Gemm") && node.attributes.integer("transB", 0) != 0;
         rows.m_columns = extent(weight->dims()[outputFirst ? 1 : 0]);
         rows.m_outputs = extent(weight->dims()[outputFirst ? 0 : 1]);
