@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Session::evaluate: runs the stages of one configuration, using cached
-// results if their versions match, and publishes a snapshot after each.
+// SPDX-License-Identifier: Apache-2.0
+// Session::evaluate: runs the stages of one configuration, using cached results if their versions match, and
+// publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
 

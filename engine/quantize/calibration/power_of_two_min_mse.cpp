@@ -1,12 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0 Chooses from five powers of two around that of the full range (one
-// larger scale, itself, three smaller ones) the scale with the smallest sum of squared errors; the larger
-// scale if there are ties.
-//     All         one decision over all samples, on a histogram over [min, max], at the centers of its bins
-//     MostCommon  one decision per sample on its own values (votes); the most frequent scale wins, or the
-//     smaller one of ties
-// Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of
-// that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: scales
-// a factor of 2 apart.
+// SPDX-License-Identifier: Apache-2.0
+// Chooses from five powers of two around that of the full range (one larger scale, itself, three smaller
+// ones) the scale with the smallest sum of squared errors; the larger scale if there are ties.     All
+// one decision over all samples, on a histogram over [min, max], at the centers of its bins     MostCommon
+// one decision per sample on its own values (votes); the most frequent scale wins, or the     smaller one of
+// ties Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins
+// of that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness:
+// scales a factor of 2 apart.
 #include <cmath>
 
 #include "base/error.h"

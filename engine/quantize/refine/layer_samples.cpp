@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Each chunk writes its own rows, and each task of the products its own
-// block of columns, so that the sums depend neither on the order of the chunks nor on the number of threads.
+// SPDX-License-Identifier: Apache-2.0
+// Each chunk writes its own rows, and each task of the products its own block of columns, so that the sums
+// depend neither on the order of the chunks nor on the number of threads.
 #include "quantize/refine/layer_samples.h"
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Each round mixes a layer's hash with those of its neighbors, as in the
-// Weisfeiler-Lehman test. After k rounds, two layers with equal hashes have equal neighborhoods up to k steps
-// away. Repeated blocks still have equal hashes and are distinguished by their order (layer_match.h).
+// SPDX-License-Identifier: Apache-2.0
+// Each round mixes a layer's hash with those of its neighbors, as in the Weisfeiler-Lehman test. After k
+// rounds, two layers with equal hashes have equal neighborhoods up to k steps away. Repeated blocks still
+// have equal hashes and are distinguished by their order (layer_match.h).
 
 #include "session/caches/layer_signature.h"
 
