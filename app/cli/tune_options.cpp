@@ -24,7 +24,7 @@ double parseReal(const std::string& option, const std::string& value, double lea
 }  // namespace
 
 void OptionReader::addTuning() {
-    constexpr double kMostSeconds = 1e6;
+    constexpr double kMaxSeconds = 1e6;
     TuneOptions& tune = m_options.tune;
     text("--max-drop", "Largest accuracy drop below float, in percentage points",
          [&tune](const std::string& value) { tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100; })
@@ -44,7 +44,7 @@ void OptionReader::addTuning() {
     })->type_name("N");
     text("--max-seconds", "Stop the search after this many seconds and use the best result so far",
          [&tune](const std::string& value) {
-             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMostSeconds);
+             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMaxSeconds);
          })
         ->type_name("S");
     flag("--with-transforms", "Try equalization and bias correction first",

@@ -65,14 +65,14 @@ Tail tailToSkip(const Graph& source, bool whole) {
         if (tail.nodes[n] && computes(source, source.node(NodeId(n)))) ++tail.layers;
     if (tail.layers == 0) return tail;
     tail.macsShare = macsShareOf(source, tail.nodes);
-    if (whole || (tail.layers <= kMostTailLayers && tail.macsShare.value_or(0) <= kMostTailMacs)) return tail;
+    if (whole || (tail.layers <= kMaxTailLayers && tail.macsShare.value_or(0) <= kMaxTailMacs)) return tail;
     tail.whyNot = fmt::format(
         "the tail is quantized: it would keep {} of {} layers{} in float, and only tails of up to {} layers "
         "and {:g} % of the MACs are "
         "skipped by default; set skip.whole_tail to true to skip it",
         std::ranges::count(tail.nodes, true), source.nodeCount(),
         tail.macsShare ? fmt::format(" with {:.1f} % of the MACs", 100 * *tail.macsShare) : "",
-        kMostTailLayers, 100 * kMostTailMacs);
+        kMaxTailLayers, 100 * kMaxTailMacs);
     return tail;
 }
 

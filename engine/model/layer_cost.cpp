@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kMostSteps = 6;
+constexpr int kMaxSteps = 6;
 
 class CostFinder {
   public:
@@ -53,7 +53,7 @@ class CostFinder {
     /// The measured shape of a tensor or of the tensor that it is fused into; null if there is none.
     const Dims* measuredDims(TensorId tensor) const {
         if (!m_measured.dims) return nullptr;
-        for (int step = 0; step < kMostSteps && tensor.valid(); ++step) {
+        for (int step = 0; step < kMaxSteps && tensor.valid(); ++step) {
             if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end())
                 return &found->second;
             const NodeId reader = m_graph.onlyConsumer(tensor);

@@ -3,7 +3,7 @@
 #include <QPushButton>
 #include <QSemaphore>
 
-#include "colour_data.h"
+#include "color_data.h"
 #include "commands/config_edits.h"
 #include "jobs/freed_in_background.h"
 #include "jobs/job_queue.h"
@@ -20,8 +20,8 @@ class QueueTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                    QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                   QStringLiteral("b_blue"));
     }
     void init() {
         QSettings().clear();
@@ -30,7 +30,7 @@ class QueueTest : public QObject {
         m_window->setAskBeforeClosing(false);
         m_window->resize(1300, 850);
         m_window->show();
-        QVERIFY(test::openColours(document(), m_folder, m_data));
+        QVERIFY(test::openColors(document(), m_folder, m_data));
         m_status = m_window->findChild<StatusLine*>();
         m_window->graphView()->canvas()->setFocus();
     }

@@ -214,7 +214,7 @@ void ImportDialog::present(const ImportResult& result) {
     m_reading = false;
     m_result = result;
     m_review->clear();
-    const Theme& colours = themeOf(palette());
+    const Theme& colors = themeOf(palette());
     // Unknown layer names come first, because a click can fix them.
     std::vector<std::string> missing, left;
     for (const std::string& line : result.left)
@@ -222,7 +222,7 @@ void ImportDialog::present(const ImportResult& result) {
     const auto listLeft = [&](const QString& title, const std::vector<std::string>& lines) {
         auto* group = addGroup(m_review, title, listOf(lines));
         if (group == nullptr) return;
-        group->setForeground(0, colours.inFloat);
+        group->setForeground(0, colors.inFloat);
         for (std::size_t i = 0; i < lines.size(); ++i)
             if (const auto unknown = result.unknown.find(lines[i]); unknown != result.unknown.end())
                 offerNames(group->child(static_cast<int>(i)), unknown->second);

@@ -248,7 +248,7 @@ class Reader {
             e.appendBias = true;
             e.excludeSkipped = true;
             e.totalLayerDiffThreshold = 1.9e-7;
-            reader.integer("cle_steps", e.steps, -1, kMostEqualizationSteps);
+            reader.integer("cle_steps", e.steps, -1, kMaxEqualizationSteps);
             reader.boolean("cle_scale_append_bias", e.appendBias);
             for (const auto& [key, target] :
                  {std::pair<const char*, double*>{"cle_weight_threshold", &e.weightThreshold},

@@ -198,7 +198,7 @@ class Reader {
             } else if (key == "ReplaceClip6Relu") {
                 if (truth(value, key) && cle) t.replaceRelu6 = ReplaceRelu6::All;
             } else if (key == "CLESteps")
-                e.steps = wholeNumber(value, key, -1, kMostEqualizationSteps);
+                e.steps = wholeNumber(value, key, -1, kMaxEqualizationSteps);
             else if (key == "CLEScaleAppendBias")
                 e.appendBias = truth(value, key);
             else if (key == "CLEWeightThreshold")

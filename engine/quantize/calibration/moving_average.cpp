@@ -14,7 +14,7 @@ CalibrationResult solveMovingAverage(const TensorStatistics& statistics, const A
     CalibrationResult result;
     const auto [min, max] = statistics.history.average(parameters.averagingConstant.value_or(0.01));
     result.quantizer = quantizerForRange(min, max, scheme);
-    result.approximate = statistics.history.samples() > RangeHistory::kMostEntries;
+    result.approximate = statistics.history.samples() > RangeHistory::kMaxEntries;
     return result;
 }
 

@@ -16,7 +16,7 @@ namespace quantloupe {
 namespace {
 
 /// For the codes of `quantizer`, without the lowest one where Quark does without it.
-double errorOnCentres(const Histogram& histogram, const TensorQuantizer& quantizer, bool withoutLowest) {
+double errorOnCenters(const Histogram& histogram, const TensorQuantizer& quantizer, bool withoutLowest) {
     const float low = static_cast<float>(quantizer.quantMin + (withoutLowest ? 1 : 0) - quantizer.zeroPoint);
     const float high = static_cast<float>(quantizer.quantMax - quantizer.zeroPoint);
     double sum = 0;
@@ -62,7 +62,7 @@ CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, cons
     for (int i = 0; i < kPositionsTried; ++i) {
         const TensorQuantizer quantizer =
             powerOfTwoQuantizer(statistics.min, statistics.max, scheme, base - kPositionsBelow + i);
-        const double error = errorOnCentres(histogram, quantizer, scheme.symmetric && scheme.isSigned);
+        const double error = errorOnCenters(histogram, quantizer, scheme.symmetric && scheme.isSigned);
         if (result.index >= 0 && error >= result.loss) continue;
         result.loss = error;
         result.index = i;

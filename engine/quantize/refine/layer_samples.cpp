@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostValues = std::size_t{1} << 24;
+constexpr std::size_t kMaxValues = std::size_t{1} << 24;
 constexpr std::size_t kColumnsPerTask = 64;
 
 /// Selects the rows: `each` positions from every one of `samples` samples.
@@ -19,7 +19,7 @@ struct RowChoice {
 
     RowChoice(std::size_t sampleCount, const LayerRows& shape)
         : all(sampleCount), positions(shape.positions()) {
-        const std::size_t most = std::max<std::size_t>(kMostValues / (shape.groups() * shape.columns()), 1);
+        const std::size_t most = std::max<std::size_t>(kMaxValues / (shape.groups() * shape.columns()), 1);
         samples = std::min(all, most);
         each = std::clamp<std::size_t>(most / samples, 1, std::max<std::size_t>(positions, 1));
     }
