@@ -35,7 +35,7 @@ void printAccuracy(const char* name, const std::optional<Accuracy>& accuracy, bo
     fmt::print("\n");
 }
 
-constexpr std::size_t kMostNameWidth = 100;  // of a column; longer names break the alignment
+constexpr std::size_t kMaxNameWidth = 100;  // of a column; longer names break the alignment
 
 void printLayers(const Evaluation& result, const Options& options) {
     std::vector<const LayerResult*> layers;
@@ -52,7 +52,7 @@ void printLayers(const Evaluation& result, const Options& options) {
                options.allLayers ? "all layers" : "worst layers");
     std::size_t width = 5;
     for (const LayerResult* layer : layers)
-        width = std::max(width, std::min(layer->name.size(), kMostNameWidth));
+        width = std::max(width, std::min(layer->name.size(), kMaxNameWidth));
     for (const LayerResult* layer : layers) {
         fmt::print("  {:<{}}  {:<12} {:<10} {:>8} {:>8} {:>8}  {:>10}\n", shortName(layer->name), width,
                    shortName(layer->op), layerStateName(layer->state), qsOf(layer->weight),

@@ -16,7 +16,8 @@ void runImport(const Options& options);
 void runVerify(const Options& options);
 void runRender(const Options& options);
 void runSession(const Options& options);
-/// Returns the exit code: 3 if the target was not reached.
+/// Return the exit code: 3 if the target was not reached.
+int runCheck(const Options& options);
 int runTune(const Options& options);
 
 }  // namespace quantloupe::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantloupe-cli: the engine without the window. Exit codes: 0 success, 1 failure (explained on stderr), 2
-// wrong usage, 3 tune ended without reaching its target.
+// wrong usage, 3 tune or check did not reach the target.
 
 #include <fmt/format.h>
 
@@ -61,6 +61,9 @@ std::vector<Command> commands() {
                          {.data = Need::Optional, .output = Need::Required}, runQuantize));
     list.push_back(entry("tune", "Find layers to keep in float; exit code 3 if the target is not reached",
                          {.data = Need::Required, .tuning = true}, runTune));
+    list.push_back(entry("check",
+                         "Fail with exit code 3 if the accuracy drop is too large, for automatic checks",
+                         {.data = Need::Required, .checking = true}, runCheck));
     list.push_back(entry("export", "Write the configuration for another tool",
                          {.data = Need::Optional, .output = Need::Required, .dialect = true}, runExport));
     list.push_back(entry("import", "Import the configuration of another tool",

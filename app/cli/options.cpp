@@ -198,6 +198,7 @@ void OptionReader::addPlaces(const CommandOptions& has) {
         addAnalysis();
     }
     if (has.tuning) addTuning();
+    if (has.checking) addChecking();
 }
 
 void OptionReader::addConfiguration() {

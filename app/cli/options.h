@@ -47,7 +47,8 @@ struct Options {
     bool progress = false;                         ///< session
     bool connections = false;                      ///< inspect
     std::filesystem::path weights;                 ///< transform; empty: not given
-    TuneOptions tune;                              ///< tune
+    TuneOptions tune;                              ///< tune; check uses maxDrop
+    std::filesystem::path junit, markdown;         ///< check; empty: not given
     QuantizationConfig config;
 };
 
@@ -63,6 +64,7 @@ struct CommandOptions {
     bool connections = false;  ///< --connections
     bool weights = false;      ///< --weights
     bool progress = false;     ///< progress is shown only when it is asked for
+    bool checking = false;     ///< --max-drop and the reports of check
     bool tuning = false;       ///< --max-drop and what goes with it; --save-config is for what is found
 };
 
@@ -96,7 +98,9 @@ class OptionReader {
 
     void addPlaces(const CommandOptions& has);
     void addAnalysis();
+    void addMaxDrop();
     void addTuning();
+    void addChecking();
     void addConfiguration();
     void addField(const Field& field);
     void addSkips();

@@ -33,8 +33,8 @@ Kind kindOf(const PlainJson& request) {
 }
 
 void readTune(ObjectReader& reader, TuneOptions& tune) {
-    constexpr int kMostSteps = 1'000'000;
-    constexpr double kMostSeconds = 1e6;
+    constexpr int kMaxSteps = 1'000'000;
+    constexpr double kMaxSeconds = 1e6;
     static const Choices<TuneCost> kCosts = {
         {{"macs", TuneCost::Macs}, {"parameters", TuneCost::Parameters}, {"layers", TuneCost::Layers}}};
     if (reader.find("max_drop") == nullptr)
@@ -44,9 +44,9 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     tune.maxDrop = points / 100;
     reader.choice("cost", tune.cost, kCosts);
     int steps = 0;
-    reader.integer("max_steps", steps, 1, kMostSteps);
+    reader.integer("max_steps", steps, 1, kMaxSteps);
     tune.mostSteps = static_cast<std::size_t>(steps);
-    reader.number("max_seconds", tune.mostSeconds, 0.001, kMostSeconds);
+    reader.number("max_seconds", tune.mostSeconds, 0.001, kMaxSeconds);
     reader.boolean("with_transforms", tune.transforms);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of tune.
+// Options of tune and check.
 
 #include <fmt/format.h>
 
@@ -23,13 +23,25 @@ double parseReal(const std::string& option, const std::string& value, double lea
 
 }  // namespace
 
-void OptionReader::addTuning() {
-    constexpr double kMostSeconds = 1e6;
-    TuneOptions& tune = m_options.tune;
+void OptionReader::addMaxDrop() {
     text("--max-drop", "Largest accuracy drop below float, in percentage points",
-         [&tune](const std::string& value) { tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100; })
+         [this](const std::string& value) {
+             m_options.tune.maxDrop = parseReal("--max-drop", value, 0, 100) / 100;
+         })
         ->required()
         ->type_name("P");
+}
+
+void OptionReader::addChecking() {
+    addMaxDrop();
+    path("--junit", m_options.junit, "Write the result as a JUnit XML report");
+    path("--markdown", m_options.markdown, "Write a summary in Markdown");
+}
+
+void OptionReader::addTuning() {
+    constexpr double kMaxSeconds = 1e6;
+    TuneOptions& tune = m_options.tune;
+    addMaxDrop();
     text("--cost", "Cost of the float layers to minimize (macs)", [&tune](const std::string& value) {
         for (const TuneCost cost : {TuneCost::Macs, TuneCost::Parameters, TuneCost::Layers})
             if (value == tuneCostName(cost)) {
@@ -44,7 +56,7 @@ void OptionReader::addTuning() {
     })->type_name("N");
     text("--max-seconds", "Stop the search after this many seconds and use the best result so far",
          [&tune](const std::string& value) {
-             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMostSeconds);
+             tune.mostSeconds = parseReal("--max-seconds", value, 0.001, kMaxSeconds);
          })
         ->type_name("S");
     flag("--with-transforms", "Try equalization and bias correction first",

@@ -9,9 +9,9 @@
 namespace quantloupe {
 
 CodeUsage::CodeUsage(const FakeQuant& quant) : m_quant(quant) {
-    constexpr float kMostCodes = 65536;
+    constexpr float kMaxCodes = 65536;
     const float codes = quant.high - quant.low + 1;
-    if (!(codes >= 1 && codes <= kMostCodes) || !(quant.scale > 0) || !std::isfinite(quant.scale))
+    if (!(codes >= 1 && codes <= kMaxCodes) || !(quant.scale > 0) || !std::isfinite(quant.scale))
         fail(ErrorKind::Internal, "codes from {} to {} with scale {} cannot be counted", quant.low,
              quant.high, quant.scale);
     m_counts.resize(static_cast<std::size_t>(codes));

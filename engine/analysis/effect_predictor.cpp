@@ -15,7 +15,7 @@ namespace {
 constexpr double kOutside = 0.2;         // an 80 % interval
 constexpr double kSteering = 0.05;       // g; larger reacts sooner and wavers more
 constexpr double kFewestOutside = 0.02;  // a stays within these
-constexpr double kMostOutside = 0.6;
+constexpr double kMaxOutside = 0.6;
 constexpr double kTrustedCorrelation = 0.8;
 constexpr double kLeastCoverage = 0.65;
 
@@ -104,7 +104,7 @@ void EffectPredictor::observe(std::span<const double> features, double change) {
         if (m_pastPredictions.size() > kWindow) m_pastPredictions.pop_front();
         if (bounded)
             m_outside = std::clamp(m_outside + kSteering * (kOutside - (covered ? 0 : 1)), kFewestOutside,
-                                   kMostOutside);
+                                   kMaxOutside);
     }
     for (std::size_t i = 0; i < m_features; ++i) {
         for (std::size_t j = 0; j < m_features; ++j) m_gram[i * m_features + j] += features[i] * features[j];

@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace quantloupe {
 
@@ -18,6 +20,12 @@ enum class ErrorKind {
     Internal,     ///< a bug in Quantloupe
 };
 
+/// A name that does not exist, and existing names that are similar, best first.
+struct UnknownName {
+    std::string name;
+    std::vector<std::string> similar;
+};
+
 class Error : public std::exception {
   public:
     Error(ErrorKind kind, std::string message);
@@ -26,7 +34,14 @@ class Error : public std::exception {
     /// 'a.onnx'".
     Error& addContext(const std::string& context);
 
+    /// Attaches the unknown name that the message reports, so that the window can offer the similar ones.
+    Error& setUnknownName(UnknownName name) {
+        m_unknownName = std::move(name);
+        return *this;
+    }
+
     ErrorKind kind() const { return m_kind; }
+    const std::optional<UnknownName>& unknownName() const { return m_unknownName; }
     const std::string& message() const { return m_message; }
     /// "model 'a.onnx': node 'Conv_3': message".
     const char* what() const noexcept override { return m_what.c_str(); }
@@ -35,6 +50,7 @@ class Error : public std::exception {
     ErrorKind m_kind;
     std::string m_message;
     std::string m_what;
+    std::optional<UnknownName> m_unknownName;
 };
 
 /// Thrown when a cancel token is set. Never shown to the user as an error.

@@ -34,9 +34,9 @@ class InputFile {
 void requireRegularFile(const std::filesystem::path& path);
 
 /// The largest file that is read as a whole if no smaller limit is given: the maximum size of one ONNX file.
-inline constexpr std::uint64_t kMostFileBytes = 0x7fffffff;
+inline constexpr std::uint64_t kMaxFileBytes = 0x7fffffff;
 
 /// Returns the whole file. Throws Error naming it if it cannot be read or is larger than `most` bytes.
-std::string readFile(const std::filesystem::path& path, std::uint64_t most = kMostFileBytes);
+std::string readFile(const std::filesystem::path& path, std::uint64_t most = kMaxFileBytes);
 
 }  // namespace quantloupe

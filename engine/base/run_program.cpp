@@ -18,7 +18,7 @@ extern char** environ;
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostOutput = 1 << 20;
+constexpr std::size_t kMaxOutput = 1 << 20;
 constexpr int kSliceMs = 20;  // interval at which cancellation and the timeout are checked
 
 [[noreturn]] void failSystem(const char* what, int error) {
@@ -55,7 +55,7 @@ struct Pipe {
                 return;
             else
                 closeEnd(0);
-            if (text.size() > kMostOutput) return;
+            if (text.size() > kMaxOutput) return;
         }
     }
 };
@@ -144,7 +144,7 @@ ProgramOutput runToItsEnd(const ProgramRun& run, const CancelToken& cancel) {
         const bool over = child.ended(output);  // checked before the last drain, so that no output is missed
         out.drain(output.out);
         err.drain(output.err);
-        if (output.out.size() > kMostOutput || output.err.size() > kMostOutput)
+        if (output.out.size() > kMaxOutput || output.err.size() > kMaxOutput)
             failInput("it was stopped: it wrote more than a megabyte");
         if (over) return output;
         cancel.checkWithoutPause();  // another program continues during a pause anyway

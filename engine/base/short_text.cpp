@@ -4,7 +4,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostOfMessage = 4000;
+constexpr std::size_t kMaxMessageLength = 4000;
 constexpr std::string_view kEllipsis = "…";
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
@@ -66,7 +66,7 @@ std::string shortMessage(std::string_view message) {
     }
     for (char& c : result)
         if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-    return shortName(result, kMostOfMessage);
+    return shortName(result, kMaxMessageLength);
 }
 
 }  // namespace quantloupe

@@ -75,7 +75,7 @@ inline const Choices<SkipMetric> kSkipMetrics = {{{"weight.qs", SkipMetric::Weig
 
 /// Limit of transforms.equalization.steps, on the command line and in the files of other tools as well. It is
 /// Quark's.
-inline constexpr int kMostEqualizationSteps = 1000;
+inline constexpr int kMaxEqualizationSteps = 1000;
 
 /// The only format so far.
 inline constexpr int kConfigFormat = 1;

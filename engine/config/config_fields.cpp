@@ -46,7 +46,7 @@ void addTransforms(FieldTable& table) {
         .changesModel();
     table
         .add("transforms.equalization.steps", AT(transforms.equalization.steps),
-             integerField(-1, kMostEqualizationSteps, " (-1: until converged)"),
+             integerField(-1, kMaxEqualizationSteps, " (-1: until converged)"),
              "Passes over all equalization groups; -1: until converged.")
         .option("--cle-steps")
         .changesModel();

@@ -9,7 +9,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr int kMostBins = 8192;
+constexpr int kMaxBins = 8192;
 constexpr double kWidestInterval = 1000;
 
 template <typename T>
@@ -41,12 +41,12 @@ FieldType<int> integerField(int least, int most, std::string note) {
 
 FieldType<int> binCountField(int least) {
     OrderedJson allowed = OrderedJson::array();
-    for (int bins = least; bins <= kMostBins; bins *= 2) allowed.push_back(bins);
+    for (int bins = least; bins <= kMaxBins; bins *= 2) allowed.push_back(bins);
     return {[=](ObjectReader& reader, std::string_view key, int& target) {
-                reader.integer(key, target, least, kMostBins);
+                reader.integer(key, target, least, kMaxBins);
                 if ((target & (target - 1)) != 0)
                     failInput("{}: must be a power of two from {} to {}, not {}", reader.pathOf(key), least,
-                              kMostBins, target);
+                              kMaxBins, target);
             },
             asItIs<int>,
             {{"enum", allowed}}};

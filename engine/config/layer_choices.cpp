@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <set>
 
-#include "base/error.h"
-#include "config/near_names.h"
 #include "config/skip_rules.h"
 
 namespace quantloupe {
@@ -63,8 +61,7 @@ QuantizationConfig withLayersQuantized(const Graph& graph, QuantizationConfig co
 
 void requireLayers(const Graph& graph, const std::vector<std::string>& names) {
     for (const std::string& name : names)
-        if (!graph.findNode(name))
-            failInput("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name)));
+        if (!graph.findNode(name)) throw unknownLayer(graph, name);
 }
 
 }  // namespace quantloupe

@@ -12,7 +12,6 @@ namespace {
 
 /// Names longer than this are compared by their ends only: the cost grows with the square.
 constexpr std::size_t kLongest = 200;
-constexpr std::string_view kMeant = " (did you mean ";
 
 std::string comparable(std::string_view text) {
     if (text.size() > kLongest) text.remove_prefix(text.size() - kLongest);
@@ -70,30 +69,7 @@ std::string didYouMean(const std::vector<std::string>& names) {
     std::string list;
     for (std::size_t i = 0; i < names.size(); ++i)
         list += fmt::format("{}'{}'", i == 0 ? "" : i + 1 == names.size() ? " or " : ", ", names[i]);
-    return fmt::format("{}{}?)", kMeant, list);
-}
-
-std::optional<NameMeant> nameMeant(std::string_view message) {
-    const std::size_t meant = message.find(kMeant);
-    const std::size_t end = message.find("'?)", meant == std::string_view::npos ? message.size() : meant);
-    if (meant == std::string_view::npos || end == std::string_view::npos || meant < 2 ||
-        message[meant - 1] != '\'')
-        return std::nullopt;
-    const std::size_t begin = message.rfind('\'', meant - 2);
-    if (begin == std::string_view::npos) return std::nullopt;
-    NameMeant result{std::string(message.substr(begin + 1, meant - begin - 2)), {}};
-    std::string_view list = message.substr(meant + kMeant.size() + 1, end - meant - kMeant.size() - 1);
-    while (true) {
-        std::size_t next = std::string_view::npos, after = 0;
-        for (const std::string_view between : {std::string_view("', '"), std::string_view("' or '")})
-            if (const std::size_t at = list.find(between); at < next) {
-                next = at;
-                after = at + between.size();
-            }
-        result.near.emplace_back(list.substr(0, next));
-        if (next == std::string_view::npos) return result;
-        list.remove_prefix(after);
-    }
+    return fmt::format(" (did you mean {}?)", list);
 }
 
 }  // namespace quantloupe

@@ -2,7 +2,6 @@
 #pragma once
 // "Did you mean ...?"
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,14 +19,5 @@ std::vector<std::string> nearNames(const std::vector<std::string>& candidates, s
 
 /// " (did you mean 'a' or 'b'?)", or nothing without names.
 std::string didYouMean(const std::vector<std::string>& names);
-
-/// A name that is not there, and those that may have been meant.
-struct NameMeant {
-    std::string name;
-    std::vector<std::string> near;
-};
-/// What a message says that ends a quoted name with didYouMean(): "the model has no layer 'a' (did you mean
-/// 'b'?)". Nothing for others.
-std::optional<NameMeant> nameMeant(std::string_view message);
 
 }  // namespace quantloupe

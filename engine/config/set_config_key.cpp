@@ -10,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostParts = 8;  // more than any key has
+constexpr std::size_t kMaxParts = 8;  // more than any key has
 
 std::vector<std::string> split(std::string_view path) {
     std::vector<std::string> parts;
@@ -18,9 +18,8 @@ std::vector<std::string> split(std::string_view path) {
         const std::size_t dot = path.find('.');
         parts.emplace_back(path.substr(0, dot));
         if (dot == std::string_view::npos) return parts;
-        if (parts.size() == kMostParts)
-            failInput("unknown key '{}...': no key has more than {} parts", fmt::join(parts, "."),
-                      kMostParts);
+        if (parts.size() == kMaxParts)
+            failInput("unknown key '{}...': no key has more than {} parts", fmt::join(parts, "."), kMaxParts);
         path.remove_prefix(dot + 1);
     }
 }

@@ -25,7 +25,7 @@ std::string shortList(const std::vector<std::string>& names) {
 
 NodeId needLayer(const Graph& graph, const std::string& name) {
     if (const auto node = graph.findNode(name)) return *node;
-    failInput("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name)));
+    throw unknownLayer(graph, name);
 }
 
 void add(NodeSet& set, const NodeSet& more) {
@@ -151,6 +151,13 @@ std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& n
     names.reserve(graph.nodeCount());
     for (const Node& node : graph.nodes()) names.push_back(node.name);
     return nearNames(names, name, most);
+}
+
+Error unknownLayer(const Graph& graph, const std::string& name) {
+    std::vector<std::string> near = nearLayerNames(graph, name);
+    Error error(ErrorKind::BadInput, fmt::format("the model has no layer '{}'{}", name, didYouMean(near)));
+    error.setUnknownName({name, std::move(near)});
+    return error;
 }
 
 QuantizationConfig withoutOffRules(QuantizationConfig config) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "config/quantization_config.h"
 #include "model/graph.h"
 #include "model/reachability.h"
@@ -41,5 +42,8 @@ QuantizationConfig withoutOffRules(QuantizationConfig config);
 
 /// Names in the graph that resemble a mistyped one, best first.
 std::vector<std::string> nearLayerNames(const Graph& graph, const std::string& name, std::size_t most = 3);
+
+/// "the model has no layer 'a' (did you mean 'b'?)"
+Error unknownLayer(const Graph& graph, const std::string& name);
 
 }  // namespace quantloupe

@@ -7,6 +7,7 @@
 
 #include "model/layer_cost.h"
 #include "model/moved_constants.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -20,8 +21,8 @@ bool computes(const Graph& graph, const Node& node) {
 
 /// Elements of a weight that a matrix product or recurrent layer multiplies with.
 std::uint64_t weightOf(const Graph& graph, const Node& node) {
-    if (node.op != "Gemm" && node.op != "MatMul" && node.op != "LSTM" && node.op != "GRU" && node.op != "RNN")
-        return 0;
+    const OperatorKind kind = traitsOf(node).kind;
+    if (kind != OperatorKind::Product && kind != OperatorKind::Recurrent) return 0;
     std::uint64_t elements = 0;
     for (const TensorId input : node.inputs)
         if (const Constant* constant = resolveConstant(graph, input);
@@ -34,7 +35,7 @@ std::optional<double> weightsShareOf(const Graph& graph, const NodeSet& nodes) {
     std::uint64_t all = 0, covered = 0;
     for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
         const Node& node = graph.node(NodeId(n));
-        if (node.op == "Conv" || node.op == "ConvTranspose") return std::nullopt;
+        if (traitsOf(node).kind == OperatorKind::Convolution) return std::nullopt;
         const std::uint64_t weight = weightOf(graph, node);
         all += weight;
         if (nodes[n]) covered += weight;
@@ -64,14 +65,14 @@ Tail tailToSkip(const Graph& source, bool whole) {
         if (tail.nodes[n] && computes(source, source.node(NodeId(n)))) ++tail.layers;
     if (tail.layers == 0) return tail;
     tail.macsShare = macsShareOf(source, tail.nodes);
-    if (whole || (tail.layers <= kMostTailLayers && tail.macsShare.value_or(0) <= kMostTailMacs)) return tail;
+    if (whole || (tail.layers <= kMaxTailLayers && tail.macsShare.value_or(0) <= kMaxTailMacs)) return tail;
     tail.whyNot = fmt::format(
         "the tail is quantized: it would keep {} of {} layers{} in float, and only tails of up to {} layers "
         "and {:g} % of the MACs are "
         "skipped by default; set skip.whole_tail to true to skip it",
         std::ranges::count(tail.nodes, true), source.nodeCount(),
         tail.macsShare ? fmt::format(" with {:.1f} % of the MACs", 100 * *tail.macsShare) : "",
-        kMostTailLayers, 100 * kMostTailMacs);
+        kMaxTailLayers, 100 * kMaxTailMacs);
     return tail;
 }
 

@@ -15,8 +15,8 @@
 
 namespace quantloupe {
 
-constexpr std::size_t kMostTailLayers = 3;
-constexpr double kMostTailMacs = 0.02;  ///< of the network's
+constexpr std::size_t kMaxTailLayers = 3;
+constexpr double kMaxTailMacs = 0.02;  ///< of the network's
 
 struct Tail {
     NodeSet nodes;

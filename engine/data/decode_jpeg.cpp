@@ -18,7 +18,7 @@ namespace quantloupe {
 
 namespace {
 
-constexpr int kMostScans = 500;  // real progressive files have about ten; hostile ones cost seconds a scan
+constexpr int kMaxScans = 500;  // real progressive files have about ten; hostile ones cost seconds a scan
 
 /// libjpeg's state and the data of our callbacks.
 struct Decoder {
@@ -58,8 +58,8 @@ void onMessage(j_common_ptr state, int level) {
 
 void onProgress(j_common_ptr state) {
     Decoder& decoder = decoderOf(state);
-    if (decoder.state.input_scan_number <= kMostScans) return;
-    std::snprintf(decoder.message, sizeof decoder.message, "more than %d scans", kMostScans);
+    if (decoder.state.input_scan_number <= kMaxScans) return;
+    std::snprintf(decoder.message, sizeof decoder.message, "more than %d scans", kMaxScans);
     std::longjmp(decoder.escape, 1);
 }
 

@@ -12,10 +12,10 @@ namespace quantloupe {
 
 namespace {
 
-constexpr std::uint64_t kMostImageBytes = std::uint64_t{1} << 29;
-constexpr std::uint64_t kMostPixels = std::uint64_t{1} << 27;
+constexpr std::uint64_t kMaxImageBytes = std::uint64_t{1} << 29;
+constexpr std::uint64_t kMaxPixels = std::uint64_t{1} << 27;
 // Neither format packs more pixels than this into a byte; small images are let through unasked.
-constexpr std::uint64_t kMostPixelsPerByte = 10000;
+constexpr std::uint64_t kMaxPixelsPerByte = 10000;
 constexpr std::uint64_t kHarmlessPixels = std::uint64_t{1} << 20;
 
 bool startsWith(const std::uint8_t* data, std::size_t size, std::initializer_list<std::uint8_t> magic) {
@@ -33,10 +33,10 @@ Image decodeByMagic(const std::uint8_t* data, std::size_t size) {
 
 Image allocateRgb(std::uint64_t width, std::uint64_t height, std::size_t fileSize) {
     if (width == 0 || height == 0) failInput("the image has no pixels ({}×{})", width, height);
-    if (width > kMostPixels || height > kMostPixels / width)
+    if (width > kMaxPixels || height > kMaxPixels / width)
         failInput("the image is too large: {}×{} pixels, the limit is {} million", width, height,
-                  kMostPixels / 1000000);
-    if (width * height > kHarmlessPixels && width * height / kMostPixelsPerByte > fileSize)
+                  kMaxPixels / 1000000);
+    if (width * height > kHarmlessPixels && width * height / kMaxPixelsPerByte > fileSize)
         failInput(
             "the file header says {}×{} pixels but the file has only {} bytes: it is damaged or malicious",
             width, height, fileSize);
@@ -58,7 +58,7 @@ Image decodeImage(const std::uint8_t* data, std::size_t size, const std::string&
 }
 
 Image decodeImage(const std::filesystem::path& path) {
-    const std::string bytes = readFile(path, kMostImageBytes);
+    const std::string bytes = readFile(path, kMaxImageBytes);
     return decodeImage(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), path.string());
 }
 

@@ -13,8 +13,8 @@ namespace quantloupe {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::uint32_t kMostHeaderBytes = 1 << 20;
-constexpr std::size_t kMostDims = 32;  // numpy's own limit
+constexpr std::uint32_t kMaxHeaderBytes = 1 << 20;
+constexpr std::size_t kMaxDims = 32;  // numpy's own limit
 
 [[noreturn]] void failHeader(std::string_view what) { failInput("the .npy header is damaged: {}", what); }
 
@@ -93,7 +93,7 @@ class HeaderReader {
             m_left.remove_prefix(static_cast<std::size_t>(end - m_left.data()));
             accept('L');  // as Python 2 wrote it
             dims.push_back(extent);
-            if (dims.size() > kMostDims) failHeader("'shape' has too many dimensions");
+            if (dims.size() > kMaxDims) failHeader("'shape' has too many dimensions");
             if (!accept(',') && peek() != ')') failHeader("a comma is missing in 'shape'");
         }
         return dims;
@@ -153,7 +153,7 @@ NpyHeader readNpyHeader(const ByteSource& source) {
     std::uint32_t length = 0;
     for (std::size_t i = 0; i < lengthBytes; ++i)
         length |= std::to_integer<std::uint32_t>(start[8 + i]) << (8 * i);
-    if (length > kMostHeaderBytes) failHeader(fmt::format("{} bytes is too long", length));
+    if (length > kMaxHeaderBytes) failHeader(fmt::format("{} bytes is too long", length));
     std::string text(length, '\0');
     if (source(reinterpret_cast<std::byte*>(text.data()), length) != length)
         failHeader("the file ends within the header");

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Deflate packs at most 1032 bytes into one; an entry that claims more is damaged or hostile.
-constexpr std::uint64_t kMostInflation = 1100;
+constexpr std::uint64_t kMaxInflation = 1100;
 
 struct ZipDiscard {
     void operator()(zip_t* archive) const { zip_discard(archive); }
@@ -49,7 +49,7 @@ Archive openArchive(const InputFile& file) {
 
 /// Null for an entry whose type we do not have.
 ConstantPtr readEntry(zip_t* archive, const zip_stat_t& stat) {
-    if (stat.size / kMostInflation > stat.comp_size)
+    if (stat.size / kMaxInflation > stat.comp_size)
         failInput("the entry claims to contain {} bytes compressed to {}: it is damaged or malicious",
                   stat.size, stat.comp_size);
     const Entry entry(zip_fopen_index(archive, stat.index, 0));

@@ -15,8 +15,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kKeys = "color, resize, interpolation, center_crop, scale, mean, std, layout";
-constexpr int kMostSide = 16384;
-constexpr std::uint64_t kMostPreprocessBytes = 1 << 20;
+constexpr int kMaxSide = 16384;
+constexpr std::uint64_t kMaxPreprocessBytes = 1 << 20;
 
 float numberOf(const Json& value, const std::string& key) {
     if (!value.is_number()) failInput("'{}' must be a number, not {}", key, value.dump());
@@ -36,11 +36,10 @@ std::vector<float> numbersOf(const Json& value, const std::string& key) {
 std::optional<std::array<int, 2>> sizeOf(const Json& value, const std::string& key) {
     if (value.is_null()) return std::nullopt;
     const auto isSide = [](const Json& side) {
-        return side.is_number_integer() && side.get<double>() >= 1 && side.get<double>() <= kMostSide;
+        return side.is_number_integer() && side.get<double>() >= 1 && side.get<double>() <= kMaxSide;
     };
     if (!value.is_array() || value.size() != 2 || !isSide(value[0]) || !isSide(value[1]))
-        failInput("'{}' must be [height, width] in pixels from 1 to {}, not {}", key, kMostSide,
-                  value.dump());
+        failInput("'{}' must be [height, width] in pixels from 1 to {}, not {}", key, kMaxSide, value.dump());
     return std::array<int, 2>{value[0].get<int>(), value[1].get<int>()};
 }
 
@@ -138,7 +137,7 @@ std::string preprocessToJson(const Preprocess& preprocess) {
 
 Preprocess loadPreprocess(const std::filesystem::path& path) {
     try {
-        return preprocessFromJson(readFile(path, kMostPreprocessBytes));
+        return preprocessFromJson(readFile(path, kMaxPreprocessBytes));
     } catch (Error& error) {
         error.addContext(fmt::format("preprocess file '{}'", path.string()));
         throw;

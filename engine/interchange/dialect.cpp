@@ -243,38 +243,10 @@ std::vector<std::filesystem::path> writeExport(const ExportResult& result,
     return paths;
 }
 
-std::string withNames(const std::string& text, const std::map<std::string, std::string>& renamed) {
-    const auto isOneOf = [](char c, std::string_view characters) {
-        return characters.find(c) != std::string_view::npos;
-    };
-    const auto standsAlone = [&](std::size_t begin, std::size_t end) {
-        const char before = begin == 0 ? ' ' : text[begin - 1], after = end == text.size() ? ' ' : text[end];
-        if (isOneOf(before, "\"'")) return after == before;
-        return isOneOf(before, " \t\r\n[{(,") && isOneOf(after, " \t\r\n]}),:");
-    };
-    std::string result;
-    for (std::size_t i = 0; i < text.size();) {
-        const std::pair<const std::string, std::string>* found = nullptr;
-        for (const auto& entry : renamed)
-            if (!entry.first.empty() && text.compare(i, entry.first.size(), entry.first) == 0 &&
-                standsAlone(i, i + entry.first.size())) {
-                found = &entry;
-                break;
-            }
-        if (found)
-            result += found->second;
-        else
-            result += text[i];
-        i += found ? found->first.size() : 1;
-    }
-    return result;
-}
-
 ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed) {
-    ImportSource source{std::move(graph), start, readFile(path), path};
-    if (!renamed.empty()) source.text = withNames(source.text, renamed);
+    const ImportSource source{std::move(graph), start, readFile(path), path, renamed};
     try {
         return dialect.read(source);
     } catch (Error& error) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "base/input_paths.h"
 #include "config/quantization_config.h"
 #include "data/preprocess.h"
@@ -57,12 +58,27 @@ struct ImportSource {
     QuantizationConfig start;  ///< settings that the file does not contain are kept from here
     std::string text;          ///< the file's content
     std::filesystem::path path;
+    /// The user's replacements for layer names in the file that the model does not have.
+    std::map<std::string, std::string> renamed;
+
+    /// Returns the name of the layer that the file calls `name`.
+    const std::string& layerName(const std::string& name) const {
+        const auto found = renamed.find(name);
+        return found == renamed.end() ? name : found->second;
+    }
 };
 
 struct ImportResult {
     QuantizationConfig config;
     std::vector<std::string> taken;  ///< "14 layers stay in float"
     std::vector<std::string> left;   ///< what was not imported, and why; empty: everything was imported
+    /// The layers that the model does not have, by their message in `left`.
+    std::map<std::string, UnknownName> unknown;
+
+    void leave(const Error& error) {
+        left.emplace_back(error.what());
+        if (error.unknownName()) unknown.emplace(left.back(), *error.unknownName());
+    }
 };
 
 enum class DialectNeeds {
@@ -99,14 +115,9 @@ std::filesystem::path exportedPath(const std::filesystem::path& output, const st
 std::vector<std::filesystem::path> writeExport(const ExportResult& result,
                                                const std::filesystem::path& output,
                                                const InputPaths& inputs = {});
-/// Reads the configuration from the file; errors name the file. Layer names in the file are replaced by their
-/// mapping in `renamed`.
+/// Reads the configuration from the file; errors name the file. `renamed`: see ImportSource.
 ImportResult importFile(const Dialect& dialect, GraphPtr graph, const QuantizationConfig& start,
                         const std::filesystem::path& path,
                         const std::map<std::string, std::string>& renamed = {});
-/// Returns the text with each name in `renamed` replaced where it is a complete name: in quotes, or between
-/// spaces and the punctuation of lists and keys. All replacements happen at once, so two names can be
-/// swapped.
-std::string withNames(const std::string& text, const std::map<std::string, std::string>& renamed);
 
 }  // namespace quantloupe

@@ -120,15 +120,15 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
     return notices;
 }
 
-std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names,
-                                     std::vector<std::string>& left) {
+std::vector<std::string> knownLayers(const ImportSource& source, const std::vector<std::string>& names,
+                                     ImportResult& result) {
     std::vector<std::string> found;
-    for (const std::string& name : names) {
-        if (graph.findNode(name))
+    for (const std::string& given : names) {
+        const std::string& name = source.layerName(given);
+        if (source.graph->findNode(name))
             found.push_back(name);
         else
-            left.push_back(
-                fmt::format("the model has no layer '{}'{}", name, didYouMean(nearLayerNames(graph, name))));
+            result.leave(unknownLayer(*source.graph, name));
     }
     return found;
 }

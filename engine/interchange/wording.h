@@ -34,10 +34,10 @@ std::vector<std::string> previewNotices(const ExportSource& source, std::string_
 /// Returns a notice if the preview rounds ties as AIMET does and `tool` rounds them to even.
 std::vector<std::string> roundingNotices(const QuantizationConfig& config, std::string_view tool);
 
-/// Returns the names that are nodes of the graph. Adds a message with similar names to `left` for every other
-/// name.
-std::vector<std::string> knownLayers(const Graph& graph, const std::vector<std::string>& names,
-                                     std::vector<std::string>& left);
+/// Returns the layers of the model that the file calls `names`. Every other name is reported in `result`,
+/// with similar names.
+std::vector<std::string> knownLayers(const ImportSource& source, const std::vector<std::string>& names,
+                                     ImportResult& result);
 /// Removes all rules, the tail setting and choices of single layers, for files that list every float layer.
 void forgetSkips(QuantizationConfig& config);
 /// Adds a rule that keeps the layers in float, and a message about it. Does nothing without layers.

@@ -4,24 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
-#include "base/is_one_of.h"
 #include "model/moved_constants.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
 
-/// Operators whose output has the shape of their data input: a shape measured after them is also the shape
-/// before them.
-constexpr std::array kSameShape = {
-    "Relu", "Clip", "LeakyRelu",          "PRelu",    "Sigmoid", "HardSigmoid", "HardSwish", "Tanh",
-    "Gelu", "Erf",  "BatchNormalization", "Identity", "Dropout", "Elu",         "Selu",      "Softplus",
-    "Cast"};
-/// Likewise, if all other operands are constants; exporters write those with no more dimensions than the
-/// data.
-constexpr std::array kWithConstants = {"Add", "Sub", "Mul", "Div"};
-constexpr int kMostSteps = 6;
+constexpr int kMaxSteps = 6;
 
 class CostFinder {
   public:
@@ -46,7 +36,7 @@ class CostFinder {
                    extent(m_node.input(0), m_node.attributes.integer("transA", 0) != 0 ? 2 : 1);
         else if (m_node.op == "MatMul")
             macs = elements(m_node.output()) * extent(m_node.input(0), 1);
-        else if (m_node.op == "LSTM" || m_node.op == "GRU" || m_node.op == "RNN")
+        else if (traitsOf(m_node).kind == OperatorKind::Recurrent)
             macs = recurrent();
         if (!m_cost.macsReason.empty()) return m_cost;
         m_cost.macs = macs / (m_usedMeasured ? m_measured.samples : 1);
@@ -63,7 +53,7 @@ class CostFinder {
     /// The measured shape of a tensor or of the tensor that it is fused into; null if there is none.
     const Dims* measuredDims(TensorId tensor) const {
         if (!m_measured.dims) return nullptr;
-        for (int step = 0; step < kMostSteps && tensor.valid(); ++step) {
+        for (int step = 0; step < kMaxSteps && tensor.valid(); ++step) {
             if (const auto found = m_measured.dims->find(tensor); found != m_measured.dims->end())
                 return &found->second;
             const NodeId reader = m_graph.onlyConsumer(tensor);
@@ -72,8 +62,9 @@ class CostFinder {
             const bool constantsOnly = std::ranges::all_of(node.inputs, [&](TensorId in) {
                 return !in.valid() || in == tensor || m_graph.constantOf(in) != nullptr;
             });
-            if (!node.domain.empty() || !constantsOnly ||
-                !(isOneOf(node.op, kSameShape) || isOneOf(node.op, kWithConstants)))
+            // Exporters write constant operands with no more dimensions than the data.
+            const OperatorTraits& traits = traitsOf(node);
+            if (!constantsOnly || !(traits.sameShape || traits.kind == OperatorKind::Elementwise))
                 return nullptr;
             tensor = node.output();
         }

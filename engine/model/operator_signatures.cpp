@@ -236,8 +236,8 @@ struct AttributeRule {
 };
 
 /// For kernels, strides and the like; larger than in any real network.
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 24;
-constexpr std::int64_t kMostAxis = 64;
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 24;
+constexpr std::int64_t kMaxAxis = 64;
 
 /// An attribute name means the same in all operators; the exceptions are not listed (p, to, seed, value).
 const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
@@ -246,20 +246,20 @@ const std::map<std::string, AttributeRule, std::less<>>& attributeRules() {
         const auto add = [&](const AttributeRule& rule, std::initializer_list<const char*> names) {
             for (const char* name : names) all[name] = rule;
         };
-        add({Kind::Integers, 1, kMostExtent}, {"kernel_shape", "strides", "dilations", "pooled_shape"});
-        add({Kind::Integers, -kMostExtent, kMostExtent}, {"pads", "paddings", "output_padding"});
-        add({Kind::Integers, 0, kMostExtent}, {"output_shape"});
+        add({Kind::Integers, 1, kMaxExtent}, {"kernel_shape", "strides", "dilations", "pooled_shape"});
+        add({Kind::Integers, -kMaxExtent, kMaxExtent}, {"pads", "paddings", "output_padding"});
+        add({Kind::Integers, 0, kMaxExtent}, {"output_shape"});
         add({Kind::Integers, 0, std::int64_t{1} << 40}, {"split"});
-        add({Kind::Integers, -kMostAxis, kMostAxis}, {"axes", "scan_input_axes", "scan_output_axes"});
-        add({Kind::Integers, 0, kMostAxis}, {"perm"});
+        add({Kind::Integers, -kMaxAxis, kMaxAxis}, {"axes", "scan_input_axes", "scan_output_axes"});
+        add({Kind::Integers, 0, kMaxAxis}, {"perm"});
         add({Kind::Integers}, {"starts", "ends", "shape", "value_ints"});
-        add({Kind::Integer, 1, kMostExtent},
+        add({Kind::Integer, 1, kMaxExtent},
             {"group", "blocksize", "hidden_size", "num_groups", "offset_group", "num_heads", "q_num_heads",
              "kv_num_heads", "num_outputs"});
         add({Kind::Integer, 1, std::int64_t{1} << 31}, {"size"});
-        add({Kind::Integer, 0, kMostExtent}, {"output_height", "output_width", "sampling_ratio", "block_size",
-                                              "batch_dims", "num_scan_inputs"});
-        add({Kind::Integer, -kMostAxis, kMostAxis}, {"axis", "batch_axis", "time_axis"});
+        add({Kind::Integer, 0, kMaxExtent}, {"output_height", "output_width", "sampling_ratio", "block_size",
+                                             "batch_dims", "num_scan_inputs"});
+        add({Kind::Integer, -kMaxAxis, kMaxAxis}, {"axis", "batch_axis", "time_axis"});
         add({Kind::Integer, 0, 1}, {"keepdims",
                                     "transA",
                                     "transB",

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/operator_traits.h"
+
 namespace quantloupe {
 
 bool isQuantizationOperator(const Node& node) {
@@ -29,7 +31,7 @@ std::vector<bool> quantizedNodes(const Graph& graph) {
             const NodeId maker = graph.tensor(in).producer;
             if (!maker.valid()) continue;
             const bool dequantized = graph.node(maker).op == "DequantizeLinear";
-            const bool inside = (node.op == "Relu" || node.op == "Clip") && quantized[maker.index()];
+            const bool inside = isClipping(node) && quantized[maker.index()];
             if (dequantized || inside) quantized[i] = true;
         }
     }

@@ -2,6 +2,7 @@
 #include "model/reachability.h"
 
 #include "model/moved_constants.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -32,13 +33,9 @@ NodeSet setOf(const Graph& graph, std::span<const NodeId> nodes) {
 }
 
 bool isWeighted(const Graph& graph, const Node& node) {
-    if (!node.domain.empty()) return false;
-    if (node.op == "Conv" || node.op == "ConvTranspose" || node.op == "Gemm")
-        return resolveConstant(graph, node.input(1)) != nullptr;
-    if (node.op == "MatMul")
-        return resolveConstant(graph, node.input(0)) != nullptr ||
-               resolveConstant(graph, node.input(1)) != nullptr;
-    return false;
+    return multipliesWeight(node) &&
+           (resolveConstant(graph, node.input(1)) != nullptr ||
+            (node.op == "MatMul" && resolveConstant(graph, node.input(0)) != nullptr));
 }
 
 }  // namespace

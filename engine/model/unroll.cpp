@@ -15,8 +15,8 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::int64_t kMostIterations = 256;
-constexpr std::size_t kMostNodes = 20000;  ///< the most that unrolling may add
+constexpr std::int64_t kMaxIterations = 256;
+constexpr std::size_t kMaxNodes = 20000;  ///< the most that unrolling may add
 
 std::optional<std::int64_t> scalarOf(const onnx::TensorProto& tensor) {
     std::int64_t count = 1;
@@ -49,7 +49,7 @@ class Unroller {
 
     std::size_t run() {
         std::size_t unrolled = 0;
-        for (bool changed = true; changed && m_added < kMostNodes;) {
+        for (bool changed = true; changed && m_added < kMaxNodes;) {
             changed = false;
             google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
             nodes.Swap(m_graph.mutable_node());
@@ -132,10 +132,10 @@ class Unroller {
         const auto condition = node.input(1).empty() ? std::optional<std::int64_t>(1) : scalar(node.input(1));
         const int carried = node.input_size() - 2;
         // Scan outputs would need shapes; they are left to the operator itself.
-        if (body == nullptr || !count || *count < 0 || *count > kMostIterations || condition != 1 ||
+        if (body == nullptr || !count || *count < 0 || *count > kMaxIterations || condition != 1 ||
             body->input_size() != carried + 2 || body->output_size() != carried + 1 ||
             node.output_size() > carried || !endless(*body) ||
-            m_added + static_cast<std::size_t>(*count * body->node_size()) > kMostNodes)
+            m_added + static_cast<std::size_t>(*count * body->node_size()) > kMaxNodes)
             return false;
         std::vector<std::string> values(node.input().begin() + 2, node.input().end());
         for (std::int64_t i = 0; i < *count; ++i) {

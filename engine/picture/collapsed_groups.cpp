@@ -1,8 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 Collapsing merges nodes, which can create a cycle if data flows out of
-// a group and back in, directly or through another group. Strongly connected components of the merged graph
-// (Tarjan's algorithm, SIAM J. Comput. 1(2), 1972, without recursion) with more than one member contain such
-// cycles. Their groups are opened, and the rest is checked again until there are no cycles. Each round opens
-// a group; mostly one or two rounds are needed.
+// SPDX-License-Identifier: Apache-2.0
+// Collapsing merges nodes, which can create a cycle if data flows out of a group and back in, directly or
+// through another group. Strongly connected components of the merged graph (Tarjan's algorithm, SIAM J.
+// Comput. 1(2), 1972, without recursion) with more than one member contain such cycles. Their groups are
+// opened, and the rest is checked again until there are no cycles. Each round opens a group; mostly one or
+// two rounds are needed.
 #include <algorithm>
 #include <set>
 

@@ -1,9 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0 dot determines the order in the rows and the coordinates; everything
-// else is done here. An edge that passes rows is replaced with a chain of thin nodes, one per row. Then all
-// edges have length 1, dot must keep our ranks, and the path of each long edge is known and can be drawn
-// straight (dot's own polylines touch the boxes). Such chains get a high weight, as in dot itself, and the
-// trunk of the piece gets the highest, so it is drawn straight and stacked pieces fit. Splines are always
-// "line": ortho aborts the process on some graphs, and curved does not terminate.
+// SPDX-License-Identifier: Apache-2.0
+// dot determines the order in the rows and the coordinates; everything else is done here. An edge that passes
+// rows is replaced with a chain of thin nodes, one per row. Then all edges have length 1, dot must keep our
+// ranks, and the path of each long edge is known and can be drawn straight (dot's own polylines touch the
+// boxes). Such chains get a high weight, as in dot itself, and the trunk of the piece gets the highest, so it
+// is drawn straight and stacked pieces fit. Splines are always "line": ortho aborts the process on some
+// graphs, and curved does not terminate.
 #include "picture/dot_layout.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0 A layer is shape arithmetic if it is Shape or Size, or if it reads only
-// constants and shape arithmetic. Connected layers of this kind form a group if the same number of other
-// layers precedes them on the longest path. A path that left a group through another layer and came back
-// would increase this number, so collapsing any number of groups creates no cycle.
+// SPDX-License-Identifier: Apache-2.0
+// A layer is shape arithmetic if it is Shape or Size, or if it reads only constants and shape arithmetic.
+// Connected layers of this kind form a group if the same number of other layers precedes them on the longest
+// path. A path that left a group through another layer and came back would increase this number, so
+// collapsing any number of groups creates no cycle.
 #include "picture/shape_groups.h"
 
 #include <fmt/format.h>

@@ -10,7 +10,7 @@ namespace {
 constexpr StateColors kBlue{"#2f6fde", "#e8effc"};
 constexpr StateColors kGreen{"#2f9e5b", "#e8f5ed"};
 constexpr StateColors kYellow{"#d9a406", "#fdf6dc"};
-constexpr StateColors kGrey{"#8a94a3", "#f1f3f6"};
+constexpr StateColors kGray{"#8a94a3", "#f1f3f6"};
 
 }  // namespace
 
@@ -27,7 +27,7 @@ StateColors stateColors(const LayerResult& layer) {
         case LayerState::Fused:
             break;
     }
-    return kGrey;
+    return kGray;
 }
 
 std::vector<StateColors> layerColors(const std::vector<LayerResult>& layers) {

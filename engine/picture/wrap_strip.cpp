@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 The drawing of a network is about 50 times as high as wide, so nothing
-// is recognizable if it is scaled to fit a window. Therefore the strip is cut into columns that are read one
-// after the other, like those of a newspaper.
+// SPDX-License-Identifier: Apache-2.0
+// The drawing of a network is about 50 times as high as wide, so nothing is recognizable if it is scaled to
+// fit a window. Therefore the strip is cut into columns that are read one after the other, like those of a
+// newspaper.
 //
 // The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide
 // as 1.6 times their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows near the desired

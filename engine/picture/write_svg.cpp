@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Uses only elements that every viewer draws identically: rectangles,
-// paths, texts. Arrow heads are paths, not markers.
+// SPDX-License-Identifier: Apache-2.0
+// Uses only elements that every viewer draws identically: rectangles, paths, texts. Arrow heads are paths,
+// not markers.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "config/config_fields.h"
 #include "config/parameter_check.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -44,7 +45,7 @@ void check(const TensorCalibration& calibration) {
 WeightScheme weightSchemeOf(const QuantizationConfig& config, const LayerSettings* settings,
                             const Node& node) {
     QuantizationOptions network = config.quantization;
-    if (!network.weight.perChannelProducts && (node.op == "Gemm" || node.op == "MatMul"))
+    if (!network.weight.perChannelProducts && traitsOf(node).kind == OperatorKind::Product)
         network.weight.perChannel = false;
     return optionsOf({network, config.calibration}, settings).quantization.weight;
 }

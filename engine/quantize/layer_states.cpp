@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/error.h"
 #include "model/layer_cost.h"
+#include "model/operator_traits.h"
 #include "model/quantized_model.h"
 #include "quantize/plan.h"
 
@@ -68,8 +69,8 @@ std::vector<LayerResult> layerStates(const Prepared& prepared, const UnitList& u
             }
             const TensorId read = prepared.graph->node(mapping.prepared).input(0);
             const NodeId producer = read.valid() ? prepared.graph->tensor(read).producer : NodeId();
-            const bool couldFuse = (node.op == "Relu" || node.op == "Clip") && producer.valid() &&
-                                   units.unitOf[producer.index()].has_value();
+            const bool couldFuse =
+                isClipping(node) && producer.valid() && units.unitOf[producer.index()].has_value();
             if (skipped && couldFuse) {
                 layer.state = LayerState::Skipped;
                 layer.reason = skips.reasons[n];

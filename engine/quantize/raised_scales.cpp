@@ -1,13 +1,13 @@
-// SPDX-License-Identifier: Apache-2.0 A bias is added to the accumulator as int32 in units of input scale x
-// weight scale. Channels with tiny weights (a dead filter with a folded batch norm) have scales so small that
-// their bias does not fit. The tools handle this as follows (according to their code and results):
-// - ONNX Runtime (quantize_static since 1.21): for int8 and int16 weights with zero point 0 the scale is
-//   raised until input scale x weight scale is 1.0001 * 2 |bias| / (2^32 - 2); per tensor with the largest
-//   |bias|.
-// - AIMET 2.42: no weight scale is below 2^-23; then as above with |bias| / (2^31 - 2^15), even if the bias
-//   is not quantized. If the layer's own output is quantized, also until input scale x weight scale / output
-//   scale is 2^-23.5, and until the bias together with the output's zero point fits.
-// Weakness: weights of such channels lose precision, down to a few codes, but this is what these tools run.
+// SPDX-License-Identifier: Apache-2.0
+// A bias is added to the accumulator as int32 in units of input scale x weight scale. Channels with tiny
+// weights (a dead filter with a folded batch norm) have scales so small that their bias does not fit. The
+// tools handle this as follows (according to their code and results): - ONNX Runtime (quantize_static since
+// 1.21): for int8 and int16 weights with zero point 0 the scale is   raised until input scale x weight scale
+// is 1.0001 * 2 |bias| / (2^32 - 2); per tensor with the largest   |bias|. - AIMET 2.42: no weight scale is
+// below 2^-23; then as above with |bias| / (2^31 - 2^15), even if the bias   is not quantized. If the layer's
+// own output is quantized, also until input scale x weight scale / output   scale is 2^-23.5, and until the
+// bias together with the output's zero point fits. Weakness: weights of such channels lose precision, down to
+// a few codes, but this is what these tools run.
 #include "quantize/raised_scales.h"
 
 #include <algorithm>

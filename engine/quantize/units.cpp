@@ -5,12 +5,13 @@
 #include <set>
 
 #include "base/is_one_of.h"
+#include "model/operator_traits.h"
 #include "model/quantized_model.h"
 
 namespace quantloupe {
 namespace {
 
-bool isRecurrent(const Node& node) { return isOneOf(node.op, {"LSTM", "GRU", "RNN"}); }
+bool isRecurrent(const Node& node) { return traitsOf(node).kind == OperatorKind::Recurrent; }
 
 bool floatConstant(const Graph& graph, TensorId tensor) {
     const Constant* constant = graph.constantOf(tensor);
@@ -65,23 +66,24 @@ class UnitFinder {
             reason = "it belongs to a layer that stays in float";
             return;
         }
+        const OutputScale scale = outputScale(node);
         if (m_all && node.op == "MatMul" && m_graph.constantOf(node.input(1)) == nullptr)
             reason = arithmetic(node, unit);
-        else if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul"}))
+        else if (multipliesWeight(node))
             reason = weighted(node, unit);
         else if (m_prepared.placement == Placement::WeightedInputs)
             reason = inputOnly(node, unit);
         else if (isRecurrent(node))
             reason = recurrent(node, unit);
-        else if (hasOwnScale(node))
+        else if (scale == OutputScale::Own)
             reason = arithmetic(node, unit);
-        else if (passesScale(node.op))
+        else if (scale == OutputScale::FromInput)
             reason = passing(node, unit);
-        else if (normalizes(node.op))
+        else if (scale == OutputScale::Normalized)
             reason = normalization(node, unit);
-        else if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node))
+        else if (isClipping(node) && ownActivation(node))
             reason = activation(node, unit);
-        else if (isOneOf(node.op, {"Relu", "Clip"}))
+        else if (isClipping(node))
             reason = "an activation stays in float unless it directly follows a quantized layer";
         else if (node.op == "BatchNormalization")
             reason = "a batch normalization stays in float unless it is folded";
@@ -99,7 +101,7 @@ class UnitFinder {
         unit.skipped = skipped(id);
         unit.quantized = !unit.skipped;
         if (unit.skipped) unit.reason = skipReason(id);
-        if (isOneOf(node.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Mul", "BatchNormalization"}))
+        if (multipliesWeight(node) || isOneOf(node.op, {"Add", "Mul", "BatchNormalization"}))
             fuseActivation(unit);
         else
             fuseFactor(unit);
@@ -113,15 +115,13 @@ class UnitFinder {
         const NodeId next = m_graph.onlyConsumer(unit.output);
         if (!next.valid() || (unit.quantized && skipped(next))) return;
         const Node& node = m_graph.node(next);
-        if (isOneOf(node.op, {"Relu", "Clip"}) && ownActivation(node)) {
+        if (isClipping(node) && ownActivation(node)) {
             if (keepsApart()) unit.rangeOf = node.output();
             return;
         }
-        const bool leaky =
-            m_prepared.operators == OperatorSet::Quark && isOneOf(node.op, {"LeakyRelu", "PRelu"});
-        if (!node.domain.empty() || (!leaky && !isOneOf(node.op, {"Relu", "Clip"})) ||
-            node.input(0) != unit.output)
-            return;
+        const bool sloped =
+            m_prepared.operators == OperatorSet::Quark && traitsOf(node).kind == OperatorKind::Slope;
+        if ((!sloped && !isClipping(node)) || node.input(0) != unit.output) return;
         for (std::size_t i = 1; i < node.inputs.size(); ++i)
             if (node.inputs[i].valid() && m_graph.constantOf(node.inputs[i]) == nullptr) return;
         unit.activation = next;
@@ -142,7 +142,7 @@ class UnitFinder {
         const NodeId maker = node.input(0).valid() ? m_graph.tensor(node.input(0)).producer : NodeId();
         if (!maker.valid() || m_graph.onlyConsumer(node.input(0)) == NodeId()) return true;
         const Node& before = m_graph.node(maker);
-        return !isOneOf(before.op, {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add"}) || isDepthwise(before);
+        return (!multipliesWeight(before) && before.op != "Add") || isDepthwise(before);
     }
     bool isDepthwise(const Node& node) const {
         const std::int64_t groups = node.attributes.integer("group", 1);
@@ -182,31 +182,22 @@ class UnitFinder {
         unit.output = m_graph.node(next).output();
     }
 
-    bool hasOwnScale(const Node& node) const {
-        if (isOneOf(node.op, {"Add", "Mul", "Concat", "GlobalAveragePool"})) return true;
-        if (aimet()) return isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu", "PRelu"});
-        if (!m_all) return false;
-        if (isOneOf(node.op, {"Softmax", "Sigmoid", "LeakyRelu"})) return true;
-        if (node.op == "Pad")
-            return m_prepared.operators == OperatorSet::Quark ||
-                   node.attributes.text("mode", "constant") == "constant";
-        return m_prepared.operators == OperatorSet::Quark &&
-               isOneOf(node.op, {"AveragePool", "Flatten", "Slice", "HardSigmoid", "Tanh", "Erf", "Gelu",
-                                 "PRelu", "Sub", "Div", "Min", "Max", "ReduceMean", "DepthToSpace",
-                                 "SpaceToDepth", "LpNormalization"});
-    }
-
-    bool normalizes(const std::string& op) const {
-        if (!m_all) return false;
-        return op == "LayerNormalization" ||
-               (op == "BatchNormalization" && m_prepared.operators == OperatorSet::OnnxRuntime);
-    }
-
-    bool passesScale(const std::string& op) const {
-        if (isOneOf(op,
-                    {"MaxPool", "AveragePool", "Flatten", "Reshape", "Transpose", "Squeeze", "Unsqueeze"}))
-            return true;
-        return m_all && isOneOf(op, {"Slice", "Split", "Gather", "Resize", "Pad"});
+    OutputScale outputScale(const Node& node) const {
+        const OperatorTraits& traits = traitsOf(node);
+        switch (m_prepared.operators) {
+            case OperatorSet::Layers:
+                return traits.layers;
+            case OperatorSet::OnnxRuntime:
+                // A constant that is filled in can lie outside the range of the input.
+                if (node.op == "Pad" && node.attributes.text("mode", "constant") == "constant")
+                    return OutputScale::Own;
+                return traits.onnxRuntime;
+            case OperatorSet::Quark:
+                return traits.quark;
+            case OperatorSet::Aimet:
+                return traits.aimet;
+        }
+        return OutputScale::None;
     }
 
     std::string weighted(const Node& node, Unit& unit) {
@@ -242,9 +233,9 @@ class UnitFinder {
 
     std::string arithmetic(const Node& node, Unit& unit) {
         unit.kind = UnitKind::Arithmetic;
-        // Of the others, only the first input is an activation; what follows says how.
-        const bool several = isOneOf(node.op, {"Add", "Mul", "Sub", "Div", "Min", "Max", "Concat", "MatMul"});
-        for (std::size_t i = 0; i < (several ? node.inputs.size() : 1); ++i) {
+        // Further inputs of other operators are parameters, such as the axes of a mean.
+        const std::size_t operands = traitsOf(node).everyInput ? node.inputs.size() : 1;
+        for (std::size_t i = 0; i < operands; ++i) {
             const TensorId in = node.input(i);
             if (!in.valid()) return "one of its operands is missing";
             if (m_graph.constantOf(in) == nullptr)

@@ -1,15 +1,17 @@
-// SPDX-License-Identifier: Apache-2.0 Session::evaluate: runs the stages of one configuration, using cached
-// results if their versions match, and publishes a snapshot after each.
+// SPDX-License-Identifier: Apache-2.0
+// Session::evaluate: runs the stages of one configuration, using cached results if their versions match, and
+// publishes a snapshot after each.
 #include <algorithm>
 #include <functional>
 
 #include "base/error.h"
-#include "config/config_fields.h"
 #include "config/config_json.h"
 #include "config/skip_rules.h"
 #include "model/layer_cost.h"
-#include "session/caches/tensor_versions.h"
+#include "session/caches/context_version.h"
 #include "session/session_impl.h"
+#include "session/stages/evaluation_notices.h"
+#include "session/stages/unit_metrics.h"
 #include "session/stages/weight_sensitivity.h"
 #include "session/stopwatch.h"
 #include "session/studies/forecast.h"
@@ -20,9 +22,6 @@ namespace {
 
 /// Snapshots on the way to the full accuracy come no faster than this.
 constexpr double kPublishSeconds = 0.1;
-/// Float rounding alone gives a higher SQNR in dB against the source's outputs; below it, transforms have
-/// changed the function.
-constexpr double kRoundingSqnr = 60;
 
 class EvaluationRun {
   public:
@@ -63,7 +62,9 @@ class EvaluationRun {
         publish();
         preparedAccuracy();
         publish();
-        metrics();
+        const Stopwatch watch;
+        m_metrics->measure(m_result.layers, control("layer metrics"));
+        m_result.seconds.metrics += watch.seconds();
         return finish();
     }
 
@@ -87,6 +88,15 @@ class EvaluationRun {
                 m_observer.progress({stage, done, total});
             };
         return control;
+    }
+
+    /// Adds notices: a list, or one that may be missing.
+    void append(const auto& notices) {
+        if constexpr (requires { notices.has_value(); }) {
+            if (notices) m_result.notices.push_back(*notices);
+        } else {
+            m_result.notices.insert(m_result.notices.end(), notices.begin(), notices.end());
+        }
     }
 
     void states() {
@@ -130,15 +140,14 @@ class EvaluationRun {
             m_result.notices.push_back(m_result.unevaluated);
         }
         if (!m_session.dataNotice.empty()) m_result.notices.push_back(m_session.dataNotice);
-        m_result.notices.insert(m_result.notices.end(), m_prepared->notices.begin(),
-                                m_prepared->notices.end());
-        m_result.notices.insert(m_result.notices.end(), idleRules.begin(), idleRules.end());
+        append(m_prepared->notices);
+        append(idleRules);
         if (m_result.counts.quantized == 0 && !m_result.layers.empty())
             m_result.notices.emplace_back(
                 "no layer is quantized: every layer is skipped or cannot be quantized, for the reason shown "
                 "with the layer");
         if (!skips.tailNotice.empty()) m_result.notices.push_back(skips.tailNotice);
-        noteIdleSettings();
+        append(idleSettingNotices(*m_session.model.graph, m_result.config, m_result.layers));
         m_result.version =
             VersionBuilder()
                 .add(m_session.model.graph->version())
@@ -146,7 +155,7 @@ class EvaluationRun {
                 .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
                 .finish();
         m_result.randomInputs = m_session.randomInputs;
-        m_state.context = contextOf(m_result.config);
+        m_state.context = contextVersion(*m_session.model.graph, m_result.config, m_session.evaluationData);
         for (const LayerResult& layer : m_result.layers)
             if (layer.state == LayerState::Quantized) m_state.quantized.insert(layer.node);
         if (m_learn) m_result.expected = m_session.effectModel.expect(m_session.measured, m_state);
@@ -173,60 +182,6 @@ class EvaluationRun {
             layer.macs = cost.macs;
             layer.macsReason = cost.macsReason;
         }
-    }
-
-    /// Everything that numbers depend on but which layers are quantized.
-    Version contextOf(const QuantizationConfig& wanted) const {
-        QuantizationConfig config =
-            onlyFields(wanted, [](const Field& field) { return field.effect == FieldEffect::Results; });
-        for (auto layer = config.layers.begin(); layer != config.layers.end();) {
-            layer->second.quantize.reset();
-            layer->second.comment.clear();
-            layer = layer->second.empty() ? config.layers.erase(layer) : std::next(layer);
-        }
-        return VersionBuilder()
-            .add(m_session.model.graph->version())
-            .add(std::string_view(configToJson(config)))
-            .add(m_session.evaluationData ? m_session.evaluationData->version() : Version{})
-            .finish();
-    }
-
-    /// Adds notices about settings of single layers that have no effect.
-    void noteIdleSettings() {
-        const Graph& source = *m_session.model.graph;
-        const auto note = [&](const std::string& name, const char* wish) {
-            const auto node = source.findNode(name);
-            if (!node) return;
-            const LayerResult& layer = m_result.layers[node->index()];
-            if (layer.state == LayerState::Folded)
-                m_result.notices.push_back(
-                    fmt::format("{} '{}' has no effect: it is folded into '{}'", wish, name, layer.host));
-            else if (layer.state == LayerState::Float)
-                m_result.notices.push_back(
-                    fmt::format("{} '{}' has no effect: {}", wish, name, layer.reason));
-        };
-        for (const SkipRule& rule : m_result.config.rules)
-            if (rule.kind == SkipKind::Node && !rule.off)
-                for (const std::string& name : rule.layers) note(name, "skipping");
-        for (const auto& [name, settings] : m_result.config.layers)
-            if (settings.quantize == true) note(name, "quantizing");
-    }
-
-    /// Adds a notice about labels that exceed the number of classes.
-    void noteLabels() {
-        const Dataset& data = *m_session.evaluationData;
-        if (!data.hasLabels() || !m_floating->task || m_floating->descs[0].dims.size() != 2) return;
-        const std::size_t classes = m_floating->widths[0];
-        std::size_t beyond = 0;
-        for (std::size_t s = 0; s < data.size(); ++s) {
-            const auto label = data.label(s);
-            if (label && static_cast<std::size_t>(*label) >= classes) ++beyond;
-        }
-        if (beyond > 0)
-            m_result.notices.push_back(fmt::format(
-                "{} of {} labels are beyond the network's {} classes and count as wrong; is this the right "
-                "data?",
-                beyond, data.size(), classes));
     }
 
     std::shared_ptr<NetworkOutputs> outputsFor(const Version& version) {
@@ -288,7 +243,7 @@ class EvaluationRun {
         m_result.rough = rough < all;
         ensure(*m_floating, sourceSpec, rough, "float network", m_result.seconds.floating);
         measureCosts();
-        noteLabels();
+        append(labelNotice(data, *m_floating));
         m_result.floating = accuracyOf(*m_floating, *m_floating, data, samplesIn(rough));
         publish();
 
@@ -306,10 +261,11 @@ class EvaluationRun {
             m_result.notices.push_back(
                 fmt::format("calibrated on {} samples: {} were requested, but there are no more",
                             session.calibrationSamples, asked));
-        m_result.notices.insert(m_result.notices.end(), m_plan->notices.begin(), m_plan->notices.end());
+        append(m_plan->notices);
         m_result.seconds.calibrate = calibration.seconds();
 
-        fillKnownMetrics();
+        m_metrics.emplace(session, m_prepared, m_units, m_plan);
+        m_metrics->fillKnown(m_result.layers);
 
         m_quantized =
             m_rerun ? m_session.outputs.store(m_plan->version, emptyOutputs()) : outputsFor(m_plan->version);
@@ -361,99 +317,12 @@ class EvaluationRun {
                "transformed float network", seconds);
         m_result.prepared = accuracyOf(*outputs, *m_floating, *m_session.evaluationData, m_result.samples);
         m_result.seconds.floating += seconds;
-        noteDrift(*m_result.prepared);
-    }
-
-    void noteDrift(const Accuracy& prepared) {
-        if (!prepared.sqnrDb || *prepared.sqnrDb >= kRoundingSqnr) return;
-        const TransformOptions& transforms = m_result.config.transforms;
-        std::vector<std::string> causes;
-        if (m_prepared->replacedClips > 0)
-            causes.push_back(
-                fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)",
-                            m_prepared->replacedClips));
-        if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
-            causes.emplace_back(
-                "high-bias folding is only exact if activations stay above the shifted amount");
-        if (causes.empty())
-            causes.emplace_back(
-                "these transforms should be exact up to rounding, so do not trust them on this model");
-        m_result.notices.push_back(fmt::format(
-            "the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
-            "{:.3g}): {}",
-            *prepared.sqnrDb, prepared.maxAbsDiff.value_or(0), fmt::join(causes, "; ")));
-    }
-
-    /// Returns the version of a local metric: of the unit's output in the float network, which depends on its
-    /// inputs and computation, and of its quantizers.
-    Version localVersion(std::size_t unit) const {
-        return VersionBuilder()
-            .add(m_alone[unit])
-            .add(m_units.units[unit].quantizesOutput)
-            .add(m_prepared->operators)
-            .add(m_plan->quantizers[unit].version)
-            .finish();
-    }
-
-    /// Of a unit's output in the float network, and in the float and the quantized network.
-    void versionUnits() {
-        const auto inputs = m_session.evaluationBatches->inputsOf(*m_prepared->graph);
-        const auto floating =
-            tensorVersions(floatProgram(m_prepared->graph, inputs, {}), m_session.samplesVersion);
-        const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), m_session.samplesVersion);
-        for (const Unit& unit : m_units.units) {
-            m_alone.push_back(floating[unit.output.index()]);
-            m_cumulative.push_back(VersionBuilder()
-                                       .add(floating[unit.output.index()])
-                                       .add(quantized[unit.output.index()])
-                                       .finish());
-        }
-    }
-
-    LayerResult& layerOf(std::size_t unit) {
-        return m_result.layers[m_prepared->sourceOf[m_units.units[unit].layer.index()].index()];
-    }
-
-    /// Fills in cached layer metrics: after a skip, these are all local metrics and the cumulative ones
-    /// before it.
-    void fillKnownMetrics() {
-        if (const auto* sweep = m_session.sweeps.find(m_plan->version))
-            for (const auto& [node, effect] : *sweep)
-                m_result.layers[node.index()].leaveOneOut = effect.change;
-        if (m_cumulative.empty()) versionUnits();
-        for (std::size_t u = 0; u < m_units.units.size(); ++u) {
-            if (const auto* known = m_session.local.find(localVersion(u))) layerOf(u).local = known->result();
-            if (const auto* known = m_session.cumulative.find(m_cumulative[u]))
-                layerOf(u).cumulative = known->result();
-        }
+        append(driftNotice(*m_prepared, m_result.config.transforms, *m_result.prepared));
     }
 
     void weightMetrics() {
         const Stopwatch watch;
         fillWeightDifferences(m_session, *m_prepared, m_units, m_result.config, m_cancel, m_result.layers);
-        m_result.seconds.metrics += watch.seconds();
-    }
-
-    void metrics() {
-        const Stopwatch watch;
-        fillKnownMetrics();
-        std::vector<std::size_t> local, cumulative;
-        for (std::size_t u = 0; u < m_units.units.size(); ++u) {
-            if (!layerOf(u).local) local.push_back(u);
-            if (!layerOf(u).cumulative) cumulative.push_back(u);
-        }
-        m_session.work.local += local.size();
-        m_session.work.cumulative += cumulative.size();
-        if (!local.empty() || !cumulative.empty()) {
-            const UnitDifferences measured = measureUnits(
-                *m_plan, local, cumulative, *m_session.evaluationBatches,
-                m_session.resumeOptions(m_prepared->graph), m_session.kernels, control("layer metrics"));
-            for (std::size_t i = 0; i < local.size(); ++i)
-                m_session.local.store(localVersion(local[i]), measured.local[i]);
-            for (std::size_t i = 0; i < cumulative.size(); ++i)
-                m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
-            fillKnownMetrics();
-        }
         m_result.seconds.metrics += watch.seconds();
     }
 
@@ -468,7 +337,7 @@ class EvaluationRun {
     UnitList m_units;
     std::shared_ptr<const Plan> m_plan;
     std::shared_ptr<NetworkOutputs> m_floating, m_quantized;
-    std::vector<Version> m_alone, m_cumulative;  ///< one a unit
+    std::optional<UnitMetrics> m_metrics;  ///< once there is a plan
 };
 
 }  // namespace

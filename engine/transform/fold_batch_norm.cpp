@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "transform/batch_norm.h"
 #include "transform/channel_path.h"
 #include "transform/fold_sources.h"
@@ -246,7 +247,7 @@ class Folder {
         if (operand == nullptr || !maker.valid()) return;
         // The channel axis is 1, except directly after a MatMul, or as the operand's shape indicates.
         std::size_t axis = 1, rank = 0, channels = 0;
-        if (isFoldHost(m_builder.node(maker))) {
+        if (multipliesWeight(m_builder.node(maker))) {
             const ConstantPtr weight = constantNow(maker, 1);
             const auto layout = weight ? foldLayout(m_builder.node(maker), weight->dims()) : std::nullopt;
             if (!layout || (isOp(m_builder.node(maker), "MatMul") && (!shape || shape->empty()))) return;
@@ -313,7 +314,7 @@ class Folder {
                                              output.consumers.size()));
             return;
         }
-        if (!axis || !host.valid() || !isFoldHost(m_builder.node(host)) ||
+        if (!axis || !host.valid() || !multipliesWeight(m_builder.node(host)) ||
             !readsAsData(m_builder.node(host), read)) {
             if (m_result.notes[id.index()].empty())
                 refuse(id, "no Conv, ConvTranspose, Gemm or MatMul is adjacent to it");

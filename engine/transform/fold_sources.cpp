@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "model/operator_traits.h"
 #include "transform/channel_path.h"
 
 namespace quantloupe {
@@ -44,7 +45,7 @@ class SourceFinder {
         const NodeId maker = tensor.valid() ? m_makers[tensor.index()] : NodeId();
         if (!maker.valid()) return endWithoutLayer();
         const Node& node = m_builder.node(maker);
-        const bool host = isFoldHost(node), joins = isOp(node, "Concat"),
+        const bool host = multipliesWeight(node), joins = isOp(node, "Concat"),
                    arranged = rearrangesValues(m_source, node);
         const bool adds = !after.shift.valid() && isBias(node, tensor, axis, count);
         if (!host && !joins && !arranged && !adds) return endWithoutLayer();
@@ -147,10 +148,6 @@ class SourceFinder {
 };
 
 }  // namespace
-
-bool isFoldHost(const Node& node) {
-    return isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul");
-}
 
 std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims) {
     if (!isOp(node, "MatMul")) return weightLayout(node, dims);

@@ -11,8 +11,6 @@
 
 namespace quantloupe {
 
-/// Conv, ConvTranspose, Gemm or MatMul.
-bool isFoldHost(const Node& node);
 /// The layout of such a layer's weight; [in, out] for a MatMul, which must be a matrix.
 std::optional<WeightLayout> foldLayout(const Node& node, const Dims& dims);
 

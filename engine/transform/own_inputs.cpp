@@ -2,6 +2,7 @@
 #include "transform/own_inputs.h"
 
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -10,8 +11,7 @@ namespace {
 bool readsQuantized(const Graph& graph, const Node& node) {
     if (!node.input(0).valid() || graph.constantOf(node.input(0)) != nullptr) return false;
     if (isOp(node, "AveragePool")) return true;
-    return (isConvolution(node) || isOp(node, "Gemm") || isOp(node, "MatMul")) &&
-           graph.constantOf(node.input(1)) != nullptr;
+    return multipliesWeight(node) && graph.constantOf(node.input(1)) != nullptr;
 }
 
 }  // namespace

@@ -7,10 +7,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "model/operator_traits.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
@@ -81,13 +80,11 @@ std::string whyClipStops(const Graph& graph, const Node& node) {
 }  // namespace
 
 std::string whyScaleStops(const Graph& graph, const Node& node) {
-    static constexpr std::array kPlain = {"Relu",        "LeakyRelu",         "Identity",      "MaxPool",
-                                          "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "Dropout"};
     if (!node.domain.empty()) return fmt::format("is an unknown operator ({} of '{}')", node.op, node.domain);
     for (std::size_t i = 1; i < node.outputs.size(); ++i)
         if (node.outputs[i].valid() && !graph.tensor(node.outputs[i]).consumers.empty())
             return "has a second output";
-    if (std::find(kPlain.begin(), kPlain.end(), node.op) != kPlain.end()) return {};
+    if (traitsOf(node).passesFactor) return {};
     if (isOp(node, "PRelu"))
         return graph.constantOf(node.input(1)) == nullptr ? "its slopes are computed at run time"
                                                           : std::string();

@@ -14,19 +14,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <numeric>
 
-#include "base/is_one_of.h"
+#include "model/operator_traits.h"
 #include "transform/pass_through.h"
 #include "transform/scalable_layer.h"
 #include "transform/weight_channels.h"
 
 namespace quantloupe {
 namespace {
-
-constexpr std::array kActivations = {"Relu", "LeakyRelu", "PRelu", "Clip", "Identity", "Dropout"};
 
 class GroupFinder {
   public:
@@ -117,8 +114,8 @@ class GroupFinder {
 
     void visit(NodeId id) {
         const Node& node = m_graph.node(id);
-        if (isConvolution(node) || isOp(node, "Gemm") ||
-            (isOp(node, "MatMul") && m_graph.constantOf(node.input(1)) != nullptr)) {
+        if (multipliesWeight(node) &&
+            (!isOp(node, "MatMul") || m_graph.constantOf(node.input(1)) != nullptr)) {
             layer(id);
             return;
         }
@@ -138,11 +135,11 @@ class GroupFinder {
             return;
         }
         unite(node.input(0), node.output());
-        if (!isOneOf(node.op, kActivations)) {
+        if (isClipping(node) || traitsOf(node).kind == OperatorKind::Slope) {
+            m_activation[root(node.output())] = true;
+        } else if (!isOp(node, "Identity") && !isOp(node, "Dropout")) {
             setAxis(node.output(), 1);
             m_plain[root(node.output())] = false;
-        } else if (!isOp(node, "Identity") && !isOp(node, "Dropout")) {
-            m_activation[root(node.output())] = true;
         }
     }
 

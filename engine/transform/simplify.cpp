@@ -4,7 +4,7 @@
 // every model (foldMovedConstants). Order: constants, then operators without effect, then dead code. One pass
 // of each is enough: the later ones produce no new constants except one that is passed on, which is handled.
 // Cost: O(nodes) and one run of the constant part. Limitations: shapes are left to the executor, which folds
-// them once the batch size is known; a constant of more than kMostBytes stays computed.
+// them once the batch size is known; a constant of more than kMaxBytes stays computed.
 #include "transform/simplify.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
 enum class Scope {
     MovedConstants,  ///< only moved constants (model/moved_constants.h)
@@ -121,7 +121,7 @@ class Simplifier {
         const std::vector<TensorId> needed = outputsNeeded(folded);
         std::size_t bytes = 0;
         for (const TensorId tensor : needed) bytes += program->desc(tensor).bytes();
-        if (m_scope == Scope::Everything && bytes > kMostBytes) return;
+        if (m_scope == Scope::Everything && bytes > kMaxBytes) return;
         Workspace workspace(program);
         workspace.run();
         for (const TensorId tensor : needed) m_builder.setConstant(tensor, valueOf(workspace, tensor));

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/operator_traits.h"
+
 namespace quantloupe {
 namespace {
 
@@ -27,7 +29,7 @@ Extents extentsAround(const Dims& dims, std::size_t axis) {
 
 bool isOp(const Node& node, std::string_view op) { return node.op == op && node.domain.empty(); }
 
-bool isConvolution(const Node& node) { return isOp(node, "Conv") || isOp(node, "ConvTranspose"); }
+bool isConvolution(const Node& node) { return traitsOf(node).kind == OperatorKind::Convolution; }
 
 std::optional<WeightLayout> weightLayout(const Node& node, const Dims& dims) {
     WeightLayout layout;

@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
     overlay.scale = scaleOf(overlay.values, overlay.metric);
     start = Clock::now();
     const std::vector<NodeLook> looks = looksOf(picture, layers, *graph, overlay, theme(false));
-    fmt::print("recolouring: {:.1f} ms\n", milliseconds(start));
+    fmt::print("recoloring: {:.1f} ms\n", milliseconds(start));
     PaintScene scene;
     scene.picture = &picture, scene.index = &index, scene.looks = &looks, scene.theme = &theme(false);
     scene.font = QApplication::font();

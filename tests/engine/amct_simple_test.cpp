@@ -17,8 +17,10 @@ QuantizationConfig tuned() {
     config.quantization.weight.restricted = false;
     config.quantization.weight.method = WeightMethod::Arq;
     config.calibration.method = CalibrationMethod::Ifmr;
-    config.calibration.parameters = {
-        .maxPercentile = 0.9999, .minPercentile = 0.9999, .searchRange = {{0.6, 1.2}}, .searchStep = 0.02};
+    CalibrationParameters& parameters = config.calibration.parameters;
+    parameters.maxPercentile = parameters.minPercentile = 0.9999;
+    parameters.searchRange = {{0.6, 1.2}};
+    parameters.searchStep = 0.02;
     config.transforms.skipFolding = {"/dw/Conv"};
     config.layers["/out/Conv"].weightBits = 4;
     SkipRule rule;

@@ -183,9 +183,9 @@ class DatasetTest : public QObject {
         Preprocess resized;
         resized.resize = {8, 9};
         says(spec({n, {3, ""}, {8, ""}, {8, ""}}), "8×9", resized);
-        Preprocess grey;
-        grey.color = Preprocess::Color::Gray;
-        says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "'mean' has 3", grey);
+        Preprocess gray;
+        gray.color = Preprocess::Color::Gray;
+        says(spec({n, {1, ""}, {8, ""}, {8, ""}}), "'mean' has 3", gray);
         // Without a resize, a wrong size is detected only when the sample is read.
         const DatasetPtr unfit = open("", spec({n, {3, ""}, {8, ""}, {8, ""}}));
         const QString error = errorOf([&] { unfit->sample(0); });
@@ -363,8 +363,8 @@ class DatasetTest : public QObject {
                                  << "unknown key 'crop'";
         QTest::newRow("twice") << R"({"scale": 1, "scale": 2})"
                                << "duplicate key 'scale'";
-        QTest::newRow("colour") << R"({"color": "HSV"})"
-                                << "'color' must be one of \"RGB\"";
+        QTest::newRow("color") << R"({"color": "HSV"})"
+                               << "'color' must be one of \"RGB\"";
         QTest::newRow("layout") << R"({"layout": 3})"
                                 << "'layout'";
         QTest::newRow("interpolation") << R"({"interpolation": "nearest"})"
@@ -381,7 +381,7 @@ class DatasetTest : public QObject {
                                   << "'scale'";
         QTest::newRow("channels") << R"({"mean": [0, 0]})"
                                   << "'mean' has 2";
-        QTest::newRow("channels of grey") << R"({"color": "GRAY", "std": [1, 1, 1]})"
+        QTest::newRow("channels of gray") << R"({"color": "GRAY", "std": [1, 1, 1]})"
                                           << "'std' has 3";
         QTest::newRow("zero") << R"({"std": [1, 0, 1]})"
                               << "'std' must not contain 0";

@@ -53,13 +53,13 @@ Image pattern(int width, int height) {
 }
 
 /// Red the pattern, green its complement, blue the pattern moved to the right by one (around the edge).
-Image colourPattern(int width, int height) {
-    const Image grey = pattern(width, height);
+Image colorPattern(int width, int height) {
+    const Image gray = pattern(width, height);
     Image image{width, height, 3, {}};
     for (int y = 0; y < height; ++y)
         for (int x = 0; x < width; ++x) {
             const auto at = [&](int column) {
-                return grey.pixels[static_cast<std::size_t>(y * width + (column + width) % width)];
+                return gray.pixels[static_cast<std::size_t>(y * width + (column + width) % width)];
             };
             image.pixels.insert(image.pixels.end(),
                                 {at(x), static_cast<std::uint8_t>(255 - at(x)), at(x - 1)});
@@ -74,7 +74,7 @@ Bytes png(const QImage& image) {
     return {bytes.begin(), bytes.end()};
 }
 
-Bytes jpeg(int width, int height, int channels, J_COLOR_SPACE colours, bool progressive = false) {
+Bytes jpeg(int width, int height, int channels, J_COLOR_SPACE colors, bool progressive = false) {
     jpeg_compress_struct state{};
     jpeg_error_mgr errors{};
     state.err = jpeg_std_error(&errors);
@@ -85,14 +85,14 @@ Bytes jpeg(int width, int height, int channels, J_COLOR_SPACE colours, bool prog
     state.image_width = static_cast<JDIMENSION>(width);
     state.image_height = static_cast<JDIMENSION>(height);
     state.input_components = channels;
-    state.in_color_space = colours;
+    state.in_color_space = colors;
     jpeg_set_defaults(&state);
     if (progressive) jpeg_simple_progression(&state);
     jpeg_start_compress(&state, TRUE);
-    const Image grey = pattern(width * channels, height);
+    const Image gray = pattern(width * channels, height);
     for (int y = 0; y < height; ++y) {
-        Bytes row(grey.pixels.begin() + y * width * channels,
-                  grey.pixels.begin() + (y + 1) * width * channels);
+        Bytes row(gray.pixels.begin() + y * width * channels,
+                  gray.pixels.begin() + (y + 1) * width * channels);
         JSAMPROW rows[] = {row.data()};
         jpeg_write_scanlines(&state, rows, 1);
     }
@@ -188,7 +188,7 @@ class ImageTest : public QObject {
                     "72 107 130 154 193 160 109 154 138 166 154 75 130 175 149 104 156 146 180 174 101 27 78 "
                     "129 179 237 109 114 167 206 68 124 125 110 174 152 112 113 168 108 167 123 50 119 188 "
                     "115 71 130"));
-        QCOMPARE(show(resizeImage(colourPattern(7, 5), 2, 2).pixels),
+        QCOMPARE(show(resizeImage(colorPattern(7, 5), 2, 2).pixels),
                  QString("122 133 120 140 115 136 131 124 127 140 115 140"));
         QVERIFY(resizeImage(image, 7, 5).pixels == image.pixels);
         QVERIFY(errorOf([&] { resizeImage(image, 0, 5); }).contains("0×5"));
@@ -210,7 +210,7 @@ class ImageTest : public QObject {
                   newHeight = wanted["to"][1];
         for (const auto& [name, how] :
              {std::pair{"bilinear", Interpolation::Bilinear}, {"bicubic", Interpolation::Bicubic}}) {
-            QCOMPARE(hashOf(resizeImage(colourPattern(width, height), newWidth, newHeight, how)),
+            QCOMPARE(hashOf(resizeImage(colorPattern(width, height), newWidth, newHeight, how)),
                      wanted[name].get<std::string>());
             QCOMPARE(hashOf(resizeImage(pattern(width, height), newWidth, newHeight, how)),
                      wanted[std::string(name) + "_gray"].get<std::string>());
@@ -218,7 +218,7 @@ class ImageTest : public QObject {
     }
 
     void grayIsPillows() {
-        QCOMPARE(show(toGray(colourPattern(7, 1)).pixels), QString("175 139 133 126 120 113 107"));
+        QCOMPARE(show(toGray(colorPattern(7, 1)).pixels), QString("175 139 133 126 120 113 107"));
     }
 
     void cropTakesTheMiddle() {
@@ -232,10 +232,10 @@ class ImageTest : public QObject {
     }
 
     void pngsOfAllKindsBecomeRgb() {
-        QImage colour(2, 1, QImage::Format_ARGB32);
-        colour.setPixelColor(0, 0, QColor(1, 2, 3, 4));
-        colour.setPixelColor(1, 0, QColor(250, 128, 7, 0));
-        QCOMPARE(show(decode(png(colour)).pixels), QString("1 2 3 250 128 7"));
+        QImage color(2, 1, QImage::Format_ARGB32);
+        color.setPixelColor(0, 0, QColor(1, 2, 3, 4));
+        color.setPixelColor(1, 0, QColor(250, 128, 7, 0));
+        QCOMPARE(show(decode(png(color)).pixels), QString("1 2 3 250 128 7"));
 
         QImage palette(2, 1, QImage::Format_Indexed8);
         palette.setColorTable({qRgba(9, 8, 7, 100), qRgb(60, 50, 40)});
@@ -243,17 +243,17 @@ class ImageTest : public QObject {
         palette.setPixel(1, 0, 0);
         QCOMPARE(show(decode(png(palette)).pixels), QString("60 50 40 9 8 7"));
 
-        QImage grey(2, 1, QImage::Format_Grayscale8);
-        grey.setPixelColor(0, 0, QColor(77, 77, 77));
-        grey.setPixelColor(1, 0, QColor(255, 255, 255));
-        QCOMPARE(show(decode(png(grey)).pixels), QString("77 77 77 255 255 255"));
+        QImage gray(2, 1, QImage::Format_Grayscale8);
+        gray.setPixelColor(0, 0, QColor(77, 77, 77));
+        gray.setPixelColor(1, 0, QColor(255, 255, 255));
+        QCOMPARE(show(decode(png(gray)).pixels), QString("77 77 77 255 255 255"));
 
         QImage deep(1, 1, QImage::Format_RGBX64);
         deep.setPixelColor(0, 0, QColor::fromRgba64(0x12ff, 0x3400, 0xffff, 0xffff));
         QCOMPARE(show(decode(png(deep)).pixels), QString("18 52 255"));
     }
 
-    void greyJpegBecomesRgb() {
+    void grayJpegBecomesRgb() {
         const Image image = decode(jpeg(9, 6, 1, JCS_GRAYSCALE));
         QCOMPARE(image.channels, 3);
         QCOMPARE(image.pixels.size(), std::size_t(9 * 6 * 3));
@@ -358,7 +358,7 @@ class ImageTest : public QObject {
     }
 
     void interpolationOfThePreprocessing() {
-        const Image image = colourPattern(64, 48);
+        const Image image = colorPattern(64, 48);
         Preprocess preprocess;
         preprocess.resize = {20, 24};
         QVERIFY(ImageInput({"x", DataType::Float32, {}}, preprocess).pixels(image).pixels ==
@@ -368,7 +368,7 @@ class ImageTest : public QObject {
                 resizeImage(image, 24, 20, Interpolation::Bicubic).pixels);
     }
 
-    void colourOrderAndGrey() {
+    void colorOrderAndGray() {
         const Image image{1, 1, 3, {10, 20, 30}};
         Preprocess preprocess;
         preprocess.color = Preprocess::Color::Bgr;

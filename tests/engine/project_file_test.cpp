@@ -100,7 +100,7 @@ class ProjectFileTest : public QObject {
         };
         row("/quantloupe_project", "2", "the project has format 2");
         row("/quantloupe_project", "\"x\"", "must be the format version");
-        row("/colour", "1", "unknown key 'colour'");
+        row("/color", "1", "unknown key 'color'");
         row("/model/path", "\"\"", "model.path: is empty");
         row("/model/path", "7", "model.path: must be a text, not 7");
         row("/model/hash", "\"12\"", "model.hash: must be a hash");

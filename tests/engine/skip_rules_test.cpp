@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "base/error.h"
+#include "config/layer_choices.h"
 #include "config/near_names.h"
 #include "model/graph_builder.h"
 #include "support/text_model.h"
@@ -199,16 +200,22 @@ class SkipRulesTest : public QObject {
         QCOMPARE(nearNames(names, "Softmax", 3), std::vector<std::string>());
         QCOMPARE(editDistance("kitten", "sitting"), std::size_t(3));
         QCOMPARE(didYouMean({"a", "b", "c"}), std::string(" (did you mean 'a', 'b' or 'c'?)"));
-        for (const std::vector<std::string>& near :
-             {std::vector<std::string>{"a"}, {"a", "/b or c/d"}, {"a, b", "b", "c"}}) {
-            const auto meant = nameMeant("line 3: the model has no layer '/x/y z'" + didYouMean(near));
-            QVERIFY(meant.has_value());
-            QCOMPARE(meant->name, std::string("/x/y z"));
-            QCOMPARE(meant->near, near);
+    }
+
+    /// The unknown name and similar ones are data, whatever context is added to the message.
+    void anUnknownLayerCarriesItsName() {
+        Error error = unknownLayer(*model(), "rigth");
+        error.addContext("line 3");
+        QCOMPARE(error.what(), "line 3: the model has no layer 'rigth' (did you mean 'right'?)");
+        QCOMPARE(error.unknownName()->name, std::string("rigth"));
+        QCOMPARE(error.unknownName()->similar, std::vector<std::string>{"right"});
+        try {
+            requireLayers(*model(), {"left", "haed"});
+            QFAIL("an unknown layer was accepted");
+        } catch (const Error& thrown) {
+            QCOMPARE(thrown.unknownName()->name, std::string("haed"));
         }
-        for (const char* other : {"", "the model has no layer 'a'", "did you mean 'a'?",
-                                  " (did you mean 'a'?)", "' (did you mean 'a", "'a' (did you mean "})
-            QVERIFY2(!nameMeant(other), other);
+        QVERIFY(!Error(ErrorKind::BadInput, "the model has no layer 'a'").unknownName());
     }
 };
 

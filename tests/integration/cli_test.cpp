@@ -112,7 +112,7 @@ class CliTest : public QObject {
         row("a target for analyze", "analyze MODEL --max-drop 1", "--max-drop");
         row("no model", "inspect", "MODEL");
         row("two models", "inspect MODEL b.onnx", "b.onnx");
-        row("unknown option", "inspect MODEL --colour red", "--colour");
+        row("unknown option", "inspect MODEL --color red", "--color");
         row("an unknown bias correction", "inspect MODEL --bias-correction guessed", "guessed");
         row("an unknown rounding", "inspect MODEL --rounding up", "up");
         row("a threshold on nothing", "inspect MODEL --skip-threshold qs>1", "local.qs");
@@ -200,9 +200,9 @@ class CliTest : public QObject {
     }
 
     void anUnknownConfigurationKeyIsNamed() {
-        const QString path = put(QStringLiteral("config.json"), R"({"quantloupe": 1, "colour": "red"})");
+        const QString path = put(QStringLiteral("config.json"), R"({"quantloupe": 1, "color": "red"})");
         verifyFailure(runCli({QStringLiteral("inspect"), demoModel(), QStringLiteral("--config"), path}), 1,
-                      QStringLiteral("colour"));
+                      QStringLiteral("color"));
     }
 
     void aLayerThatIsNotThereIsNamed() {

@@ -147,7 +147,7 @@ class ForeignToolsTest : public QObject {
     void quarkReadsTheJson() {
         const QString python = pythonWith(kQuark);
         if (python.isEmpty()) QSKIP(howToGet(kQuark).constData());
-        const QString place = file("json.quark.py"), json = file("json.quark.qconfig.json");
+        const QString place = file("json.quark.py"), settings = file("json.quark.qconfig.json");
         const Outcome exported = runCli({"export", text(m_model), "--preset", "quark-seed", "--skip",
                                          kSkipped, "--to", "quark", "-o", place});
         QVERIFY2(exported.code == 0, exported.err.c_str());
@@ -158,7 +158,7 @@ from quark.onnx import QConfig
 if not hasattr(QConfig, "from_dict"): sys.exit(7)
 print("READ", json.dumps(QConfig.from_dict(json.load(open(sys.argv[1]))).to_dict()))
 )",
-                                         json},
+                                         settings},
                                         m_folder.path());
         if (read.code == 7) QSKIP("this Quark is older than 0.12 and has no QConfig.from_dict");
         QVERIFY2(read.code == 0, read.err.c_str());

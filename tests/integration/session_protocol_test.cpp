@@ -72,7 +72,7 @@ class SessionProtocolTest : public QObject {
             "no layer of type 'Gemm'");
         row("a configuration of another model",
             R"({"do":"config","value":{"layers":{"Conv_9":{"quantize":true}}}})", "Conv_9");
-        row("a configuration with an unknown key", R"({"do":"config","value":{"colour":"red"}})", "colour");
+        row("a configuration with an unknown key", R"({"do":"config","value":{"color":"red"}})", "color");
         row("undo", R"({"do":"undo"})", "nothing to undo");
         row("redo", R"({"do":"redo"})", "nothing to redo");
         row("tune without data", R"({"do":"tune","max_drop":1})", "tuning needs data");

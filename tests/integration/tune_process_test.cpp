@@ -6,6 +6,7 @@
 #include <QJsonObject>
 #include <QProcess>
 #include <QTemporaryDir>
+#include <QXmlStreamReader>
 #include <QtTest>
 
 namespace {
@@ -73,6 +74,49 @@ class TuneProcessTest : public QObject {
         QVERIFY2(replayed.code == 0, replayed.err);
         QCOMPARE(replayed.document()["quantized"].toObject(), chosen["quantized"].toObject());
         QCOMPARE(replayed.document()["float"].toObject(), tuned["float"].toObject());
+    }
+
+    /// check passes and fails with its exit code, and its reports say the same.
+    void checkReportsWhetherTheDropIsSmallEnough() {
+        const QString junit = m_folder.filePath("accuracy.xml"), markdown = m_folder.filePath("accuracy.md");
+        for (const bool passes : {true, false}) {
+            const Outcome outcome = runCli(
+                arguments("check", {"--config", demo("demo.config.json"), "--max-drop", passes ? "60" : "1",
+                                    "--json", "--junit", junit, "--markdown", markdown}));
+            QVERIFY2(outcome.code == (passes ? 0 : 3), outcome.err);
+            const QJsonObject document = outcome.document();
+            QCOMPARE(document["passed"].toBool(), passes);
+            QCOMPARE(document["metric"].toString(), QStringLiteral("top1"));
+            const double drop = document["float"].toObject()["top1"].toDouble() -
+                                document["quantized"].toObject()["top1"].toDouble();
+            QCOMPARE(document["drop"].toDouble(), drop);
+            QVERIFY(drop > 0.01 && drop < 0.6);
+
+            QFile report(junit);
+            QVERIFY(report.open(QFile::ReadOnly));
+            QXmlStreamReader xml(&report);
+            int cases = 0, failures = 0;
+            while (!xml.atEnd()) {
+                if (!xml.readNextStartElement()) continue;
+                cases += xml.name() == QLatin1String("testcase");
+                if (xml.name() == QLatin1String("failure")) {
+                    ++failures;
+                    QCOMPARE(xml.attributes().value("message").toString(), document["text"].toString());
+                }
+            }
+            QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
+            QCOMPARE(cases, 1);
+            QCOMPARE(failures, passes ? 0 : 1);
+
+            QFile summary(markdown);
+            QVERIFY(summary.open(QFile::ReadOnly));
+            const QString text = QString::fromUtf8(summary.readAll());
+            QVERIFY(text.contains(document["text"].toString()));
+            QVERIFY(text.contains("| top-1 | "));
+        }
+        const Outcome wrong = runCli(arguments("check", {"--max-drop", "1", "--junit", "/nowhere/a.xml"}));
+        QCOMPARE(wrong.code, 1);
+        QVERIFY2(wrong.err.contains("there is no folder '/nowhere'"), wrong.err);
     }
 
     void aTargetThatIsMissedExitsWithThree() {

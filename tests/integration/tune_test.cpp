@@ -65,9 +65,9 @@ LoadedModel network(unsigned seed, bool classes) {
 }
 
 /// The samples of another dataset with labels.
-class Labelled final : public Dataset {
+class Labeled final : public Dataset {
   public:
-    Labelled(DatasetPtr data, std::vector<int> labels)
+    Labeled(DatasetPtr data, std::vector<int> labels)
         : m_data(std::move(data)), m_labels(std::move(labels)) {}
     std::size_t size() const override { return m_data->size(); }
     std::vector<SampleTensor> sample(std::size_t index) const override { return m_data->sample(index); }
@@ -76,7 +76,7 @@ class Labelled final : public Dataset {
     const std::vector<std::string>& classNames() const override { return m_data->classNames(); }
     std::string description() const override { return m_data->description(); }
     Version version() const override {
-        return VersionBuilder().add(m_data->version()).add(std::string_view("labelled")).finish();
+        return VersionBuilder().add(m_data->version()).add(std::string_view("labeled")).finish();
     }
 
   private:
@@ -99,7 +99,7 @@ std::unique_ptr<Session> sessionOf(LoadedModel model, bool labels = false) {
         const float* row = outputs->floats().data() + s * 5;
         wanted.push_back(static_cast<int>((std::max_element(row, row + 5) - row + (s % 7 == 0 ? 1 : 0)) % 5));
     }
-    session->setData(std::make_shared<Labelled>(data, wanted), calibration);
+    session->setData(std::make_shared<Labeled>(data, wanted), calibration);
     return session;
 }
 

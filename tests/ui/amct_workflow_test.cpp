@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // AMCT's tuning workflow: the current step follows from configuration and evaluations; the proposed layers
 // and parameters with their reasons; and the whole workflow in the panel, to the verdict and back. The
-// network's numbers are derived in colour_data.h.
+// network's numbers are derived in color_data.h.
 #include <QApplication>
 
-#include "colour_data.h"
+#include "color_data.h"
 #include "config/layer_choices.h"
 #include "config/presets.h"
 #include "panels/amct_panel.h"
@@ -32,8 +32,8 @@ class AmctWorkflowTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                    QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                   QStringLiteral("b_blue"));
     }
     void init() { QSettings().clear(); }
     void cleanup() { m_window.reset(); }
@@ -432,7 +432,7 @@ class AmctWorkflowTest : public QObject {
         m_window->setAskBeforeClosing(false);
         m_window->resize(1600, 1100);
         m_window->show();
-        QVERIFY(test::openColours(document(), m_folder, m_data));
+        QVERIFY(test::openColors(document(), m_folder, m_data));
     }
     Document& document() { return *m_window->document(); }
     bool settled(AmctStep step) {

@@ -46,7 +46,7 @@ class ExportsTest : public QObject {
         QVERIFY(m_document.configPath().empty());  // saving must not write into the demo
     }
 
-    void aSkipRecoloursAtOnceAndUndoBringsTheNumberBack() {
+    void aSkipRecolorsAtOnceAndUndoBringsTheNumberBack() {
         const double before = *m_document.evaluation()->quantized->top1;
         const NodeId first = *m_document.graph()->findNode("/features/features.0/features.0.0/Conv");
         m_document.select(first);

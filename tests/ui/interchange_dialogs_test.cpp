@@ -202,15 +202,18 @@ class InterchangeDialogsTest : public QObject {
                  qPrintable(dialog.status()));
     }
 
-    void namesAreReplacedWhole() {
-        const std::map<std::string, std::string> names = {{"a", "b"}, {"b", "a"}, {"/x/Cov", "/x/Conv"}};
-        const auto check = [&](const char* text, const char* expected) {
-            QCOMPARE(withNames(text, names), std::string(expected));
-        };
-        check("{'a': 1, 'b': ['a', 'ab'], 'c a': '/x/Cov'}", "{'b': 1, 'a': ['b', 'ab'], 'c a': '/x/Conv'}");
-        check("f('a', \"b\") - /x/Cov/y /x/Cov.bias", "f('b', \"a\") - /x/Cov/y /x/Cov.bias");
-        check("a: 1\n- b\nab: [a,b]", "b: 1\n- a\nab: [b,a]");
-        QCOMPARE(withNames("a", {}), std::string("a"));
+    /// A chosen replacement concerns layer names only: keys and values with the same text stay.
+    void onlyLayerNamesAreReplaced() {
+        const auto path = written("keys.json", R"({"version": 1, "do_fusion": true, "skip_fusion_layers": [],
+            "do_fusio": {"quant_enable": true}})");
+        const std::map<std::string, std::string> renamed = {{"do_fusio", kFirst}, {"version", kFirst}};
+        const ImportResult result =
+            importFile(dialectNamed("amct", true), document().graph(), {}, path, renamed);
+        QVERIFY(result.unknown.empty());
+        const std::string script = std::string("batch_num: 1\nskip_layers: \"batch_num\"\n");
+        const ImportResult simple = importFile(dialectNamed("amct-simple", true), document().graph(), {},
+                                               written("keys.cfg", script), {{"batch_num", kFirst}});
+        QCOMPARE(simple.config.rules.at(0).layers, std::vector<std::string>{kFirst});
     }
 
     void theDialectIsGuessed_data() {

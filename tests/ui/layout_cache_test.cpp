@@ -53,9 +53,9 @@ class LayoutCacheTest : public QObject {
     }
 
     void theOldestGo() {
-        for (std::size_t blocks = 1; blocks <= kMostLayouts + 5; ++blocks)
+        for (std::size_t blocks = 1; blocks <= kMaxLayouts + 5; ++blocks)
             layoutWithCache(*test::blockModel(blocks), {}, {}, m_path, 0);
-        QCOMPARE(files().size(), kMostLayouts);
+        QCOMPARE(files().size(), kMaxLayouts);
     }
 
     void cancelledIsCancelled() {

@@ -139,7 +139,7 @@ class OverlayTest : public QObject {
     /// narrowest window.
     void aNarrowLegendLosesNoState() {
         const QFont font = m_window->graphView()->legend()->font();
-        const Theme& colours = theme(false);
+        const Theme& colors = theme(false);
         MetricScale scale = canvas()->scale();
         scale.metric = Metric::LocalQs;
         const QSizeF whole = legendSize(font, true);
@@ -153,12 +153,12 @@ class OverlayTest : public QObject {
             image.fill(Qt::white);
             QPainter painter(&image);
             painter.setFont(font);
-            paintLegend(painter, QRectF(image.rect()), scale, colours);
+            paintLegend(painter, QRectF(image.rect()), scale, colors);
             painter.end();
             std::set<QRgb> seen;
             for (int y = 0; y < image.height(); ++y)
                 for (int x = 0; x < image.width(); ++x) seen.insert(image.pixel(x, y));
-            for (const QColor& state : {colours.io, colours.quantized, colours.inFloat, colours.folded})
+            for (const QColor& state : {colors.io, colors.quantized, colors.inFloat, colors.folded})
                 QVERIFY2(seen.contains(state.rgb()),
                          qPrintable(QStringLiteral("%1 at %2").arg(state.name()).arg(share)));
         }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The status line: the engine's queue, the remaining time, and pausing by mouse and keyboard.
 #include <QPushButton>
+#include <QSemaphore>
 
-#include "colour_data.h"
+#include "color_data.h"
 #include "commands/config_edits.h"
+#include "jobs/freed_in_background.h"
 #include "jobs/job_queue.h"
 #include "jobs/time_left.h"
 #include "panels/status_line.h"
@@ -18,8 +20,8 @@ class QueueTest : public QObject {
     void initTestCase() {
         QVERIFY(m_folder.isValid());
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                    QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                   QStringLiteral("b_blue"));
     }
     void init() {
         QSettings().clear();
@@ -28,11 +30,30 @@ class QueueTest : public QObject {
         m_window->setAskBeforeClosing(false);
         m_window->resize(1300, 850);
         m_window->show();
-        QVERIFY(test::openColours(document(), m_folder, m_data));
+        QVERIFY(test::openColors(document(), m_folder, m_data));
         m_status = m_window->findChild<StatusLine*>();
         m_window->graphView()->canvas()->setFocus();
     }
     void cleanup() { m_window.reset(); }
+
+    /// Letting go of a result on the window's thread does not free it there.
+    void resultsAreFreedInBackground() {
+        QThread* freedOn = nullptr;
+        QSemaphore freed;
+        auto value = freedInBackground(std::shared_ptr<const int>(new int(7), [&](const int* number) {
+            delete number;
+            freedOn = QThread::currentThread();
+            freed.release();
+        }));
+        std::shared_ptr<const int> other = value;
+        value.reset();
+        QCOMPARE(*other, 7);
+        QCOMPARE(freed.available(), 0);
+        other.reset();
+        freed.acquire();
+        QVERIFY(freedOn != QThread::currentThread());
+        QVERIFY(!freedInBackground(std::shared_ptr<const int>()));
+    }
 
     void worksComeInTheirOrderAndCancelledOnesAreLeftOut() {
         JobQueue queue;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results in the window: accuracy loss by step, images whose predicted class changed and the layers where
 // they diverge, comparisons, the log, suggestions, and warnings about preprocessing. The network's numbers
-// are derived in colour_data.h.
+// are derived in color_data.h.
 #include <QApplication>
 #include <QClipboard>
 #include <QProcess>
 #include <QSettings>
 
-#include "colour_data.h"
+#include "color_data.h"
 #include "commands/layer_edits.h"
 #include "config/config_json.h"
 #include "dialogs/preprocess_dialog.h"
@@ -41,12 +41,12 @@ class ResultsTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                    QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                   QStringLiteral("b_blue"));
     }
     void init() {
         m_document = std::make_unique<Document>();
-        QVERIFY(test::openColours(*m_document, m_folder, m_data));
+        QVERIFY(test::openColors(*m_document, m_folder, m_data));
         QCOMPARE(m_document->evaluation()->floating->top1.value_or(-1), 1.0);
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
     }
@@ -307,9 +307,9 @@ class ResultsTest : public QObject {
         QVERIFY(chanceWarning(*m_document->evaluation()).isEmpty());
         Document swapped;
         // The labels the wrong way round: always wrong.
-        QVERIFY(test::openColours(swapped, m_folder,
-                                  test::writeColours(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
-                                                     QStringLiteral("a"))));
+        QVERIFY(test::openColors(swapped, m_folder,
+                                 test::writeColors(m_folder, QStringLiteral("swapped"), QStringLiteral("z"),
+                                                   QStringLiteral("a"))));
         DataSection section(&swapped);
         section.resize(400, 400);
         section.show();

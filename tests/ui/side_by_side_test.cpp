@@ -56,7 +56,7 @@ class SideBySideTest : public QObject {
         QCOMPARE(canvas()->width(), m_window->graphView()->width());
     }
 
-    void oneColourIsOneValue() {
+    void oneColorIsOneValue() {
         toggle();
         skip("/blocks/1/conv/Conv");
         for (const int key : {Qt::Key_2, Qt::Key_3, Qt::Key_6, Qt::Key_7}) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The search for layers to keep in float, by mouse and keyboard, on the network of colour_data.h: with its
+// The search for layers to keep in float, by mouse and keyboard, on the network of color_data.h: with its
 // Gemm in float all predictions are right.
 #include <QHeaderView>
 #include <QSettings>
 
-#include "colour_data.h"
+#include "color_data.h"
 #include "commands/layer_edits.h"
 #include "models/metric.h"
 #include "panels/suggestion_section.h"
@@ -17,12 +17,12 @@ class TuneFinderTest : public QObject {
   private Q_SLOTS:
     void initTestCase() {
         test::keepSettingsIn(m_folder);
-        m_data = test::writeColours(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
-                                    QStringLiteral("b_blue"));
+        m_data = test::writeColors(m_folder, QStringLiteral("data"), QStringLiteral("a_green"),
+                                   QStringLiteral("b_blue"));
     }
     void init() {
         m_document = std::make_unique<Document>();
-        QVERIFY(test::openColours(*m_document, m_folder, m_data));
+        QVERIFY(test::openColors(*m_document, m_folder, m_data));
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
         m_section = std::make_unique<SuggestionSection>(m_document.get());
         m_section->resize(400, 900);

@@ -53,19 +53,19 @@ class UserStoryTest : public QObject {
     }
 
     void seesInputsBlueAndQuantizedGreen() {
-        const Theme& colours = themeOf(canvas()->palette());
+        const Theme& colors = themeOf(canvas()->palette());
         QTest::keyClick(canvas(), Qt::Key_0, Qt::ControlModifier);
         int ends = 0;
         for (const PictureNode& box : canvas()->picture()->nodes) {
             if (box.kind != PictureNode::Kind::Input && box.kind != PictureNode::Kind::Output) continue;
-            QVERIFY2(sameHue(bandOf(box), colours.io), box.title.c_str());
+            QVERIFY2(sameHue(bandOf(box), colors.io), box.title.c_str());
             ++ends;
         }
         QCOMPARE(ends, 2);
-        QVERIFY(sameHue(bandOf(boxOf(kFirst)), colours.quantized));
+        QVERIFY(sameHue(bandOf(boxOf(kFirst)), colors.quantized));
     }
 
-    void recoloursByAMetricAndWalksToTheWorst() {
+    void recolorsByAMetricAndWalksToTheWorst() {
         QTest::keyClick(canvas(), Qt::Key_2);
         QVERIFY(canvas()->metric() != Metric::None);
         QTest::keyClick(canvas(), Qt::Key_BracketRight);

@@ -163,7 +163,7 @@ void BatchExportDialog::start() {
 }
 
 void BatchExportDialog::showProgress() {
-    const Theme& colours = themeOf(palette());
+    const Theme& colors = themeOf(palette());
     for (const std::size_t done = m_batch->done; m_shown < done; ++m_shown) {
         const BatchExport::Entry& entry = m_batch->entries[m_shown];
         QTreeWidgetItem* item = m_items[entry.kind];
@@ -171,7 +171,7 @@ void BatchExportDialog::showProgress() {
         item->setText(
             kState, good ? QString::fromStdString(entry.path.filename().string()) : sentence(entry.failure));
         item->setToolTip(kState, item->text(kState));
-        item->setForeground(kState, good ? colours.quantized : colours.error);
+        item->setForeground(kState, good ? colors.quantized : colors.error);
         for (const std::string& notice : entry.notices) {
             auto* child = new QTreeWidgetItem(item, {sentence(QString::fromStdString(notice))});
             child->setFirstColumnSpanned(true);

@@ -9,7 +9,6 @@
 #include <QVBoxLayout>
 
 #include "base/atomic_file.h"
-#include "config/near_names.h"
 #include "config/skip_rules.h"
 #include "interchange/guess_dialect.h"
 #include "models/config_difference.h"
@@ -192,19 +191,21 @@ void ImportDialog::read() {
                    start = m_document.config()] {
         std::optional<ImportResult> result;
         QString why;
+        std::optional<UnknownName> unknown;
         try {
             result = importFile(dialect, graph, start, path, renamed);
             resolveSkips(*graph, result->config);  // throws for a rule that makes no sense here
         } catch (const std::exception& error) {
             result.reset();
             why = sentence(QString::fromUtf8(error.what()));
+            if (const auto* ours = dynamic_cast<const Error*>(&error)) unknown = ours->unknownName();
         }
-        m_thread.reply([this, generation, result = std::move(result), why] {
+        m_thread.reply([this, generation, result = std::move(result), why, unknown] {
             if (generation != m_generation) return;
             if (result)
                 present(*result);
             else
-                refuse(why);
+                refuse(why, unknown);
         });
     });
 }
@@ -213,17 +214,18 @@ void ImportDialog::present(const ImportResult& result) {
     m_reading = false;
     m_result = result;
     m_review->clear();
-    const Theme& colours = themeOf(palette());
+    const Theme& colors = themeOf(palette());
     // Unknown layer names come first, because a click can fix them.
     std::vector<std::string> missing, left;
     for (const std::string& line : result.left)
-        (line.find("the model has no layer '") == std::string::npos ? left : missing).push_back(line);
+        (result.unknown.contains(line) ? missing : left).push_back(line);
     const auto listLeft = [&](const QString& title, const std::vector<std::string>& lines) {
         auto* group = addGroup(m_review, title, listOf(lines));
         if (group == nullptr) return;
-        group->setForeground(0, colours.inFloat);
+        group->setForeground(0, colors.inFloat);
         for (std::size_t i = 0; i < lines.size(); ++i)
-            offerNames(group->child(static_cast<int>(i)), lines[i]);
+            if (const auto unknown = result.unknown.find(lines[i]); unknown != result.unknown.end())
+                offerNames(group->child(static_cast<int>(i)), unknown->second);
     };
     listLeft(tr("Not in the model"), missing);
     addGroup(m_review, tr("Recognized"), listOf(result.taken));
@@ -244,7 +246,7 @@ void ImportDialog::present(const ImportResult& result) {
     Q_EMIT reviewed();
 }
 
-void ImportDialog::refuse(const QString& why) {
+void ImportDialog::refuse(const QString& why, const std::optional<UnknownName>& unknown) {
     ++m_generation;
     m_reading = false;
     m_result.reset();
@@ -252,19 +254,16 @@ void ImportDialog::refuse(const QString& why) {
     m_import->setEnabled(false);
     setRole(m_status, "bad");
     m_status->setText(why);
-    if (nameMeant(why.toStdString()))
-        offerNames(addGroup(m_review, tr("Not in the model"), {why})->child(0), why.toStdString());
+    if (unknown) offerNames(addGroup(m_review, tr("Not in the model"), {why})->child(0), *unknown);
     showRenamed();
     Q_EMIT reviewed();
 }
 
 /// Adds similar layer names below a line that reports an unknown layer.
-void ImportDialog::offerNames(QTreeWidgetItem* line, const std::string& message) {
-    const auto meant = nameMeant(message);
-    if (!meant) return;
-    for (const std::string& name : meant->near)
+void ImportDialog::offerNames(QTreeWidgetItem* line, const UnknownName& unknown) {
+    for (const std::string& name : unknown.similar)
         if (m_document.graph()->findNode(name))
-            addLink(line, tr("Use %1").arg(QString::fromStdString(name)), meant->name, name);
+            addLink(line, tr("Use %1").arg(QString::fromStdString(name)), unknown.name, name);
     line->setExpanded(true);
 }
 

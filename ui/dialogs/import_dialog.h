@@ -42,8 +42,8 @@ class ImportDialog : public QDialog {
     void chooseFile();
     void read();
     void present(const ImportResult& result);
-    void refuse(const QString& why);
-    void offerNames(QTreeWidgetItem* line, const std::string& message);
+    void refuse(const QString& why, const std::optional<UnknownName>& unknown = {});
+    void offerNames(QTreeWidgetItem* line, const UnknownName& unknown);
     void showRenamed();
     void follow(const QTreeWidgetItem* item);
 

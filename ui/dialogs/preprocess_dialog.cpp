@@ -19,7 +19,7 @@ namespace {
 
 using Sides = std::optional<std::array<int, 2>>;
 
-constexpr std::array<const char*, 3> kColours = {"RGB", "BGR", "GRAY"};
+constexpr std::array<const char*, 3> kColors = {"RGB", "BGR", "GRAY"};
 constexpr std::array<const char*, 2> kOrders = {"NCHW", "NHWC"};
 
 struct UsualValues {
@@ -83,7 +83,7 @@ void addList(QStringList& keys, const char* key, QString text) {
 }  // namespace
 
 QString preprocessInWords(const Preprocess& preprocess) {
-    QStringList parts{QLatin1String(kColours[static_cast<std::size_t>(preprocess.color)])};
+    QStringList parts{QLatin1String(kColors[static_cast<std::size_t>(preprocess.color)])};
     if (preprocess.resize) parts << sidesText(preprocess.resize).remove(QLatin1Char(' '));
     if (preprocess.resize && preprocess.interpolation == Interpolation::Bicubic)
         parts << Words::tr("bicubic");
@@ -256,7 +256,7 @@ void PreprocessDialog::complain(const QString& text) {
 
 std::optional<Preprocess> PreprocessDialog::entered() {
     QStringList keys{QStringLiteral("\"color\":\"%1\"")
-                         .arg(QLatin1String(kColours[static_cast<std::size_t>(m_color->currentIndex())])),
+                         .arg(QLatin1String(kColors[static_cast<std::size_t>(m_color->currentIndex())])),
                      QStringLiteral("\"layout\":\"%1\"")
                          .arg(QLatin1String(kOrders[static_cast<std::size_t>(m_layout->currentIndex())]))};
     addList(keys, "resize", m_resize->text());

@@ -2,8 +2,6 @@
 #include "document/document.h"
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "commands/config_command.h"
 #include "config/config_json.h"
@@ -106,12 +104,12 @@ void Document::open(const OpenRequest& request) {
 }
 
 void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures) {
-    discard(std::exchange(m_model, model));
-    discard(std::exchange(m_picture, nullptr));
+    m_model = model;
+    m_picture.reset();
     m_layoutOptions.collapsed.clear();
     m_layoutOptions.opened.clear();
     m_data.reset();
-    discard(std::exchange(m_evaluation, nullptr));
+    m_evaluation.reset();
     m_layers.clear();
     m_scales.clear();
     m_accuracyStale = m_metricsStale = m_evaluating = false;
@@ -307,21 +305,9 @@ void Document::adoptEvaluation(const ShownEvaluation& shown) {
     m_guessed = false;
     m_layers.swap(*shown.layers);
     m_scales.clear();
-    discard(shown.layers);
-    discard(std::exchange(m_evaluation, shown.evaluation));
+    m_evaluation = shown.evaluation;
     Q_EMIT layersChanged();
     Q_EMIT evaluationChanged();
-}
-
-/// Runs where it does not block the window.
-void Document::discard(std::shared_ptr<const void> results) {
-    m_disposal.post([results = std::move(results)]() mutable {
-        // Whoever lets go last frees it: mostly the event that brought it still holds it, for some
-        // milliseconds.
-        for (int i = 0; i < 100 && results.use_count() > 1; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
-        results.reset();
-    });
 }
 
 const MetricScale& Document::scale(Metric metric) const {

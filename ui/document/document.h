@@ -24,7 +24,6 @@
 #include "document/measured_history.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
-#include "jobs/worker_thread.h"
 #include "models/layer_reference.h"
 #include "models/metric.h"
 #include "results/evaluation.h"
@@ -173,7 +172,6 @@ class Document : public QObject {
     void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures);
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const ShownEvaluation& shown);
-    void discard(std::shared_ptr<const void> results);
     void waitForIdle();
     void doIdleWork();
     void setConfig(const QuantizationConfig& config);
@@ -194,7 +192,6 @@ class Document : public QObject {
     std::vector<LayerResult> m_layers;
     mutable std::map<Metric, MetricScale> m_scales;  ///< of m_layers, once asked for
     bool m_guessed = false;  ///< states of m_layers are predicted, not those of the evaluation
-    WorkerThread m_disposal{QStringLiteral("disposal")};
     bool m_accuracyStale = false, m_metricsStale = false, m_evaluating = false, m_studies = false,
          m_held = false;
     int m_heldEdits = 0;

@@ -8,7 +8,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr qsizetype kMostFaces = 200;
+constexpr qsizetype kMaxFaces = 200;
 constexpr double kSheet = kSheets / 2;  ///< from one sheet of a group to the next
 
 void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
@@ -53,7 +53,7 @@ void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const
 }
 
 const FaceCache::Face& FaceCache::face(QSize pixels, double scale, const NodeLook& look, const Theme& theme) {
-    if (scale != m_scale || m_faces.size() > kMostFaces) m_faces.clear();
+    if (scale != m_scale || m_faces.size() > kMaxFaces) m_faces.clear();
     m_scale = scale;
     const int flags = (look.dashed ? 1 : 0) | (look.hatched ? 2 : 0) | (look.group ? 4 : 0) |
                       (look.noValue && look.number.isEmpty() ? 8 : 0) | (theme.dark ? 16 : 0);

@@ -147,7 +147,7 @@ class GraphCanvas : public QWidget {
     void changeFont();
     void selectInBand(bool add);
     bool walk(int key);
-    std::optional<std::size_t> neighbour(std::size_t box, int key) const;
+    std::optional<std::size_t> neighbor(std::size_t box, int key) const;
     std::optional<std::size_t> currentBox() const { return m_index.boxOf(m_document->current()); }
     void showToolTip(QPoint position, QPoint global);
     QString overlayHint(NodeId id) const;

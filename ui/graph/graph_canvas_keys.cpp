@@ -38,7 +38,7 @@ void GraphCanvas::keyPressEvent(QKeyEvent* event) {
 }
 
 /// Down and up follow the edges, to the straightest one; left and right go to the nearest box at that side.
-std::optional<std::size_t> GraphCanvas::neighbour(std::size_t box, int key) const {
+std::optional<std::size_t> GraphCanvas::neighbor(std::size_t box, int key) const {
     const QRectF here = toRectF(m_picture->nodes[box].box);
     std::optional<std::size_t> best;
     double bestDistance = 0;
@@ -83,7 +83,7 @@ bool GraphCanvas::walk(int key) {
     else if (key == Qt::Key_End)
         next = m_index.boxOf(NodeId(m_graph->nodeCount() - 1));
     else
-        next = neighbour(*here, key);
+        next = neighbor(*here, key);
     if (next) {
         m_pointer.reset();
         setHovered(std::nullopt);

@@ -111,7 +111,7 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
     end(scale.worst, false);
 }
 
-constexpr std::size_t kCount = std::size(kEntries), kMostRows = 3;
+constexpr std::size_t kCount = std::size(kEntries), kMaxRows = 3;
 
 /// The entries in columns.
 struct Rows {
@@ -144,7 +144,7 @@ double rowsHeight(double unit, std::size_t rows) { return (static_cast<double>(r
 /// Next to the scale if all rows fit there, otherwise below it.
 double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
     const double unit = metrics.height(), beside = barOf(unit).right() + unit * 1.3;
-    return hasScale && rowsOf(metrics, width - beside).count <= kMostRows &&
+    return hasScale && rowsOf(metrics, width - beside).count <= kMaxRows &&
                    rowsOf(metrics, width - beside).width <= width - beside
                ? beside
                : unit * 0.9;

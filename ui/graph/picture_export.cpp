@@ -19,8 +19,8 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr double kMostPixels = 16'000;
-constexpr double kMostPoints = 14'400;  // of a PDF page
+constexpr double kMaxPixels = 16'000;
+constexpr double kMaxPoints = 14'400;  // of a PDF page
 constexpr double kMargin = 24;
 constexpr int kLegendPixels = 11;
 constexpr double kPixelsAPoint = 2;
@@ -82,7 +82,7 @@ DrawnGraph drawnGraph(const Document& document, const GraphCanvas& canvas) {
 
 std::string pngOf(const DrawnGraph& graph, double scale) {
     const QSizeF size = sizeOf(graph);
-    scale = std::min({scale, kMostPixels / size.width(), kMostPixels / size.height()});
+    scale = std::min({scale, kMaxPixels / size.width(), kMaxPixels / size.height()});
     QImage image((size * scale).toSize().expandedTo({1, 1}), QImage::Format_RGB32);
     if (image.isNull())
         fail(ErrorKind::Io, "not enough memory for an image of {} x {} pixels", size.width() * scale,
@@ -101,7 +101,7 @@ std::string pngOf(const DrawnGraph& graph, double scale) {
 
 std::string pdfOf(const DrawnGraph& graph) {
     const QSizeF size = sizeOf(graph);
-    const double scale = std::min({1.0, kMostPoints / size.width(), kMostPoints / size.height()});
+    const double scale = std::min({1.0, kMaxPoints / size.width(), kMaxPoints / size.height()});
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);

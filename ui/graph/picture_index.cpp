@@ -11,7 +11,7 @@ namespace quantloupe::ui {
 namespace {
 
 constexpr double kSmallestCell = 400;
-constexpr double kMostCells = 200'000;
+constexpr double kMaxCells = 200'000;
 
 QRectF boundsOf(const std::vector<Point>& points) {
     if (points.empty()) return {};
@@ -35,7 +35,7 @@ PictureIndex::PictureIndex(const Picture& picture) {
     for (const QRectF& box : m_edgeBoxes) m_bounds |= box;
 
     const double area = std::max(1.0, m_bounds.width() * m_bounds.height());
-    m_cell = std::max(kSmallestCell, std::sqrt(area / kMostCells));
+    m_cell = std::max(kSmallestCell, std::sqrt(area / kMaxCells));
     m_columns = static_cast<int>(m_bounds.width() / m_cell) + 1;
     m_rows = static_cast<int>(m_bounds.height() / m_cell) + 1;
     m_cells.resize(static_cast<std::size_t>(m_columns) * static_cast<std::size_t>(m_rows));

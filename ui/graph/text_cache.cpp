@@ -12,7 +12,7 @@
 namespace quantloupe::ui {
 
 namespace {
-constexpr qsizetype kMostTexts = 20'000;  // some 10 MB
+constexpr qsizetype kMaxTexts = 20'000;  // some 10 MB
 }
 
 void TextCache::setFont(const QFont& base) {
@@ -37,7 +37,7 @@ const ShapedText& TextCache::shaped(const QString& text, Face face, double pixel
     const int size = std::max(1, static_cast<int>(std::lround(pixels)));
     const Key key{text, face, size, static_cast<int>(std::floor(width)), static_cast<int>(elide)};
     if (const auto known = m_texts.constFind(key); known != m_texts.constEnd()) return *known;
-    if (m_texts.size() >= kMostTexts) m_texts.clear();
+    if (m_texts.size() >= kMaxTexts) m_texts.clear();
     const QFont& used = font(face, size);
     const QString shortened =
         elide == Qt::ElideNone ? text : QFontMetricsF(used).elidedText(text, elide, width);

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "jobs/freed_in_background.h"
+
 namespace quantloupe::ui {
 
 namespace {
@@ -33,8 +35,8 @@ ShownEvaluation withNumbersOf(const EvaluationPtr& before, EvaluationPtr evaluat
         }
         evaluation = std::make_shared<const Evaluation>(std::move(merged));
     }
-    shown.layers = std::make_shared<std::vector<LayerResult>>(evaluation->layers);
-    shown.evaluation = std::move(evaluation);
+    shown.layers = freedInBackground(std::make_shared<std::vector<LayerResult>>(evaluation->layers));
+    shown.evaluation = freedInBackground(std::move(evaluation));
     return shown;
 }
 

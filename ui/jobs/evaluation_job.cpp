@@ -8,6 +8,7 @@
 #include "data/dataset.h"
 #include "data/preprocess.h"
 #include "jobs/evaluation_job_state.h"
+#include "jobs/freed_in_background.h"
 #include "jobs/network_view.h"
 #include "style/words.h"
 
@@ -145,7 +146,7 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
     post(Failure::During::Loading, QueuedWork::Kind::Loading, {}, token,
          [this, path, token](State&) -> std::function<void()> {
              token.check();
-             auto model = std::make_shared<const LoadedModel>(quantloupe::loadModel(path));
+             auto model = freedInBackground(std::make_shared<const LoadedModel>(quantloupe::loadModel(path)));
              token.check();
              auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
              return [this, model, session, token, signatures = layerSignatures(*model->graph)] {

@@ -17,9 +17,9 @@ void prune(const std::filesystem::path& folder) {
     std::vector<std::pair<std::filesystem::file_time_type, std::filesystem::path>> files;
     for (const auto& entry : std::filesystem::directory_iterator(folder))
         if (entry.is_regular_file()) files.emplace_back(entry.last_write_time(), entry.path());
-    if (files.size() <= kMostLayouts) return;
+    if (files.size() <= kMaxLayouts) return;
     std::ranges::sort(files);
-    for (std::size_t i = 0; i + kMostLayouts < files.size(); ++i) std::filesystem::remove(files[i].second);
+    for (std::size_t i = 0; i + kMaxLayouts < files.size(); ++i) std::filesystem::remove(files[i].second);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace quantloupe::ui {
 
 constexpr double kSlowLayoutSeconds = 0.05;  ///< quicker ones are not worth a file
-constexpr std::size_t kMostLayouts = 64;     ///< then the files that were not read for longest go
+constexpr std::size_t kMaxLayouts = 64;      ///< then the files that were not read for longest go
 
 /// As layoutPicture(). A cache that cannot be read or written, or is damaged, changes nothing but the time.
 /// The folder is ~/.cache/<application>/layouts by default. Any thread, one at a time.

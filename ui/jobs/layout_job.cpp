@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "jobs/layout_job.h"
 
+#include "jobs/freed_in_background.h"
 #include "jobs/layout_cache.h"
 
 namespace quantloupe::ui {
@@ -21,7 +22,8 @@ void LayoutJob::layout(GraphPtr graph, const LayoutOptions& options) {
         QString error;
         try {
             token.check();
-            picture = std::make_shared<const Picture>(layoutWithCache(*graph, options, token));
+            picture =
+                freedInBackground(std::make_shared<const Picture>(layoutWithCache(*graph, options, token)));
         } catch (const Cancelled&) {
             return;
         } catch (const std::exception& e) {

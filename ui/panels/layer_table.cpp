@@ -160,7 +160,7 @@ void LayerTable::toDocument() {
     m_syncing = false;
 }
 
-NodeId LayerTable::neighbour(int step) const {
+NodeId LayerTable::neighbor(int step) const {
     const int rows = m_filter->rowCount();
     if (rows == 0) return {};
     int row = step > 0 ? 0 : rows - 1;

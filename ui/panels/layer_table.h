@@ -37,7 +37,7 @@ class LayerTable : public QWidget {
     /// Returns the visible rows and columns with their headings, separated by commas.
     QString asCsv() const;
     /// The layer after (step 1) or before (-1) the current one in the order that is shown.
-    NodeId neighbour(int step) const;
+    NodeId neighbor(int step) const;
 
   Q_SIGNALS:
     void activated(quantloupe::NodeId layer);  ///< double click or Enter

@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 
 namespace {
 
-constexpr int kMostRows = 6;  // that are seen without scrolling
+constexpr int kMaxRows = 6;  // that are seen without scrolling
 enum TuneColumn { kLayersColumn, kCostColumn, kMetricColumn, kDropColumn, kTuneColumns };
 
 double shareOf(const FloatShare& part, const FloatShare& whole, TuneCost cost) {
@@ -112,7 +112,7 @@ void TuneCurve::fillTable() {
         }
     }
     m_table->selectRow(int(m_result.chosen));
-    const int shown = std::min(kMostRows, m_table->rowCount());
+    const int shown = std::min(kMaxRows, m_table->rowCount());
     m_table->setFixedHeight(m_table->horizontalHeader()->sizeHint().height() +
                             shown * m_table->verticalHeader()->defaultSectionSize() + 2);
 }

@@ -125,16 +125,16 @@ void SectionHeading::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const double unit = fontMetrics().height(), size = unit * 0.16;
-    const QPointF centre(unit * 0.3, height() / 2.0);
+    const QPointF center(unit * 0.3, height() / 2.0);
     QPainterPath arrow;
     if (m_open) {
-        arrow.moveTo(centre + QPointF(-size * 1.4, -size * 0.7));
-        arrow.lineTo(centre + QPointF(0, size * 0.8));
-        arrow.lineTo(centre + QPointF(size * 1.4, -size * 0.7));
+        arrow.moveTo(center + QPointF(-size * 1.4, -size * 0.7));
+        arrow.lineTo(center + QPointF(0, size * 0.8));
+        arrow.lineTo(center + QPointF(size * 1.4, -size * 0.7));
     } else {
-        arrow.moveTo(centre + QPointF(-size * 0.7, -size * 1.4));
-        arrow.lineTo(centre + QPointF(size * 0.8, 0));
-        arrow.lineTo(centre + QPointF(-size * 0.7, size * 1.4));
+        arrow.moveTo(center + QPointF(-size * 0.7, -size * 1.4));
+        arrow.lineTo(center + QPointF(size * 0.8, 0));
+        arrow.lineTo(center + QPointF(-size * 0.7, size * 1.4));
     }
     painter.setPen(QPen(hasFocus() ? colors.accent : colors.muted, hasFocus() ? 2 : 1.5));
     painter.drawPath(arrow);

@@ -44,21 +44,21 @@ void StepHead::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const double unit = fontMetrics().height(), radius = unit * 0.62;
-    const QPointF centre(radius + 1, height() / 2.0);
+    const QPointF center(radius + 1, height() / 2.0);
     const QColor mark = m_done ? colors.quantized : m_present ? colors.accent : colors.edge;
     const bool filled = m_done || m_present;
     painter.setPen(QPen(mark, 1.3));
     painter.setBrush(filled ? QBrush(mark) : QBrush(Qt::NoBrush));
-    painter.drawEllipse(centre, radius, radius);
+    painter.drawEllipse(center, radius, radius);
     if (m_done) {
         painter.setPen(QPen(colors.panel, unit * 0.12, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
-        painter.drawPolyline(QPolygonF{centre + QPointF(-radius * 0.45, 0),
-                                       centre + QPointF(-radius * 0.1, radius * 0.38),
-                                       centre + QPointF(radius * 0.48, -radius * 0.38)});
+        painter.drawPolyline(QPolygonF{center + QPointF(-radius * 0.45, 0),
+                                       center + QPointF(-radius * 0.1, radius * 0.38),
+                                       center + QPointF(radius * 0.48, -radius * 0.38)});
     } else {
         painter.setPen(filled ? colors.accentText : colors.muted);
         painter.setFont(scaledFont(font(), 0.85, QFont::DemiBold));
-        painter.drawText(QRectF(centre.x() - radius, centre.y() - radius, 2 * radius, 2 * radius),
+        painter.drawText(QRectF(center.x() - radius, center.y() - radius, 2 * radius, 2 * radius),
                          Qt::AlignCenter, QString::number(m_number));
     }
     const double left = 2 * radius + unit * 0.6;

@@ -69,7 +69,7 @@ void MainWindow::selectReachable(NodeSet (*reach)(const Graph&, std::span<const 
 /// In the order of the table, wrapping around.
 void MainWindow::nextMatch(int step) {
     if (m_table->filter()->rowCount() == 0) return;
-    NodeId next = m_table->neighbour(step);
+    NodeId next = m_table->neighbor(step);
     if (!next.valid() || next == m_document.current()) {
         const QModelIndex end = m_table->filter()->index(step > 0 ? 0 : m_table->filter()->rowCount() - 1, 0);
         next = NodeId(static_cast<std::size_t>(m_table->filter()->mapToSource(end).row()));

@@ -20,8 +20,8 @@ constexpr std::string_view kKeys[] = {
 
 class DocumentReader {
   public:
-    DocumentReader(const Graph& graph, std::string_view text)
-        : m_graph(graph), m_json(parseStrictJson(text)) {}
+    explicit DocumentReader(const ImportSource& source)
+        : m_source(source), m_graph(*source.graph), m_json(parseStrictJson(source.text)) {}
 
     AmctDocument read() {
         if (!m_json.is_object()) failInput("an object was expected, not {}", describeValue(m_json));
@@ -29,8 +29,6 @@ class DocumentReader {
         for (const auto& item : m_json.items())
             if (!isAmctKey(item.key())) layer(item.key(), item.value());
         refuseAnotherModel();
-        // Names that the model does not have come first: these are what the user can fix.
-        m_document.left.insert(m_document.left.begin(), m_missing.begin(), m_missing.end());
         globals();
         noteLearning();
         const bool any = std::any_of(m_document.layers.begin(), m_document.layers.end(),
@@ -58,16 +56,20 @@ class DocumentReader {
     }
 
     void refuseAnotherModel() const {
-        if (m_missing.empty() || !m_document.layers.empty() || m_missing.size() < m_entries) return;
+        const std::vector<Error>& missing = m_document.missing;
+        if (missing.empty() || !m_document.layers.empty() || missing.size() < m_entries) return;
         constexpr std::size_t kShown = 4;
         std::string names;
-        for (std::size_t i = 0; i < std::min(kShown, m_missing.size()); ++i)
-            names += (i == 0 ? "" : ", ") + m_missing[i].substr(m_missing[i].find('\''));
-        if (m_missing.size() > kShown) names += fmt::format(" and {} more", m_missing.size() - kShown);
-        failInput(
-            "none of its {} layers is in the model: {}. Open the model that the configuration was made for, "
-            "or choose the matching layers",
-            m_missing.size(), names);
+        for (std::size_t i = 0; i < std::min(kShown, missing.size()); ++i) {
+            const UnknownName& layer = *missing[i].unknownName();
+            names += fmt::format("{}'{}'{}", i == 0 ? "" : ", ", layer.name, didYouMean(layer.similar));
+        }
+        if (missing.size() > kShown) names += fmt::format(" and {} more", missing.size() - kShown);
+        throw Error(ErrorKind::BadInput,
+                    fmt::format("none of its {} layers is in the model: {}. Open the model that the "
+                                "configuration was made for, or choose the matching layers",
+                                missing.size(), names))
+            .setUnknownName(*missing.front().unknownName());
     }
 
     void noteLearning() {
@@ -124,14 +126,12 @@ class DocumentReader {
             if (!item.is_string())
                 failInput("skip_fusion_layers should be a list of names, but contains {}",
                           describeValue(item));
-            const std::string name = item.get<std::string>();
+            const std::string name = m_source.layerName(item.get<std::string>());
             if (std::find(m_document.skipFusion.begin(), m_document.skipFusion.end(), name) !=
                 m_document.skipFusion.end())
                 failInput("skip_fusion_layers names '{}' twice", name);
             const auto node = m_graph.findNode(name);
-            if (!node)
-                failInput("skip_fusion_layers: the model has no layer '{}'{}", name,
-                          didYouMean(nearLayerNames(m_graph, name)));
+            if (!node) throw unknownLayer(m_graph, name).addContext("skip_fusion_layers");
             if (m_graph.node(*node).op != "Conv")
                 failInput("skip_fusion_layers: '{}' is a {}, but only Conv can be fused", name,
                           m_graph.node(*node).op);
@@ -150,11 +150,9 @@ class DocumentReader {
                 failInput(
                     "an entry of tensor_quantize needs layer_name, a string, and input_index, a whole number "
                     "of at least 0");
-            const std::string name = item["layer_name"].get<std::string>();
+            const std::string name = m_source.layerName(item["layer_name"].get<std::string>());
             const auto node = m_graph.findNode(name);
-            if (!node)
-                failInput("tensor_quantize: the model has no layer '{}'{}", name,
-                          didYouMean(nearLayerNames(m_graph, name)));
+            if (!node) throw unknownLayer(m_graph, name).addContext("tensor_quantize");
             if (const std::string& op = m_graph.node(*node).op; op != "MaxPool" && op != "Add")
                 failInput("tensor_quantize supports only MaxPool and Add, but '{}' is a {}", name, op);
             if (item.contains("activation_quant_params"))
@@ -165,13 +163,13 @@ class DocumentReader {
         }
     }
 
-    void layer(const std::string& name, const Json& value) {
+    void layer(const std::string& key, const Json& value) {
+        const std::string& name = m_source.layerName(key);
         const auto node = m_graph.findNode(name);
         ++m_entries;
         if (!node) {
             if (!value.is_object()) failInput("{} is an invalid layer name or parameter", name);
-            m_missing.push_back(fmt::format("the model has no layer '{}'{}", name,
-                                            didYouMean(nearLayerNames(m_graph, name))));
+            m_document.missing.push_back(unknownLayer(m_graph, name));
             return;
         }
         if (!value.is_object())
@@ -190,7 +188,8 @@ class DocumentReader {
                                                    : verdict.reason));
             return;
         }
-        m_document.layers[name] = entry(*node, name, value, *verdict.layer);
+        if (!m_document.layers.try_emplace(name, entry(*node, name, value, *verdict.layer)).second)
+            failInput("the layer '{}' occurs twice", name);
     }
 
     AmctEntry entry(NodeId id, const std::string& name, const Json& value, const AmctLayer& can) {
@@ -270,11 +269,11 @@ class DocumentReader {
         }
     }
 
+    const ImportSource& m_source;
     const Graph& m_graph;
     Json m_json;
     AmctDocument m_document;
     std::size_t m_entries = 0;
-    std::vector<std::string> m_missing;   ///< messages about layers that the model does not have
     std::vector<std::string> m_learning;  ///< layers with parameters of ada_quantize
 };
 
@@ -284,8 +283,6 @@ bool isAmctKey(std::string_view name) {
     return std::find(std::begin(kKeys), std::end(kKeys), name) != std::end(kKeys);
 }
 
-AmctDocument parseAmct(const Graph& graph, std::string_view text) {
-    return DocumentReader(graph, text).read();
-}
+AmctDocument parseAmct(const ImportSource& source) { return DocumentReader(source).read(); }
 
 }  // namespace quantloupe

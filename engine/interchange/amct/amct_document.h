@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
+#include "interchange/dialect.h"
 #include "model/graph.h"
 
 namespace quantloupe {
@@ -51,14 +53,14 @@ struct AmctDocument {
     bool activationOffset = true, fusion = true;
     std::vector<std::string> skipFusion;
     std::map<std::string, AmctEntry> layers;
-    /// messages about entries without a counterpart here or without a layer in the model
-    std::vector<std::string> left;
+    std::vector<Error> missing;     ///< entries without a layer in the model
+    std::vector<std::string> left;  ///< messages about entries without a counterpart here
 };
 
 /// True for AMCT's global keys, which no layer can have as its name.
 bool isAmctKey(std::string_view name);
 
 /// Throws Error for everything that AMCT rejects; docs/exports.md has the list.
-AmctDocument parseAmct(const Graph& graph, std::string_view text);
+AmctDocument parseAmct(const ImportSource& source);
 
 }  // namespace quantloupe

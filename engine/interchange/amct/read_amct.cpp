@@ -84,11 +84,13 @@ void takeBatches(const Graph& graph, int batches, ImportResult& result) {
 
 ImportResult readAmct(const ImportSource& source) {
     const Graph& graph = *source.graph;
-    AmctDocument document = parseAmct(graph, source.text);
+    AmctDocument document = parseAmct(source);
     ImportResult result;
     result.config = source.start;
     QuantizationConfig& config = result.config;
-    result.left = std::move(document.left);
+    // Unknown names come first: the user can correct them.
+    for (const Error& missing : document.missing) result.leave(missing);
+    result.left.insert(result.left.end(), document.left.begin(), document.left.end());
     forgetSkips(config);
     config.transforms = {};
     config.transforms.foldBatchNorm = document.fusion;

@@ -39,7 +39,13 @@ Json scalar(const Field& f) {
 
 class Expander {
   public:
-    Expander(const ImportSource& source) : m_graph(*source.graph), m_fields(parseProtoText(source.text)) {}
+    Expander(const ImportSource& source) : m_graph(*source.graph), m_fields(parseProtoText(source.text)) {
+        for (Field& f : m_fields) {
+            if (f.name == "skip_layers" || f.name == "skip_fusion_layers") f.text = source.layerName(f.text);
+            for (Field& inner : f.fields)
+                if (inner.name == "layer_name") inner.text = source.layerName(inner.text);
+        }
+    }
 
     std::string expand() {
         if (m_fields.empty())
@@ -109,8 +115,7 @@ class Expander {
     void skipLayer(const Field& f) {
         const auto node = m_graph.findNode(f.text);
         if (!node)
-            failInput("line {}: skip_layers: the model has no layer '{}'{}", f.line, f.text,
-                      didYouMean(nearLayerNames(m_graph, f.text)));
+            throw unknownLayer(m_graph, f.text).addContext(fmt::format("line {}: skip_layers", f.line));
         if (!amctVerdict(m_graph, m_graph.node(*node)).layer)
             failInput("line {}: skip_layers: '{}' is a {} that AMCT does not quantize", f.line, f.text,
                       m_graph.node(*node).op);
@@ -137,8 +142,7 @@ class Expander {
         if (name == nullptr) failInput("line {}: {} needs {}", f.line, f.name, key);
         if (calibrationOf(f) == nullptr) failInput("line {}: {} needs a calibration_config", f.line, f.name);
         if (!byType && !m_graph.findNode(name->text))
-            failInput("line {}: the model has no layer '{}'{}", name->line, name->text,
-                      didYouMean(nearLayerNames(m_graph, name->text)));
+            throw unknownLayer(m_graph, name->text).addContext(fmt::format("line {}", name->line));
     }
 
     static const Field* calibrationOf(const Field& f) {
@@ -224,6 +228,7 @@ ImportResult readAmctSimple(const ImportSource& source) {
     Expander expander(source);
     ImportSource full = source;
     full.text = expander.expand();
+    full.renamed.clear();
     ImportResult result = readAmct(full);
     result.left.insert(result.left.begin(), expander.left.begin(), expander.left.end());
     return result;

@@ -54,9 +54,11 @@ class Reader {
 
   private:
     std::optional<std::string> layer(const std::string& name, int line) {
-        if (const auto node = m_names.find(name)) return m_source.graph->node(*node).name;
-        m_result.left.push_back(fmt::format("line {}: the model has no layer '{}'{}", line, name,
-                                            didYouMean(m_names.near(name))));
+        if (const auto node = m_names.find(m_source.layerName(name))) return m_source.graph->node(*node).name;
+        const std::vector<std::string> near = m_names.near(name);
+        m_result.leave(Error(ErrorKind::BadInput, fmt::format("line {}: the model has no layer '{}'{}", line,
+                                                              name, didYouMean(near)))
+                           .setUnknownName({name, near}));
         return std::nullopt;
     }
 

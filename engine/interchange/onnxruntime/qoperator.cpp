@@ -21,6 +21,7 @@
 #include <set>
 
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 
 namespace quantloupe {
 namespace {
@@ -100,7 +101,7 @@ class Rewriter {
     }
 
     void rewrite(NodeId id, const Node& node) {
-        if (node.op == "Relu" || node.op == "Clip") {
+        if (isClipping(node)) {
             // Handled as part of the layer before it; on its own it has no integer operator.
             const NodeId maker = m_graph.tensor(node.input(0)).producer;
             if (maker.valid() && m_graph.node(maker).op != "DequantizeLinear") return;
@@ -140,8 +141,7 @@ class Rewriter {
                 t.out.codes = reader.output();
                 break;
             }
-            if (!activations || (reader.op != "Relu" && reader.op != "Clip"))
-                throw Stays{"its output is used in float"};
+            if (!activations || !isClipping(reader)) throw Stays{"its output is used in float"};
             const auto [from, to] = bounds(reader);
             low = std::max(low, from);
             high = std::max(from, std::min(high, to));

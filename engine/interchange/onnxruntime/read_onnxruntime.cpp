@@ -30,7 +30,7 @@ class ScriptReader {
             if (!excluded->isTexts())
                 failInput("line {}: nodes_to_exclude must be a list of node names, not {}", excluded->line,
                           kindName(excluded->kind));
-            takeSkips(knownLayers(*m_source.graph, excluded->texts(), m_result.left), m_result);
+            takeSkips(knownLayers(m_source, excluded->texts(), m_result), m_result);
         }
         types();
         calibration();

@@ -26,17 +26,19 @@ ImportResult readQdq(const ImportSource& source) {
         throw;
     }
     for (auto rule = result.config.rules.begin(); rule != result.config.rules.end();) {
+        rule->from = source.layerName(rule->from);
+        for (std::string& end : rule->to) end = source.layerName(end);
         if (rule->kind != SkipKind::Node) {
             ++rule;
             continue;
         }
-        rule->layers = knownLayers(*source.graph, rule->layers, result.left);
+        rule->layers = knownLayers(source, rule->layers, result);
         rule = rule->layers.empty() ? result.config.rules.erase(rule) : std::next(rule);
     }
-    for (auto layer = result.config.layers.begin(); layer != result.config.layers.end();) {
-        const bool known = !knownLayers(*source.graph, {layer->first}, result.left).empty();
-        layer = known ? std::next(layer) : result.config.layers.erase(layer);
-    }
+    const auto layers = std::exchange(result.config.layers, {});
+    for (const auto& [given, settings] : layers)
+        for (const std::string& name : knownLayers(source, {given}, result))
+            result.config.layers[name] = settings;
     result.taken.push_back(
         fmt::format("the whole configuration, with {}", counted(result.config.rules.size(), "rule")));
     return result;

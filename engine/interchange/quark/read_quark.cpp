@@ -10,7 +10,9 @@
 
 namespace quantloupe {
 
-void takeQuarkExclusions(const Graph& graph, const std::vector<std::string>& names, ImportResult& result) {
+void takeQuarkExclusions(const ImportSource& source, const std::vector<std::string>& names,
+                         ImportResult& result) {
+    const Graph& graph = *source.graph;
     std::vector<std::string> nodes;
     for (const std::string& name : names) {
         if (name.starts_with('^')) {
@@ -22,12 +24,12 @@ void takeQuarkExclusions(const Graph& graph, const std::vector<std::string>& nam
             continue;
         }
         std::string node = name;
-        if (!graph.findNode(name))
+        if (!graph.findNode(source.layerName(name)))
             if (const auto tensor = graph.findTensor(name); tensor && graph.tensor(*tensor).producer.valid())
                 node = graph.node(graph.tensor(*tensor).producer).name;
         if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
     }
-    takeSkips(knownLayers(graph, nodes, result.left), result);
+    takeSkips(knownLayers(source, nodes, result), result);
 }
 
 void takeQuarkNpu(bool npu, QuantizationConfig& config) {
@@ -60,10 +62,10 @@ bool* quarkNpuFlag(std::string_view option, QuantizationConfig& config) {
     return nullptr;
 }
 
-void takeQuarkSubgraph(const Graph& graph, const std::vector<std::string>& starts,
+void takeQuarkSubgraph(const ImportSource& source, const std::vector<std::string>& starts,
                        const std::vector<std::string>& ends, ImportResult& result) {
-    const auto to = knownLayers(graph, ends, result.left);
-    for (const std::string& from : knownLayers(graph, starts, result.left)) {
+    const auto to = knownLayers(source, ends, result);
+    for (const std::string& from : knownLayers(source, starts, result)) {
         if (to.empty()) return;
         SkipRule rule;
         rule.kind = SkipKind::Until;

@@ -153,8 +153,7 @@ class Reader {
                 names.push_back(list[i].get<std::string>());
             else if (list[i].is_array() && list[i].size() == 2) {
                 const std::string path = fmt::format("exclude[{}]", i);
-                takeQuarkSubgraph(*m_source.graph, nameList(list[i][0], path), nameList(list[i][1], path),
-                                  m_result);
+                takeQuarkSubgraph(m_source, nameList(list[i][0], path), nameList(list[i][1], path), m_result);
                 m_result.taken.push_back(
                     path +
                     ": imported as a subgraph; Quark itself ignores a list here (it expects a Python tuple)");
@@ -162,7 +161,7 @@ class Reader {
                 failInput("exclude[{}]: must be a name or [[starts], [ends]], not {}", i,
                           describeValue(list[i]));
         }
-        takeQuarkExclusions(*m_source.graph, names, m_result);
+        takeQuarkExclusions(m_source, names, m_result);
     }
 
     void types() {
@@ -202,7 +201,7 @@ class Reader {
                     m_result.left.push_back(fmt::format("{}[0].{} has no counterpart here", path, key));
             std::size_t count = 0;
             for (const std::string& name :
-                 knownLayers(*m_source.graph, nameList(list[i][1], path + "[1]"), m_result.left)) {
+                 knownLayers(m_source, nameList(list[i][1], path + "[1]"), m_result)) {
                 LayerSettings& own = m_result.config.layers[name];
                 if (weight) {
                     own.weightBits = weight->bits;
@@ -249,7 +248,7 @@ class Reader {
             e.appendBias = true;
             e.excludeSkipped = true;
             e.totalLayerDiffThreshold = 1.9e-7;
-            reader.integer("cle_steps", e.steps, -1, kMostEqualizationSteps);
+            reader.integer("cle_steps", e.steps, -1, kMaxEqualizationSteps);
             reader.boolean("cle_scale_append_bias", e.appendBias);
             for (const auto& [key, target] :
                  {std::pair<const char*, double*>{"cle_weight_threshold", &e.weightThreshold},

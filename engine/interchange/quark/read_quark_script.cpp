@@ -107,7 +107,7 @@ class Reader {
             if (!list->isTexts())
                 failInput("line {}: nodes_to_exclude must be a list of node names, not {}", list->line,
                           kindName(list->kind));
-            takeQuarkExclusions(*m_source.graph, list->texts(), m_result);
+            takeQuarkExclusions(m_source, list->texts(), m_result);
         }
         const PythonValue* list = find("subgraphs_to_exclude");
         if (list == nullptr || list->kind == Kind::None) return;
@@ -119,7 +119,7 @@ class Reader {
                 !item.items[1].isTexts())
                 failInput("line {}: an entry of subgraphs_to_exclude must be ([start names], [end names])",
                           item.line);
-            takeQuarkSubgraph(*m_source.graph, item.items[0].texts(), item.items[1].texts(), m_result);
+            takeQuarkSubgraph(m_source, item.items[0].texts(), item.items[1].texts(), m_result);
         }
     }
 
@@ -198,7 +198,7 @@ class Reader {
             } else if (key == "ReplaceClip6Relu") {
                 if (truth(value, key) && cle) t.replaceRelu6 = ReplaceRelu6::All;
             } else if (key == "CLESteps")
-                e.steps = wholeNumber(value, key, -1, kMostEqualizationSteps);
+                e.steps = wholeNumber(value, key, -1, kMaxEqualizationSteps);
             else if (key == "CLEScaleAppendBias")
                 e.appendBias = truth(value, key);
             else if (key == "CLEWeightThreshold")

@@ -15,19 +15,19 @@ constexpr double kWidth = 860, kLeft = 56, kRight = 16, kTop = 14, kBottom = 26;
 constexpr const char *kGreen = "#2f8f4e", *kYellow = "#c9a227", *kRed = "#c0392b", *kBlue = "#2b6cb0",
                      *kInk = "#1c2430", *kLine = "#d5dbe3";
 
-std::string text(double x, double y, const char* anchor, const char* colour, const std::string& words) {
+std::string text(double x, double y, const char* anchor, const char* color, const std::string& words) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" fill=\"{}\">{}</text>\n", x, y,
-                       anchor, colour, escapedXml(words));
+                       anchor, color, escapedXml(words));
 }
-std::string line(double x1, double y1, double x2, double y2, const char* colour) {
+std::string line(double x1, double y1, double x2, double y2, const char* color) {
     return fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", x1,
-                       y1, x2, y2, colour);
+                       y1, x2, y2, color);
 }
-std::string box(double x, double y, double width, double height, const char* colour, const std::string& tip) {
+std::string box(double x, double y, double width, double height, const char* color, const std::string& tip) {
     return fmt::format(
         "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" "
         "fill=\"{}\"><title>{}</title></rect>\n",
-        x, y, width, height, colour, escapedXml(tip));
+        x, y, width, height, color, escapedXml(tip));
 }
 std::string framed(double height, const std::string& label, const std::string& content) {
     return fmt::format(

@@ -102,11 +102,11 @@ std::string paperTable(const ExportSource& source) {
     for (const LayerResult& layer : source.layers) {
         const auto own = source.config.layers.find(layer.name);
         const std::string comment = own == source.config.layers.end() ? "" : own->second.comment;
-        const char* colour = layer.state == LayerState::Quantized ? "#e3f4e3"
-                             : layer.state == LayerState::Skipped || layer.state == LayerState::Float
-                                 ? "#fdf6d3"
-                                 : "#ffffff";
-        text += fmt::format("<tr bgcolor=\"{}\"><td>{} <i>{}</i>{}</td><td>{}{}</td>", colour,
+        const char* color = layer.state == LayerState::Quantized ? "#e3f4e3"
+                            : layer.state == LayerState::Skipped || layer.state == LayerState::Float
+                                ? "#fdf6d3"
+                                : "#ffffff";
+        text += fmt::format("<tr bgcolor=\"{}\"><td>{} <i>{}</i>{}</td><td>{}{}</td>", color,
                             escapedXml(layer.name), escapedXml(layer.op),
                             comment.empty() ? "" : "<br/>" + escapedXml(comment), layerStateName(layer.state),
                             layer.reason.empty() ? "" : ": " + escapedXml(layer.reason));

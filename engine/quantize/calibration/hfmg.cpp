@@ -1,18 +1,15 @@
-// SPDX-License-Identifier: Apache-2.0 HFMG, AMCT's histogram calibration: bins are cut off from both ends,
-// the emptier side first, and the remaining window whose quantizer has the smallest expected squared error is
-// chosen.
-//     candidates  from the full window (itself none) each round finds how many bins hold one more step of
-//     samples on the left and on
-//                 the right, and cuts the side that needs more bins (the right one if equal), until a quarter
-//                 of the bins is left; step = ceil(N / 100000)
-//     loss        the window is divided into 2^bits equal bins; each source bin is assumed to be uniform, and
-//     its squared distance
-//                 from the center of the target bin is integrated; values outside are measured against the
-//                 nearest target bin
-// The quantizer then has the ordinary scale of the window's range (amct_scale.h). Source: Huawei AMCT
-// (published behavior), based on the idea of PyTorch's HistogramObserver. AMCT's histogram starts with the
-// range of the first batch and is extended as needed; ours covers the final range, as if all samples were one
-// batch. Cost: candidates * (bins + 2^bits), at most some thousand candidates.
+// SPDX-License-Identifier: Apache-2.0
+// HFMG, AMCT's histogram calibration: bins are cut off from both ends, the emptier side first, and the
+// remaining window whose quantizer has the smallest expected squared error is chosen.     candidates  from
+// the full window (itself none) each round finds how many bins hold one more step of     samples on the left
+// and on                 the right, and cuts the side that needs more bins (the right one if equal), until a
+// quarter                 of the bins is left; step = ceil(N / 100000)     loss        the window is divided
+// into 2^bits equal bins; each source bin is assumed to be uniform, and     its squared distance
+// from the center of the target bin is integrated; values outside are measured against the
+// nearest target bin The quantizer then has the ordinary scale of the window's range (amct_scale.h). Source:
+// Huawei AMCT (published behavior), based on the idea of PyTorch's HistogramObserver. AMCT's histogram starts
+// with the range of the first batch and is extended as needed; ours covers the final range, as if all samples
+// were one batch. Cost: candidates * (bins + 2^bits), at most some thousand candidates.
 #include <algorithm>
 #include <cmath>
 

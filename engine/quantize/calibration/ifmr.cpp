@@ -1,18 +1,16 @@
-// SPDX-License-Identifier: Apache-2.0 IFMR, AMCT's "input feature map reconstruction": searches the upper
-// bound of the range around a percentile of the values for the one with the smallest mean squared error.
-//     v_max, v_min   the k-th largest and smallest value, k = N - floor(percentile * N), at least 1; widened
-//     to hold 0 candidates     (start + i * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in
-//     double: 61 at the defaults, for
-//                    (1.3 - 0.7) / 0.01 is a little above 60
-//     affine         the lower bound stays v_min; scale = (candidate - v_min) / (2^bits - 1)
-//     symmetric      the bounds are -+candidate of the larger magnitude; over 2^(bits-1) where the smallest
-//     value has it loss           mean of (round(clamp(x) / scale) * scale - x)^2 over all values, without
-//     rounding the zero point
-// The first smallest wins. If it is the first or last candidate, the search was too narrow, and the result
-// says so. Source: Huawei AMCT (documentation and published behavior). Cost: candidates * N on the values. If
-// there are more values than ValueDistribution keeps: candidates * bins on a histogram, and the result is
-// marked as approximate (its loss is within 1 % of the exact algorithm's on normal, exponential and clipped
-// data). Weakness: only the upper bound is searched.
+// SPDX-License-Identifier: Apache-2.0
+// IFMR, AMCT's "input feature map reconstruction": searches the upper bound of the range around a percentile
+// of the values for the one with the smallest mean squared error.     v_max, v_min   the k-th largest and
+// smallest value, k = N - floor(percentile * N), at least 1; widened     to hold 0 candidates     (start + i
+// * step) * v_max for i = 0 .. n-1, n = ceil((end - start) / step) in     double: 61 at the defaults, for
+// (1.3 - 0.7) / 0.01 is a little above 60     affine         the lower bound stays v_min; scale = (candidate
+// - v_min) / (2^bits - 1)     symmetric      the bounds are -+candidate of the larger magnitude; over
+// 2^(bits-1) where the smallest     value has it loss           mean of (round(clamp(x) / scale) * scale -
+// x)^2 over all values, without     rounding the zero point The first smallest wins. If it is the first or
+// last candidate, the search was too narrow, and the result says so. Source: Huawei AMCT (documentation and
+// published behavior). Cost: candidates * N on the values. If there are more values than ValueDistribution
+// keeps: candidates * bins on a histogram, and the result is marked as approximate (its loss is within 1 % of
+// the exact algorithm's on normal, exponential and clipped data). Weakness: only the upper bound is searched.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 Shrinks the full range in equal steps and chooses the range whose
-// quantizer has the smallest mean squared error. Both ends shrink by the same ratio. Computed on a histogram
-// with the closed form of histogram_loss.h and the rounded zero point. Source: common practice
-// (pytorch-quantization's "mse" calibrator, min-MSE clipping in ACIQ, Banner et al. 2019); does not reproduce
-// a particular tool. Cost: candidates * bins. Weakness: the error of the tensor is not the error of the
-// network.
+// SPDX-License-Identifier: Apache-2.0
+// Shrinks the full range in equal steps and chooses the range whose quantizer has the smallest mean squared
+// error. Both ends shrink by the same ratio. Computed on a histogram with the closed form of histogram_loss.h
+// and the rounded zero point. Source: common practice (pytorch-quantization's "mse" calibrator, min-MSE
+// clipping in ACIQ, Banner et al. 2019); does not reproduce a particular tool. Cost: candidates * bins.
+// Weakness: the error of the tensor is not the error of the network.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0 The range [-t, t] that contains the given fraction of all magnitudes
-// |x|, limited to the observed range, so that a tensor without negative values has [0, t]. Computed as in
-// ONNX Runtime's calibrate.py by default, on a histogram of |x|; t is an edge of a bin. Difference: ONNX
-// Runtime's histogram starts at the smallest |x|, ours at 0. Cost: one histogram. Weaknesses: the bound is as
-// coarse as the bins, and one huge outlier makes all bins wide; an asymmetric tensor is clipped only on its
-// longer side.
+// SPDX-License-Identifier: Apache-2.0
+// The range [-t, t] that contains the given fraction of all magnitudes |x|, limited to the observed range, so
+// that a tensor without negative values has [0, t]. Computed as in ONNX Runtime's calibrate.py by default, on
+// a histogram of |x|; t is an edge of a bin. Difference: ONNX Runtime's histogram starts at the smallest |x|,
+// ours at 0. Cost: one histogram. Weaknesses: the bound is as coarse as the bins, and one huge outlier makes
+// all bins wide; an asymmetric tensor is clipped only on its longer side.
 #include <algorithm>
 
 #include "quantize/calibration/calibration_method.h"

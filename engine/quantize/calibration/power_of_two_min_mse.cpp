@@ -1,12 +1,11 @@
-// SPDX-License-Identifier: Apache-2.0 Chooses from five powers of two around that of the full range (one
-// larger scale, itself, three smaller ones) the scale with the smallest sum of squared errors; the larger
-// scale if there are ties.
-//     All         one decision over all samples, on a histogram over [min, max], at the centers of its bins
-//     MostCommon  one decision per sample on its own values (votes); the most frequent scale wins, or the
-//     smaller one of ties
-// Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins of
-// that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness: scales
-// a factor of 2 apart.
+// SPDX-License-Identifier: Apache-2.0
+// Chooses from five powers of two around that of the full range (one larger scale, itself, three smaller
+// ones) the scale with the smallest sum of squared errors; the larger scale if there are ties.     All
+// one decision over all samples, on a histogram over [min, max], at the centers of its bins     MostCommon
+// one decision per sample on its own values (votes); the most frequent scale wins, or the     smaller one of
+// ties Source: AMD Quark, PowerOfTwoMethod.MinMSE (its histogram grows from the first sample's range in bins
+// of that width; ours divides the final range, as if all samples came at once). Cost: 5 * bins. Weakness:
+// scales a factor of 2 apart.
 #include <cmath>
 
 #include "base/error.h"
@@ -17,7 +16,7 @@ namespace quantloupe {
 namespace {
 
 /// For the codes of `quantizer`, without the lowest one where Quark does without it.
-double errorOnCentres(const Histogram& histogram, const TensorQuantizer& quantizer, bool withoutLowest) {
+double errorOnCenters(const Histogram& histogram, const TensorQuantizer& quantizer, bool withoutLowest) {
     const float low = static_cast<float>(quantizer.quantMin + (withoutLowest ? 1 : 0) - quantizer.zeroPoint);
     const float high = static_cast<float>(quantizer.quantMax - quantizer.zeroPoint);
     double sum = 0;
@@ -63,7 +62,7 @@ CalibrationResult solvePowerOfTwoMinMse(const TensorStatistics& statistics, cons
     for (int i = 0; i < kPositionsTried; ++i) {
         const TensorQuantizer quantizer =
             powerOfTwoQuantizer(statistics.min, statistics.max, scheme, base - kPositionsBelow + i);
-        const double error = errorOnCentres(histogram, quantizer, scheme.symmetric && scheme.isSigned);
+        const double error = errorOnCenters(histogram, quantizer, scheme.symmetric && scheme.isSigned);
         if (result.index >= 0 && error >= result.loss) continue;
         result.loss = error;
         result.index = i;

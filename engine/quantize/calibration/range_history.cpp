@@ -8,7 +8,7 @@ namespace quantloupe {
 void RangeHistory::add(float min, float max) {
     ++m_samples;
     if (m_inLast == 0 || m_inLast == m_group) {
-        if (m_entries.size() == kMostEntries) halve();
+        if (m_entries.size() == kMaxEntries) halve();
         m_entries.push_back({min, max});
         m_inLast = 1;
         return;

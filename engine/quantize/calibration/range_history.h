@@ -11,7 +11,7 @@ namespace quantloupe {
 
 class RangeHistory {
   public:
-    static constexpr std::size_t kMostEntries = 4096;
+    static constexpr std::size_t kMaxEntries = 4096;
 
     void add(float min, float max);
     std::size_t samples() const { return m_samples; }

@@ -1,7 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 AIMET's "TF-enhanced" scheme: chooses from a fixed set of scales and
-// offsets the one with the smallest expected error over a histogram of 512 buckets (sqnr_grid.h), in which
-// clipping error has three times the weight of rounding error.
-//     delta  scale;  offset  code of the smallest value, <= 0;  steps = 2^bits - 1
+// SPDX-License-Identifier: Apache-2.0
+// AIMET's "TF-enhanced" scheme: chooses from a fixed set of scales and offsets the one with the smallest
+// expected error over a histogram of 512 buckets (sqnr_grid.h), in which clipping error has three times the
+// weight of rounding error.     delta  scale;  offset  code of the smallest value, <= 0;  steps = 2^bits - 1
 // Affine: 17 scales (1/16 to 17/16 of the full range's) times 21 offsets, pulled into the observed range; and
 // the observed range itself. Symmetric: 101 scales from 1/100 to 101/100. The last of each is larger than the
 // full range, against rounding. Source: Qualcomm AIMET's published TfEnhancedEncodingAnalyzer (behavior;

@@ -74,7 +74,7 @@ float ValueDistribution::kthSmallest(std::uint64_t k, bool* exact) const {
 
 DistributionGatherer::DistributionGatherer(float min, float max, float firstMin, float firstMax,
                                            std::uint64_t count)
-    : m_keepSamples(count <= ValueDistribution::kMostSamples),
+    : m_keepSamples(count <= ValueDistribution::kMaxSamples),
       m_largestBound(-std::numeric_limits<float>::infinity()),
       m_smallestBound(std::numeric_limits<float>::infinity()) {
     const float absmax = std::max(std::fabs(min), std::fabs(max));

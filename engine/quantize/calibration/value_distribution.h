@@ -16,14 +16,14 @@ namespace quantloupe {
 struct ValueDistribution {
     static constexpr std::size_t kSymmetricBins = 8192, kRangeBins = 8192;
     static constexpr std::size_t kTail = 1024;
-    static constexpr std::size_t kMostSamples = 32768;
+    static constexpr std::size_t kMaxSamples = 32768;
 
     Histogram symmetric;  ///< over [-absmax, absmax]
     Histogram range;      ///< over [min, max]
     SqnrGrid grid;
     /// Up to kTail of the largest (descending) and smallest (ascending) values.
     std::vector<float> largest, smallest;
-    /// All values in ascending order if there are at most kMostSamples; otherwise empty.
+    /// All values in ascending order if there are at most kMaxSamples; otherwise empty.
     std::vector<float> samples;
     /// Number of values exactly at the ends and at 0, where activations like Relu and Clip put much of the
     /// mass.

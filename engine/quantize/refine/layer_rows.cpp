@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quantize/refine/layer_rows.h"
 
+#include "model/operator_traits.h"
 #include "transform/weight_layout.h"
 
 namespace quantloupe {
 namespace {
-constexpr std::size_t kMostDimensions = 3;  ///< of positions
+constexpr std::size_t kMaxDimensions = 3;  ///< of positions
 }
 
 std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, const TensorDesc& input) {
@@ -17,7 +18,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
     const auto extent = [](std::int64_t n) { return static_cast<std::size_t>(n); };
     LayerRows rows;
     rows.m_sampleStride = strides[0];
-    if (isOp(node, "Gemm") || isOp(node, "MatMul")) {
+    if (traitsOf(node).kind == OperatorKind::Product) {
         const bool outputFirst = isOp(node, "Gemm") && node.attributes.integer("transB", 0) != 0;
         rows.m_columns = extent(weight->dims()[outputFirst ? 1 : 0]);
         rows.m_outputs = extent(weight->dims()[outputFirst ? 0 : 1]);
@@ -30,7 +31,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
         rows.m_spatial.assign(input.dims.begin() + 1, input.dims.end() - 1);
         rows.m_spatialStrides.assign(strides.begin() + 1, strides.end() - 1);
         const std::size_t rank = rows.m_spatial.size();
-        if (rank > kMostDimensions) return {};
+        if (rank > kMaxDimensions) return {};
         rows.m_window.output = rows.m_spatial;
         rows.m_window.strides = Dims(rank, 1);
         rows.m_window.padBegin = Dims(rank, 0);
@@ -40,7 +41,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
     }
     if (!isOp(node, "Conv")) return {};
     const std::size_t rank = input.dims.size() - 2;
-    if (weight->dims().size() != input.dims.size() || rank < 1 || rank > kMostDimensions) return {};
+    if (weight->dims().size() != input.dims.size() || rank < 1 || rank > kMaxDimensions) return {};
     rows.m_spatial.assign(input.dims.begin() + 2, input.dims.end());
     rows.m_window = windowOf({graph, node, {}, {}}, rows.m_spatial,
                              Dims(weight->dims().begin() + 2, weight->dims().end()));
@@ -74,7 +75,7 @@ std::optional<LayerRows> LayerRows::of(const Graph& graph, const Unit& unit, con
 void LayerRows::gather(const float* values, std::size_t sample, std::size_t position, float* row) const {
     std::ptrdiff_t at = static_cast<std::ptrdiff_t>(sample) * m_sampleStride;
     const std::size_t rank = m_spatial.size();
-    std::int64_t corner[kMostDimensions] = {};
+    std::int64_t corner[kMaxDimensions] = {};
     std::size_t rest = position;
     for (std::size_t d = rank; d-- > 0;) {
         const auto size = static_cast<std::size_t>(m_window.output[d]);

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Each chunk writes its own rows, and each task of the products its own
-// block of columns, so that the sums depend neither on the order of the chunks nor on the number of threads.
+// SPDX-License-Identifier: Apache-2.0
+// Each chunk writes its own rows, and each task of the products its own block of columns, so that the sums
+// depend neither on the order of the chunks nor on the number of threads.
 #include "quantize/refine/layer_samples.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostValues = std::size_t{1} << 24;
+constexpr std::size_t kMaxValues = std::size_t{1} << 24;
 constexpr std::size_t kColumnsPerTask = 64;
 
 /// Selects the rows: `each` positions from every one of `samples` samples.
@@ -18,7 +19,7 @@ struct RowChoice {
 
     RowChoice(std::size_t sampleCount, const LayerRows& shape)
         : all(sampleCount), positions(shape.positions()) {
-        const std::size_t most = std::max<std::size_t>(kMostValues / (shape.groups() * shape.columns()), 1);
+        const std::size_t most = std::max<std::size_t>(kMaxValues / (shape.groups() * shape.columns()), 1);
         samples = std::min(all, most);
         each = std::clamp<std::size_t>(most / samples, 1, std::max<std::size_t>(positions, 1));
     }

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Rows of a group are learned together in blocks of a fixed size, so that
-// the result does not depend on the threads.
+// SPDX-License-Identifier: Apache-2.0
+// Rows of a group are learned together in blocks of a fixed size, so that the result does not depend on the
+// threads.
 #include "quantize/refine/learn_layer.h"
 
 #include <algorithm>

@@ -19,6 +19,7 @@
 #include <cmath>
 
 #include "model/graph_builder.h"
+#include "model/operator_traits.h"
 #include "quantize/units.h"
 #include "transform/scalable_layer.h"
 
@@ -32,7 +33,7 @@ constexpr std::size_t kToldReasons = 3;
 /// Returns whether the node has its own constant matrix, with `tensor` as the left operand.
 bool takesFactors(const Graph& graph, NodeId id, TensorId tensor) {
     const Node& node = graph.node(id);
-    if (!isOp(node, "MatMul") && !isOp(node, "Gemm")) return false;
+    if (traitsOf(node).kind != OperatorKind::Product) return false;
     if (!readsAsData(node, tensor) || !isFloatConstant(graph, node.input(1)) || !layoutOf(graph, id))
         return false;
     if (node.attributes.integer("transA", 0) != 0) return false;

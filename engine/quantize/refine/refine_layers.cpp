@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Layers are refined one after the other in graph order. Each layer also
-// compensates for the errors of the layers before it ("asymmetric reconstruction" in the AdaRound paper), and
-// its result is used in the network that provides the inputs of the next layers.
+// SPDX-License-Identifier: Apache-2.0
+// Layers are refined one after the other in graph order. Each layer also compensates for the errors of the
+// layers before it ("asymmetric reconstruction" in the AdaRound paper), and its result is used in the network
+// that provides the inputs of the next layers.
 #include "quantize/refine/refine_layers.h"
 
 #include <fmt/format.h>

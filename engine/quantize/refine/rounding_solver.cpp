@@ -30,7 +30,7 @@ constexpr int kFirstBeta = 20, kLastBeta = 2;
 constexpr float kPenalty = 0.02f, kRate = 0.04f;
 constexpr float kZeta = 1.1f, kGamma = -0.1f;
 constexpr std::size_t kFewColumns = 12;
-constexpr int kMostSweeps = 50;
+constexpr int kMaxSweeps = 50;
 
 struct Variables {
     std::vector<float> v, first, second, h;
@@ -193,7 +193,7 @@ class Solver {
 
     void turnSingles(std::size_t row) {
         std::vector<double> slope = slopes(row);
-        for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+        for (int sweep = 0; sweep < kMaxSweeps; ++sweep) {
             bool turned = false;
             for (std::size_t k = 0; k < m_columns; ++k) {
                 const std::size_t i = row * m_columns + k;

@@ -13,7 +13,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::int64_t kMostIterations = 100000;
+constexpr std::int64_t kMaxIterations = 100000;
 
 /// The argument for one input of a subgraph: a known value or a description.
 struct BodyInput {
@@ -189,13 +189,13 @@ CompiledNode compileLoop(const NodeContext& context) {
     for (std::size_t k = 0; k < loop->carried; ++k) loop->start.push_back(inputOf(context, k + 2));
     const auto most = context.has(0)
                           ? integerOf(context.needConstant(0, "the number of iterations of a Loop"))
-                          : kMostIterations;
+                          : kMaxIterations;
     bool goes = !context.has(1) || context.needConstant(1, "the condition of a Loop").scalar() != 0;
     std::vector<BodyInput> values = loop->start;
     for (std::int64_t i = 0; goes && i < most; ++i) {
-        if (i >= kMostIterations)
+        if (i >= kMaxIterations)
             fail(ErrorKind::Unsupported, "a Loop of more than {} iterations is not supported",
-                 kMostIterations);
+                 kMaxIterations);
         std::vector<BodyInput> inputs{known(scalar(DataType::Int64, i)), known(scalar(DataType::Bool, 1))};
         inputs.insert(inputs.end(), values.begin(), values.end());
         auto body = std::make_shared<const Body>(makeBody(subgraph, std::move(inputs), context));

@@ -63,7 +63,7 @@ std::vector<std::ptrdiff_t> rowOffsets(std::size_t inner, std::size_t step) {
 
 void multiplyPacked(const PackedProduct& p) {
     const Tiles& best = tiles();
-    alignas(64) float kept[kRowsTogether * kMostTileColumns];
+    alignas(64) float kept[kRowsTogether * kMaxTileColumns];
     TileArguments tile;
     tile.rowStride = p.leftStride;
     tile.alpha = p.alpha;

@@ -60,7 +60,7 @@ struct Tiles {
     void (*depthwise)(const DepthwiseArguments&);
 };
 
-constexpr std::size_t kMostTileColumns = 32;
+constexpr std::size_t kMaxTileColumns = 32;
 constexpr std::size_t kRowsTogether = 96;  ///< a multiple of every Tiles::rows
 
 /// The fastest tiles for this processor.

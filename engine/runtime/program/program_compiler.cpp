@@ -174,10 +174,10 @@ ProgramCompiler::Compiled ProgramCompiler::compileCached(const Operator& op, con
 bool ProgramCompiler::foldConstant(const NodeContext& context, const Compiled& compiled) {
     const Node& node = context.node;
     if (!allKnown(context) && node.op != "Shape" && node.op != "Size") return false;
-    constexpr std::size_t kMostBytes = std::size_t{1} << 32;
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 32;
     std::vector<std::vector<std::byte>> values, converted(node.inputs.size());
     for (const TensorDesc& desc : compiled.outputs) {
-        if (desc.bytes() > kMostBytes)
+        if (desc.bytes() > kMaxBytes)
             failInput("its constant result of {} is too large", toString(desc.dims));
         values.emplace_back(desc.bytes());
     }
@@ -339,13 +339,13 @@ void ProgramCompiler::addOrLeaveOut(NodeId id) {
 
 /// Records the constants that later programs and readers of the outputs may use.
 void ProgramCompiler::noteConstants() {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+    constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
     for (const auto& [tensor, constant] : m_constants) {
         if (observed(tensor)) m_program->m_constantOutputs.emplace(tensor, constant);
         const DataType type = constant->type();
         const bool integer = type != DataType::Float32 && type != DataType::Float64 &&
                              type != DataType::Float16 && type != DataType::BFloat16;
-        if (integer && constant->bytes().size() <= kMostBytes && !m_graph.tensor(tensor).constant &&
+        if (integer && constant->bytes().size() <= kMaxBytes && !m_graph.tensor(tensor).constant &&
             !m_program->m_spec.constants.contains(tensor))
             m_program->m_foldedConstants.emplace(tensor, constant);
     }

@@ -16,7 +16,7 @@ namespace {
 /// Packed weights of the float and the quantized network, and as much again for the transformed one.
 constexpr std::size_t kKernelsOfOneEvaluation = 3;
 /// Working memory that programs use again and again.
-constexpr std::size_t kLeastRecycled = std::size_t{32} << 20, kMostRecycled = std::size_t{192} << 20;
+constexpr std::size_t kLeastRecycled = std::size_t{32} << 20, kMaxRecycled = std::size_t{192} << 20;
 
 std::size_t bytesOfConstants(const Graph& graph, std::unordered_set<const Constant*>& seen) {
     std::size_t bytes = 0;
@@ -82,7 +82,7 @@ std::size_t Session::Impl::visitCaches(std::optional<std::size_t> budget) {
     std::unordered_set<const Constant*> source;
     const std::size_t weights = bytesOfConstants(*model.graph, source);
     if (constants) all += bytesOfConstants(*constants->graph, source);
-    if (budget) limitRecycledBytes(std::clamp(*budget / 8, kLeastRecycled, kMostRecycled));
+    if (budget) limitRecycledBytes(std::clamp(*budget / 8, kLeastRecycled, kMaxRecycled));
     all += recycledBytes();
     visit(prepared, 8, [&](const auto& known) {
         std::unordered_set<const Constant*> seen = source;

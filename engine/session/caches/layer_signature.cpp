@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Each round mixes a layer's hash with those of its neighbors, as in the
-// Weisfeiler-Lehman test. After k rounds, two layers with equal hashes have equal neighborhoods up to k steps
-// away. Repeated blocks still have equal hashes and are distinguished by their order (layer_match.h).
+// SPDX-License-Identifier: Apache-2.0
+// Each round mixes a layer's hash with those of its neighbors, as in the Weisfeiler-Lehman test. After k
+// rounds, two layers with equal hashes have equal neighborhoods up to k steps away. Repeated blocks still
+// have equal hashes and are distinguished by their order (layer_match.h).
 
 #include "session/caches/layer_signature.h"
 
@@ -36,7 +37,7 @@ Version localHash(const Graph& graph, const Node& node) {
     return builder.finish();
 }
 
-std::vector<Version> mixNeighbours(const Graph& graph, const std::vector<Version>& hashes) {
+std::vector<Version> mixNeighbors(const Graph& graph, const std::vector<Version>& hashes) {
     std::vector<Version> mixed;
     mixed.reserve(hashes.size());
     for (std::size_t n = 0; n < hashes.size(); ++n) {
@@ -67,7 +68,7 @@ std::vector<LayerSignature> layerSignatures(const Graph& graph) {
     std::vector<Version> local;
     for (const Node& node : graph.nodes()) local.push_back(localHash(graph, node));
     std::vector<Version> wide = local;
-    for (int round = 0; round < kRounds; ++round) wide = mixNeighbours(graph, wide);
+    for (int round = 0; round < kRounds; ++round) wide = mixNeighbors(graph, wide);
     std::vector<LayerSignature> signatures;
     for (std::size_t n = 0; n < local.size(); ++n) {
         const Node& node = graph.node(NodeId(n));

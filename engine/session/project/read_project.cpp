@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Reads the project's JSON. Like the configuration, it is strict: unknown
-// keys and invalid values are errors that name them.
+// SPDX-License-Identifier: Apache-2.0
+// Reads the project's JSON. Like the configuration, it is strict: unknown keys and invalid values are errors
+// that name them.
 
 #include <charconv>
 #include <limits>

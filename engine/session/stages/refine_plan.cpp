@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Creates and refines a plan. The layers' inputs come from runs over the
-// calibration samples that resume from stored activations.
+// SPDX-License-Identifier: Apache-2.0
+// Creates and refines a plan. The layers' inputs come from runs over the calibration samples that resume from
+// stored activations.
 #include "session/caches/resumable_run.h"
 #include "session/caches/tensor_versions.h"
 #include "session/session_impl.h"

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Calibration before there is a plan: ranges of tensors, and maxima of
-// their channels. Results are cached by the content of the tensors, so that after a change of the graph only
-// downstream tensors are calibrated again.
+// SPDX-License-Identifier: Apache-2.0
+// Calibration before there is a plan: ranges of tensors, and maxima of their channels. Results are cached by
+// the content of the tensors, so that after a change of the graph only downstream tensors are calibrated
+// again.
 #include "model/quantized_model.h"
 #include "quantize/calibrated_network.h"
 #include "session/caches/tensor_versions.h"

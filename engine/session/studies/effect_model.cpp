@@ -21,8 +21,8 @@ void EffectModel::learnShares(const Version& context, const LayerSweep& sweep) {
     if (!sweep.baselineSqnrDb) return;
     const double whole = noiseOf(*sweep.baselineSqnrDb);
     if (!(whole > 0)) return;
-    constexpr std::size_t kMostContexts = 32;
-    if (!m_contexts.contains(context) && m_contexts.size() >= kMostContexts)
+    constexpr std::size_t kMaxContexts = 32;
+    if (!m_contexts.contains(context) && m_contexts.size() >= kMaxContexts)
         m_contexts.erase(m_contexts.begin());
     Context& known = m_contexts[context];
     for (const LayerEffect& layer : sweep.layers) {

@@ -11,7 +11,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::size_t kMostLayers = 3;  // per random edit
+constexpr std::size_t kMaxLayers = 3;  // per random edit
 
 }  // namespace
 
@@ -51,7 +51,7 @@ void Session::measureInBackground(const QuantizationConfig& wanted, std::size_t 
     for (std::size_t tried = 0; tried < 2 * edits && impl.effectModel.knows(from.context) &&
                                 impl.effectModel.observations(from.context) < edits;
          ++tried) {
-        const std::size_t count = 1 + random() % kMostLayers;
+        const std::size_t count = 1 + random() % kMaxLayers;
         for (std::size_t i = 0; i < count; ++i) {
             const std::string& name = names[random() % names.size()];
             if (!skipped.insert(name).second) skipped.erase(name);

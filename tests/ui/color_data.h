@@ -10,9 +10,9 @@
 
 namespace quantloupe::test {
 
-inline const char* const kColours = R"(
+inline const char* const kColors = R"(
 <ir_version: 8, opset_import: ["" : 13]>
-colours (float[N,3,4,4] X) => (float[N,2] Y)
+colors (float[N,3,4,4] X) => (float[N,2] Y)
 <float[3,3,1,1] V = {1, 0, 0, 0, 1, 0, 0, 0, 1}, float[2,3] W = {10, 0.4, 0, 10, 0, 0.4}>
 {
   A = Conv(X, V)
@@ -24,8 +24,8 @@ colours (float[N,3,4,4] X) => (float[N,2] Y)
 
 /// Writes 24 green and 24 blue images to the folders `green` and `blue` below `name`. Returns the path of
 /// `name`.
-inline std::filesystem::path writeColours(const QTemporaryDir& folder, const QString& name,
-                                          const QString& green, const QString& blue) {
+inline std::filesystem::path writeColors(const QTemporaryDir& folder, const QString& name,
+                                         const QString& green, const QString& blue) {
     const QDir root(folder.filePath(name));
     for (const bool isGreen : {true, false}) {
         const QString inside = root.filePath(isGreen ? green : blue);
@@ -48,9 +48,9 @@ inline QuantizationConfig coarse(QuantizationConfig config) {
 }
 
 /// Opens network and data and evaluates `config`; returns false after twenty seconds or on an error.
-inline bool openColours(ui::Document& document, const QTemporaryDir& folder,
-                        const std::filesystem::path& data) {
-    const auto model = writeModel(folder, QString::fromLatin1(kColours), QStringLiteral("colours.onnx"));
+inline bool openColors(ui::Document& document, const QTemporaryDir& folder,
+                       const std::filesystem::path& data) {
+    const auto model = writeModel(folder, QString::fromLatin1(kColors), QStringLiteral("colors.onnx"));
     QSignalSpy failed(&document, &ui::Document::failed);
     document.open({model, data, {}, {}});
     const auto ready = [&] {

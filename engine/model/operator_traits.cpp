@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/operator_traits.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace quantloupe {
+namespace {
+
+using enum OutputScale;
+using Kind = OperatorKind;
+
+// clang-format off
+constexpr OperatorTraits kTraits[] = {
+    //                                           scale of the output in the operator set              every  same   passes
+    // operator              kind                layers      ONNX Runtime Quark       AIMET           input  shape  factor
+    {"Conv",                 Kind::Convolution,  None,       None,       None,       None,            false, false, false},
+    {"ConvTranspose",        Kind::Convolution,  None,       None,       None,       None,            false, false, false},
+    {"Gemm",                 Kind::Product,      None,       None,       None,       None,            false, false, false},
+    {"MatMul",               Kind::Product,      None,       Own,        Own,        None,            true,  false, false},
+    {"LSTM",                 Kind::Recurrent,    None,       None,       None,       None,            false, false, false},
+    {"GRU",                  Kind::Recurrent,    None,       None,       None,       None,            false, false, false},
+    {"RNN",                  Kind::Recurrent,    None,       None,       None,       None,            false, false, false},
+    {"Relu",                 Kind::Clipping,     None,       None,       None,       None,            false, true,  true},
+    {"Clip",                 Kind::Clipping,     None,       None,       None,       None,            false, true,  false},
+    {"LeakyRelu",            Kind::Slope,        None,       Own,        Own,        Own,             false, true,  true},
+    {"PRelu",                Kind::Slope,        None,       None,       Own,        Own,             false, true,  false},
+    {"Add",                  Kind::Elementwise,  Own,        Own,        Own,        Own,             true,  false, false},
+    {"Mul",                  Kind::Elementwise,  Own,        Own,        Own,        Own,             true,  false, false},
+    {"Sub",                  Kind::Elementwise,  None,       None,       Own,        None,            true,  false, false},
+    {"Div",                  Kind::Elementwise,  None,       None,       Own,        None,            true,  false, false},
+    {"Min",                  Kind::Other,        None,       None,       Own,        None,            true,  false, false},
+    {"Max",                  Kind::Other,        None,       None,       Own,        None,            true,  false, false},
+    {"Concat",               Kind::Other,        Own,        Own,        Own,        Own,             true,  false, false},
+    {"GlobalAveragePool",    Kind::Other,        Own,        Own,        Own,        Own,             false, false, true},
+    {"GlobalMaxPool",        Kind::Other,        None,       None,       None,       None,            false, false, true},
+    {"ReduceMean",           Kind::Other,        None,       None,       Own,        None,            false, false, false},
+    {"Softmax",              Kind::Other,        None,       Own,        Own,        Own,             false, false, false},
+    {"Sigmoid",              Kind::Other,        None,       Own,        Own,        Own,             false, true,  false},
+    {"HardSigmoid",          Kind::Other,        None,       None,       Own,        None,            false, true,  false},
+    {"Tanh",                 Kind::Other,        None,       None,       Own,        None,            false, true,  false},
+    {"Erf",                  Kind::Other,        None,       None,       Own,        None,            false, true,  false},
+    {"Gelu",                 Kind::Other,        None,       None,       Own,        None,            false, true,  false},
+    {"HardSwish",            Kind::Other,        None,       None,       None,       None,            false, true,  false},
+    {"Elu",                  Kind::Other,        None,       None,       None,       None,            false, true,  false},
+    {"Selu",                 Kind::Other,        None,       None,       None,       None,            false, true,  false},
+    {"Softplus",             Kind::Other,        None,       None,       None,       None,            false, true,  false},
+    {"LpNormalization",      Kind::Other,        None,       None,       Own,        None,            false, false, false},
+    {"LayerNormalization",   Kind::Other,        None,       Normalized, Normalized, None,            false, false, false},
+    {"BatchNormalization",   Kind::Other,        None,       Normalized, None,       None,            false, true,  false},
+    {"MaxPool",              Kind::Other,        FromInput,  FromInput,  FromInput,  FromInput,       false, false, true},
+    {"AveragePool",          Kind::Other,        FromInput,  FromInput,  Own,        FromInput,       false, false, true},
+    {"Flatten",              Kind::Other,        FromInput,  FromInput,  Own,        FromInput,       false, false, false},
+    {"Reshape",              Kind::Other,        FromInput,  FromInput,  FromInput,  FromInput,       false, false, false},
+    {"Transpose",            Kind::Other,        FromInput,  FromInput,  FromInput,  FromInput,       false, false, false},
+    {"Squeeze",              Kind::Other,        FromInput,  FromInput,  FromInput,  FromInput,       false, false, false},
+    {"Unsqueeze",            Kind::Other,        FromInput,  FromInput,  FromInput,  FromInput,       false, false, false},
+    {"Slice",                Kind::Other,        None,       FromInput,  Own,        None,            false, false, false},
+    {"Split",                Kind::Other,        None,       FromInput,  FromInput,  None,            false, false, false},
+    {"Gather",               Kind::Other,        None,       FromInput,  FromInput,  None,            false, false, false},
+    {"Resize",               Kind::Other,        None,       FromInput,  FromInput,  None,            false, false, false},
+    {"Pad",                  Kind::Other,        None,       FromInput,  Own,        None,            false, false, false},
+    {"DepthToSpace",         Kind::Other,        None,       None,       Own,        None,            false, false, false},
+    {"SpaceToDepth",         Kind::Other,        None,       None,       Own,        None,            false, false, false},
+    {"Identity",             Kind::Other,        None,       None,       None,       None,            false, true,  true},
+    {"Dropout",              Kind::Other,        None,       None,       None,       None,            false, true,  true},
+    {"Cast",                 Kind::Other,        None,       None,       None,       None,            false, true,  false},
+};
+// clang-format on
+
+constexpr bool eachOnce() {
+    for (const OperatorTraits& row : kTraits)
+        if (std::ranges::count(kTraits, row.op, &OperatorTraits::op) != 1) return false;
+    return true;
+}
+static_assert(eachOnce(), "an operator has two rows");
+
+}  // namespace
+
+const OperatorTraits& traitsOf(const Node& node) {
+    static const auto rows = [] {
+        std::unordered_map<std::string_view, const OperatorTraits*> byName;
+        for (const OperatorTraits& row : kTraits) byName.emplace(row.op, &row);
+        return byName;
+    }();
+    static constexpr OperatorTraits kUnknown;
+    const auto found = node.domain.empty() ? rows.find(node.op) : rows.end();
+    return found == rows.end() ? kUnknown : *found->second;
+}
+
+bool multipliesWeight(const Node& node) {
+    const OperatorKind kind = traitsOf(node).kind;
+    return kind == OperatorKind::Convolution || kind == OperatorKind::Product;
+}
+
+bool isClipping(const Node& node) { return traitsOf(node).kind == OperatorKind::Clipping; }
+
+}  // namespace quantloupe

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// What the quantizer, the transforms and the cost model know about each operator: one row per operator in
+// operator_traits.cpp. Kernels are in runtime/operators/, numbers of inputs in operator_signatures.h.
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/graph.h"
+
+namespace quantloupe {
+
+enum class OperatorKind : std::uint8_t {
+    Other,
+    Convolution,  ///< Conv, ConvTranspose
+    Product,      ///< Gemm, MatMul
+    Recurrent,    ///< LSTM, GRU, RNN
+    Clipping,     ///< Relu, Clip: computed by the kernel of the layer before it
+    Slope,        ///< LeakyRelu, PRelu: likewise in Quark
+    Elementwise,  ///< Add, Sub, Mul, Div
+};
+
+/// Which scale the output of a quantized operator has.
+enum class OutputScale : std::uint8_t {
+    None,        ///< the operator stays in float
+    Own,         ///< a scale of its own
+    FromInput,   ///< the scale of its input; quantized only if its input is
+    Normalized,  ///< a scale of its own; the operator's scale and bias are quantized like weights and biases
+};
+
+struct OperatorTraits {
+    std::string_view op;
+    OperatorKind kind = OperatorKind::Other;
+    /// What each set of operators does (config/quantization_config.h: OperatorSet). Weighted layers, recurrent
+    /// layers and activations have rules of their own in quantize/units.cpp.
+    OutputScale layers = OutputScale::None, onnxRuntime = OutputScale::None, quark = OutputScale::None,
+                aimet = OutputScale::None;
+    bool everyInput = false;    ///< all inputs are activations, not only the first
+    bool sameShape = false;     ///< the output has the shape of the first input
+    bool passesFactor = false;  ///< a positive factor on a channel of the input is one on that of the output
+};
+
+/// Returns the row of the node's operator. An operator without a row, or of another domain, has no traits.
+const OperatorTraits& traitsOf(const Node& node);
+
+/// Whether the node multiplies its input by a weight: Conv, ConvTranspose, Gemm, MatMul.
+bool multipliesWeight(const Node& node);
+/// Whether the node is a Relu or Clip.
+bool isClipping(const Node& node);
+
+}  // namespace quantloupe

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "search/accuracy_check.h"
+
+#include <fmt/format.h>
+
+#include "search/tune_numbers.h"
+
+namespace quantloupe {
+
+AccuracyCheck checkAccuracy(const Evaluation& evaluation, double maxDrop) {
+    const Accuracy& quantized = *evaluation.quantized;
+    AccuracyCheck check;
+    check.metric = quantized.top1 ? "top1" : quantized.agreement ? "agreement" : "sqnr_db";
+    check.maxDrop = maxDrop;
+    check.drop = dropOf(*evaluation.floating, quantized);
+    check.dropInterval = dropIntervalOf(evaluation);
+    check.passed = withinDrop(check.drop, maxDrop);
+    if (const auto& interval = check.dropInterval)
+        check.certain =
+            check.passed ? withinDrop(interval->high, maxDrop) : !withinDrop(interval->low, maxDrop);
+    return check;
+}
+
+std::string describe(const AccuracyCheck& check) {
+    std::string text = check.passed ? "passed: " : "failed: ";
+    if (check.metric == "sqnr_db")
+        return text + fmt::format("{:.2f} % relative error; at most {:g} % is allowed", 100 * check.drop,
+                                  100 * check.maxDrop);
+    const bool above = check.drop < 0;
+    text += fmt::format("{:.2f} points {} float; at most {:g} {} allowed",
+                        100 * (above ? -check.drop : check.drop), above ? "above" : "below",
+                        100 * check.maxDrop, check.maxDrop == 0.01 ? "is" : "are");
+    if (const auto& interval = check.dropInterval)
+        text += fmt::format(" (95 % interval of the drop {:.2f} to {:.2f} points{})", 100 * interval->low,
+                            100 * interval->high, check.certain ? "" : "; may differ on other samples");
+    return text;
+}
+
+}  // namespace quantloupe

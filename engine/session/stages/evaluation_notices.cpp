@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/evaluation_notices.h"
+
+#include <fmt/format.h>
+
+namespace quantloupe {
+namespace {
+
+/// Float rounding alone gives a higher SQNR in dB against the source's outputs; below it, transforms have
+/// changed the function.
+constexpr double kRoundingSqnr = 60;
+
+}  // namespace
+
+std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
+                                            const std::vector<LayerResult>& layers) {
+    std::vector<std::string> notices;
+    const auto note = [&](const std::string& name, const char* setting) {
+        const auto node = source.findNode(name);
+        if (!node) return;
+        const LayerResult& layer = layers[node->index()];
+        if (layer.state == LayerState::Folded)
+            notices.push_back(
+                fmt::format("{} '{}' has no effect: it is folded into '{}'", setting, name, layer.host));
+        else if (layer.state == LayerState::Float)
+            notices.push_back(fmt::format("{} '{}' has no effect: {}", setting, name, layer.reason));
+    };
+    for (const SkipRule& rule : config.rules)
+        if (rule.kind == SkipKind::Node && !rule.off)
+            for (const std::string& name : rule.layers) note(name, "skipping");
+    for (const auto& [name, settings] : config.layers)
+        if (settings.quantize == true) note(name, "quantizing");
+    return notices;
+}
+
+std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs) {
+    if (!data.hasLabels() || !outputs.task || outputs.descs[0].dims.size() != 2) return std::nullopt;
+    const std::size_t classes = outputs.widths[0];
+    std::size_t beyond = 0;
+    for (std::size_t s = 0; s < data.size(); ++s) {
+        const auto label = data.label(s);
+        if (label && static_cast<std::size_t>(*label) >= classes) ++beyond;
+    }
+    if (beyond == 0) return std::nullopt;
+    return fmt::format(
+        "{} of {} labels are beyond the network's {} classes and count as wrong; is this the right data?",
+        beyond, data.size(), classes);
+}
+
+std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,
+                                       const Accuracy& accuracy) {
+    if (!accuracy.sqnrDb || *accuracy.sqnrDb >= kRoundingSqnr) return std::nullopt;
+    std::vector<std::string> causes;
+    if (prepared.replacedClips > 0)
+        causes.push_back(fmt::format("Relu only equals Clip(0, 6) if no value exceeds 6 ({} were replaced)",
+                                     prepared.replacedClips));
+    if (transforms.highBiasFold && transforms.equalization.profile != EqualizationProfile::Off)
+        causes.emplace_back("high-bias folding is only exact if activations stay above the shifted amount");
+    if (causes.empty())
+        causes.emplace_back(
+            "these transforms should be exact up to rounding, so do not trust them on this model");
+    return fmt::format(
+        "the transforms alone change the float network's outputs to {:.1f} dB SQNR (largest difference "
+        "{:.3g}): {}",
+        *accuracy.sqnrDb, accuracy.maxAbsDiff.value_or(0), fmt::join(causes, "; "));
+}
+
+}  // namespace quantloupe

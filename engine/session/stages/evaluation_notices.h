@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Notices of an evaluation: what the user should know about the configuration and the data.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "results/evaluation.h"
+#include "session/stages/evaluation_passes.h"
+#include "transform/prepare.h"
+
+namespace quantloupe {
+
+/// Returns a notice for each setting of a single layer that has no effect.
+std::vector<std::string> idleSettingNotices(const Graph& source, const QuantizationConfig& config,
+                                            const std::vector<LayerResult>& layers);
+
+/// Returns a notice if labels exceed the number of classes.
+std::optional<std::string> labelNotice(const Dataset& data, const NetworkOutputs& outputs);
+
+/// Returns a notice if the transforms alone change the outputs by more than rounding. `accuracy`: of the
+/// transformed float network, compared with the source network.
+std::optional<std::string> driftNotice(const Prepared& prepared, const TransformOptions& transforms,
+                                       const Accuracy& accuracy);
+
+}  // namespace quantloupe

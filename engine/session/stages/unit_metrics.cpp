@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/stages/unit_metrics.h"
+
+#include "session/caches/tensor_versions.h"
+
+namespace quantloupe {
+
+UnitMetrics::UnitMetrics(Session::Impl& session, std::shared_ptr<const Prepared> prepared,
+                         const UnitList& units, std::shared_ptr<const Plan> plan)
+    : m_session(session), m_prepared(std::move(prepared)), m_units(units), m_plan(std::move(plan)) {
+    const auto inputs = session.evaluationBatches->inputsOf(*m_prepared->graph);
+    const auto floating = tensorVersions(floatProgram(m_prepared->graph, inputs, {}), session.samplesVersion);
+    const auto quantized = tensorVersions(m_plan->networkSpec(inputs, {}), session.samplesVersion);
+    for (const Unit& unit : units.units) {
+        const std::size_t output = unit.output.index();
+        m_float.push_back(floating[output]);
+        m_cumulative.push_back(VersionBuilder().add(floating[output]).add(quantized[output]).finish());
+    }
+}
+
+Version UnitMetrics::localVersion(std::size_t unit) const {
+    return VersionBuilder()
+        .add(m_float[unit])
+        .add(m_units.units[unit].quantizesOutput)
+        .add(m_prepared->operators)
+        .add(m_plan->quantizers[unit].version)
+        .finish();
+}
+
+LayerResult& UnitMetrics::layerOf(std::vector<LayerResult>& layers, std::size_t unit) const {
+    return layers[m_prepared->sourceOf[m_units.units[unit].layer.index()].index()];
+}
+
+void UnitMetrics::fillKnown(std::vector<LayerResult>& layers) const {
+    if (const auto* sweep = m_session.sweeps.find(m_plan->version))
+        for (const auto& [node, effect] : *sweep) layers[node.index()].leaveOneOut = effect.change;
+    for (std::size_t u = 0; u < m_units.units.size(); ++u) {
+        LayerResult& layer = layerOf(layers, u);
+        if (const auto* known = m_session.local.find(localVersion(u))) layer.local = known->result();
+        if (const auto* known = m_session.cumulative.find(m_cumulative[u]))
+            layer.cumulative = known->result();
+    }
+}
+
+void UnitMetrics::measure(std::vector<LayerResult>& layers, const RunControl& control) {
+    fillKnown(layers);
+    std::vector<std::size_t> local, cumulative;
+    for (std::size_t u = 0; u < m_units.units.size(); ++u) {
+        const LayerResult& layer = layerOf(layers, u);
+        if (!layer.local) local.push_back(u);
+        if (!layer.cumulative) cumulative.push_back(u);
+    }
+    m_session.work.local += local.size();
+    m_session.work.cumulative += cumulative.size();
+    if (local.empty() && cumulative.empty()) return;
+    const UnitDifferences measured =
+        measureUnits(*m_plan, local, cumulative, *m_session.evaluationBatches,
+                     m_session.resumeOptions(m_prepared->graph), m_session.kernels, control);
+    for (std::size_t i = 0; i < local.size(); ++i)
+        m_session.local.store(localVersion(local[i]), measured.local[i]);
+    for (std::size_t i = 0; i < cumulative.size(); ++i)
+        m_session.cumulative.store(m_cumulative[cumulative[i]], measured.cumulative[i]);
+    fillKnown(layers);
+}
+
+}  // namespace quantloupe

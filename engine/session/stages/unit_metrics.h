@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Local and cumulative metrics of the units of one plan, with the session's results of earlier evaluations.
+// Internal to engine/session.
+
+#include "session/session_impl.h"
+
+namespace quantloupe {
+
+class UnitMetrics {
+  public:
+    /// Computes the versions of all metrics. Requires evaluation batches (Session::Impl::openBatches).
+    UnitMetrics(Session::Impl& session, std::shared_ptr<const Prepared> prepared, const UnitList& units,
+                std::shared_ptr<const Plan> plan);
+
+    /// Fills in what is known: after a skip, all local metrics and the cumulative ones before the layer.
+    void fillKnown(std::vector<LayerResult>& layers) const;
+    /// Measures what is missing in `layers` and fills it in.
+    void measure(std::vector<LayerResult>& layers, const RunControl& control);
+
+  private:
+    /// Of a local metric: the unit's output in the float network, which depends on its inputs and
+    /// computation, and its quantizers.
+    Version localVersion(std::size_t unit) const;
+    LayerResult& layerOf(std::vector<LayerResult>& layers, std::size_t unit) const;
+
+    Session::Impl& m_session;
+    std::shared_ptr<const Prepared> m_prepared;
+    const UnitList& m_units;
+    std::shared_ptr<const Plan> m_plan;
+    std::vector<Version> m_float;       ///< one per unit: its output in the float network
+    std::vector<Version> m_cumulative;  ///< one per unit: its output in the float and the quantized network
+};
+
+}  // namespace quantloupe
