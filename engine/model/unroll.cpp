@@ -141,8 +141,10 @@ class Unroller {
         for (std::int64_t i = 0; i < *count; ++i) {
             const std::string prefix = fmt::format("{}{}/", prefixOf(node), i);
             std::map<std::string, std::string> inputs{
-                {body->input(0).name(), addScalar(prefix + "iteration", onnx::TensorProto::INT64, i)},
-                {body->input(1).name(), addScalar(prefix + "condition", onnx::TensorProto::BOOL, 1)}};
+                {body->input(0).name(),
+                 addScalar(prefix + "iteration", onnx::TensorProto::INT64, i, &body->input(0))},
+                {body->input(1).name(),
+                 addScalar(prefix + "condition", onnx::TensorProto::BOOL, 1, &body->input(1))}};
             for (int k = 0; k < carried; ++k)
                 inputs[body->input(k + 2).name()] = values[static_cast<std::size_t>(k)];
             const auto names = insert(*body, inputs, prefix);
@@ -163,8 +165,12 @@ class Unroller {
         return found == names.end() ? name : found->second;
     }
 
-    std::string addScalar(const std::string& name, onnx::TensorProto::DataType type, std::int64_t value) {
+    /// `input`: the body's input that gets the value. Exporters declare some as [1] and read them where one
+    /// dimension is required, for example as the starts of a Slice; ONNX Runtime passes them in that shape.
+    std::string addScalar(const std::string& name, onnx::TensorProto::DataType type, std::int64_t value,
+                          const onnx::ValueInfoProto* input = nullptr) {
         onnx::TensorProto& tensor = *m_graph.add_initializer();
+        if (input != nullptr && input->type().tensor_type().shape().dim_size() == 1) tensor.add_dims(1);
         tensor.set_name(name);
         tensor.set_data_type(type);
         if (type == onnx::TensorProto::BOOL)

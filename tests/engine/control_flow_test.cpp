@@ -45,6 +45,31 @@ class ControlFlowTest : public QObject {
         QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
     }
 
+    /// PyTorch declares some iteration numbers as one value in one dimension and reads them as the starts of
+    /// a Slice. ONNX Runtime refuses a scalar there.
+    void iterationsHaveTheDeclaredShape() {
+        QString list = kList;
+        list.replace(QStringLiteral("int64 i"), QStringLiteral("int64[1] i"));
+        list.replace(QStringLiteral("Slice (X, From1, To1, Axis)"),
+                     QStringLiteral("Slice (X, From, To, Axis)"));
+        list.remove(QStringLiteral("From1 = Reshape (From, Shape) To1 = Reshape (To, Shape)"));
+        const GraphPtr g = test::graph(list);
+        int gathers = 0;
+        for (const Node& node : g->nodes())
+            if (node.op == "Gather" && g->constantOf(node.input(1)) != nullptr) {
+                ++gathers;
+                QCOMPARE(g->constantOf(node.input(1))->dims(), Dims{1});
+            }
+        QVERIFY(gathers >= 2);
+        QCOMPARE(test::run(g, {2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}), (std::vector<float>{3, 4, 7, 8}));
+        // The same where the loop cannot be unrolled because it has a scan output.
+        const GraphPtr scan = test::graph(R"((float[1,3] X) => (float[1,3] Y, float[3,1,1] Z)
+            <bool C = {1}, int64 M = {3}, int64[1] Axis = {1}, int64[1] One = {1}>
+            { Y, Z = Loop <body = b (int64[1] i, bool c, float[1,3] v) => (bool d, float[1,3] w, float[1,1] z) {
+                  w = Identity (v) To = Add (i, One) z = Slice (X, i, To, Axis) d = Identity (c) }> (M, C, X) })");
+        QCOMPARE(test::run(scan, {1, 3}, {4, 5, 6}), (std::vector<float>{4, 5, 6}));
+    }
+
     void branchesOnShapesRun() {
         const GraphPtr g = test::graph(kBranch);
         QCOMPARE(test::run(g, {1, 4}, {1, -2, 3, -4}), (std::vector<float>{0, 0, 0, 0}));

@@ -204,10 +204,10 @@ class SkipRulesTest : public QObject {
 
     /// The unknown name and similar ones are data, whatever context is added to the message.
     void anUnknownLayerCarriesItsName() {
-        Error error = unknownLayer(*model(), "rigth");
+        Error error = unknownLayer(*model(), "rightt");
         error.addContext("line 3");
-        QCOMPARE(error.what(), "line 3: the model has no layer 'rigth' (did you mean 'right'?)");
-        QCOMPARE(error.unknownName()->name, std::string("rigth"));
+        QCOMPARE(error.what(), "line 3: the model has no layer 'rightt' (did you mean 'right'?)");
+        QCOMPARE(error.unknownName()->name, std::string("rightt"));
         QCOMPARE(error.unknownName()->similar, std::vector<std::string>{"right"});
         try {
             requireLayers(*model(), {"left", "haed"});

@@ -97,7 +97,8 @@ class TuneProcessTest : public QObject {
             QXmlStreamReader xml(&report);
             int cases = 0, failures = 0;
             while (!xml.atEnd()) {
-                if (!xml.readNextStartElement()) continue;
+                xml.readNext();
+                if (!xml.isStartElement()) continue;
                 cases += xml.name() == QLatin1String("testcase");
                 if (xml.name() == QLatin1String("failure")) {
                     ++failures;

@@ -29,10 +29,16 @@ BodyInput inputOf(const NodeContext& context, std::size_t i) {
 
 BodyInput known(ConstantPtr value) { return {{value->type(), value->dims(), Layout::Plain}, value}; }
 
-ConstantPtr scalar(DataType type, std::int64_t value) {
+/// A value for input `i` of a subgraph: a scalar, or of one dimension where the subgraph declares that, as in
+/// ONNX Runtime.
+BodyInput scalar(const Graph& subgraph, std::size_t i, DataType type, std::int64_t value) {
     std::vector<std::byte> bytes(elementSize(type));
     std::memcpy(bytes.data(), &value, bytes.size());  // little endian, as everywhere
-    return Constant::fromBytes(type, {}, std::move(bytes));
+    Dims dims;
+    if (i < subgraph.inputs().size())
+        if (const auto& shape = subgraph.tensor(subgraph.inputs()[i]).shape; shape && shape->size() == 1)
+            dims = {1};
+    return known(Constant::fromBytes(type, std::move(dims), std::move(bytes)));
 }
 
 /// A compiled subgraph. Its outputs are in plain layout.
@@ -196,7 +202,8 @@ CompiledNode compileLoop(const NodeContext& context) {
         if (i >= kMaxIterations)
             fail(ErrorKind::Unsupported, "a Loop of more than {} iterations is not supported",
                  kMaxIterations);
-        std::vector<BodyInput> inputs{known(scalar(DataType::Int64, i)), known(scalar(DataType::Bool, 1))};
+        std::vector<BodyInput> inputs{scalar(*subgraph.graph, 0, DataType::Int64, i),
+                                      scalar(*subgraph.graph, 1, DataType::Bool, 1)};
         inputs.insert(inputs.end(), values.begin(), values.end());
         auto body = std::make_shared<const Body>(makeBody(subgraph, std::move(inputs), context));
         if (body->outputs() < loop->carried + 1)
