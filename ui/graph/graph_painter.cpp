@@ -270,7 +270,7 @@ class ScenePainter {
                      subtitle,
                      QRectF(left, middle - (look.group ? 2 : 0), width,
                             box.bottom() - middle - 3 - (look.group ? 2 : 0)),
-                     false, Qt::ElideLeft);
+                     false, Qt::ElideMiddle);
     }
 
     QPainter& m_painter;

@@ -69,7 +69,7 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         case Number:
             return static_cast<int>(row);
         case Name:
-            return QString::fromStdString(layer.name);
+            return m_document->layerName(layer.node);
         case Op:
             return QString::fromStdString(layer.op);
         case State:
@@ -92,10 +92,19 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
                 own.activationBits.value_or(config.quantization.activation.bits));
         }
         case Reason:
-            return QString::fromStdString(layer.reason);
+            return m_document->withLayerNames(QString::fromStdString(layer.reason));
         default:
             return {};
     }
+}
+
+std::string LayerTableModel::fullName(int row) const {
+    return m_document->layers()[static_cast<std::size_t>(row)].name;
+}
+
+bool LayerTableModel::hasName(int row, const QString& text) const {
+    return m_document->names().matches(m_document->layers()[static_cast<std::size_t>(row)].node,
+                                       text.toStdString());
 }
 
 bool LayerTableModel::isNumeric(int column) {
@@ -141,7 +150,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole:
             if (index.column() == Name) return QString::fromStdString(layer.name);
             if (index.column() == State || index.column() == Reason)
-                return QString::fromStdString(layer.reason);
+                return m_document->withLayerNames(QString::fromStdString(layer.reason));
             if (const auto metric = metricOf(index.column())) {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric),
@@ -283,10 +292,11 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    if (term.pattern) return term.pattern->matches(text(LayerTableModel::Name).toStdString());
+    const auto* layers = qobject_cast<const LayerTableModel*>(sourceModel());
+    if (term.pattern) return layers && term.pattern->matches(layers->fullName(row));
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
-    for (const int column :
-         {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
+    if (layers && layers->hasName(row, term.text)) return true;
+    for (const int column : {LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
         if (text(column).contains(term.text, Qt::CaseInsensitive)) return true;
     return false;
 }

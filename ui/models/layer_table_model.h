@@ -53,6 +53,9 @@ class LayerTableModel : public QAbstractTableModel {
     /// results come, and asking data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
+    std::string fullName(int row) const;
+    /// Whether the text occurs in a name of the row's layer (LayerNames::matches).
+    bool hasName(int row, const QString& text) const;
 
   private:
     void update();

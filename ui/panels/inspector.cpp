@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/inspector.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QEvent>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -72,6 +74,19 @@ void Inspector::build() {
     m_kind = makeLabel({}, "muted", 0.95);
     m_kind->setWordWrap(true);
     details->addWidget(m_name);
+    auto* fullRow = new QHBoxLayout;
+    m_fullName = makeLabel({}, "muted", 0.9);
+    m_fullName->setWordWrap(true);
+    m_fullName->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_fullName->setToolTip(tr("The layer's name in the ONNX file"));
+    auto* copy = new QPushButton(tr("Copy"));
+    copy->setProperty("link", true);
+    copy->setFocusPolicy(Qt::TabFocus);
+    copy->setToolTip(tr("Copies the layer's name in the ONNX file"));
+    copy->setAccessibleName(tr("Copy the layer's name"));
+    fullRow->addWidget(m_fullName, 1);
+    fullRow->addWidget(copy, 0, Qt::AlignTop);
+    details->addLayout(fullRow);
     details->addWidget(m_kind);
 
     auto* stateRow = new QHBoxLayout;
@@ -148,6 +163,8 @@ void Inspector::build() {
     column->addStretch(1);
     setWidget(m_body);
 
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(m_fullName->text()); });
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
     connect(m_host, &QPushButton::clicked, this, [this] {
@@ -215,7 +232,8 @@ void Inspector::showSeveral() {
 
 void Inspector::showStructure(const Node& node) {
     const Graph& graph = *m_document->graph();
-    m_name->setText(QString::fromStdString(node.name));
+    m_name->setText(m_document->layerName(m_shown));
+    m_fullName->setText(QString::fromStdString(node.name));
     clearForm(m_facts);
     clearForm(m_attributes);
     QString kind = QString::fromStdString(node.op);
@@ -284,14 +302,14 @@ void Inspector::showResults() {
             .arg(m_state->sizeHint().height() / 2);
     // Style sheets, and what hides and comes back, lay out the whole panel.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
-    m_reason->setText(sentence(QString::fromStdString(layer->reason)));
+    m_reason->setText(sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
     m_hostNode = NodeId();
     bool tellsReason = !layer->reason.empty();
     m_host->setVisible(!layer->host.empty());
     if (!layer->host.empty()) {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
         m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
-                            QString::fromStdString(layer->host));
+                            m_document->layerName(layer->host));
         // The link says it already.
         if (layer->reason.find(layer->host) != std::string::npos &&
             layer->reason.size() < layer->host.size() + 40)

@@ -104,14 +104,15 @@ void SuggestionSection::showList() {
         row->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
         auto* texts = new QVBoxLayout;
         texts->setSpacing(0);
-        auto* title = new ElidedLabel(suggestion.title, Qt::ElideMiddle);
+        const QString text = m_document->withLayerNames(suggestion.title);
+        auto* title = new ElidedLabel(text, Qt::ElideMiddle);
         auto* verdict = makeLabel(suggestion.verdict, suggestion.certain ? "good" : "muted", 0.88);
         verdict->setWordWrap(true);
         texts->addWidget(title);
         texts->addWidget(verdict);
         row->addLayout(texts, 1);
         auto* button = new QPushButton(tr("Try It"));
-        button->setAccessibleName(tr("Try: ") + suggestion.title);
+        button->setAccessibleName(tr("Try: ") + text);
         row->addWidget(button);
         connect(button, &QPushButton::clicked, this,
                 [this, edit = suggestion.edit] { m_document->edit(edit); });

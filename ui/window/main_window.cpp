@@ -269,7 +269,7 @@ void MainWindow::runEdit(const std::function<ConfigEdit()>& make) {
     try {
         m_document.edit(make());
     } catch (const std::exception& error) {
-        m_message->show(MessageKind::Error, QString::fromUtf8(error.what()));
+        m_document.say(MessageKind::Error, QString::fromUtf8(error.what()));
     }
 }
 
