@@ -173,6 +173,7 @@ void MainWindow::observe() {
     connect(m_table, &LayerTable::toggleRequested, this, &MainWindow::toggleSkip);
     connect(m_inspector, &Inspector::toggleRequested, this, &MainWindow::toggleSkip);
     connect(m_table, &LayerTable::activated, canvas, &GraphCanvas::centerOn);
+    connect(m_table, &LayerTable::filtered, canvas, &GraphCanvas::setDimmed);
     connect(m_inspector, &Inspector::layerChosen, this, [this](NodeId layer) {
         m_document.select(layer);
         m_graph->canvas()->ensureVisible(layer);

@@ -121,12 +121,16 @@ void MainWindow::buildEditMenu() {
         m_table->filterLine()->setFocus();
         m_table->filterLine()->selectAll();
     });
-    m_needModel << addAction(edit, tr("Select &All Layers"), QKeySequence::SelectAll, {}, [this] {
-        std::vector<NodeId> all;
-        for (std::size_t i = 0; i < m_document.graph()->nodeCount(); ++i) all.push_back(NodeId(i));
-        const NodeId current = all.empty() ? NodeId() : all.front();
-        m_document.select(std::move(all), current);
-    });
+    m_needModel << addAction(
+        edit, tr("Select &All Layers"), QKeySequence::SelectAll,
+        tr("With a filter, or in the table, only the rows that the table shows"), [this] {
+            const bool rows = m_table->isFiltered() || m_table->view()->hasFocus();
+            std::vector<NodeId> all = rows ? m_table->shownLayers() : std::vector<NodeId>();
+            for (std::size_t i = 0; i < m_document.graph()->nodeCount() && !rows; ++i)
+                all.push_back(NodeId(i));
+            const NodeId current = all.empty() ? NodeId() : all.front();
+            m_document.select(std::move(all), current);
+        });
     m_needModel << addAction(edit, tr("Select Everything &Upstream"), QKeySequence(QStringLiteral("Alt+Up")),
                              tr("The selected layers and all layers upstream of them"),
                              [this] { selectReachable(upstreamOf); })
