@@ -13,7 +13,6 @@
 #include "panels/refine_section.h"
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
-#include "panels/suggestion_section.h"
 #include "panels/transform_section.h"
 
 namespace quantloupe::ui {
@@ -49,13 +48,10 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
     sections->addWidget(new SkipSection(document));
-    m_suggestions = new SuggestionSection(document);
-    sections->addWidget(m_suggestions);
     column->addWidget(m_sections);
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);
-    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &TuningPanel::follow);
     const auto refresh = [this, document] {
         const bool quantized = document->hasModel() && quantizationOperators(*document->graph()) > 0;
         m_quantized->setVisible(quantized);
@@ -86,24 +82,6 @@ void TuningPanel::reveal(TuningPlace place) {
         place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
     // What was folded away has its place only after the layout.
     QTimer::singleShot(0, control, [this, control] { ensureWidgetVisible(control, 0, height() / 3); });
-}
-
-void TuningPanel::findWhatToKeep() {
-    show();
-    m_suggestions->open();
-    TuneFinder* finder = m_suggestions->finder();
-    finder->startOrStop();
-    m_following = finder->finding();
-    QTimer::singleShot(0, this, &TuningPanel::follow);
-}
-
-/// The search stands last in the panel and grows with what it finds: its top goes as high as there is room
-/// below.
-void TuningPanel::follow() {
-    if (!m_following) return;
-    const int top = m_suggestions->finder()->mapTo(widget(), QPoint()).y();
-    verticalScrollBar()->setValue(top);
-    m_following = m_suggestions->finder()->finding() && verticalScrollBar()->value() < top;
 }
 
 QSize TuningPanel::minimumSizeHint() const {

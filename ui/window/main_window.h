@@ -19,8 +19,8 @@
 #include "graph/graph_view.h"
 #include "graph/group_folding.h"
 #include "graph/selection_history.h"
-#include "panels/amct_panel.h"
 #include "panels/history_panel.h"
+#include "panels/improve_panel.h"
 #include "panels/inspector.h"
 #include "panels/layer_table.h"
 #include "panels/message_bar.h"
@@ -50,7 +50,9 @@ class MainWindow : public QMainWindow {
     Bookmarks* bookmarks() const { return m_bookmarks; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
-    AmctPanel* amctPanel() const { return m_amct; }
+    ImprovePanel* improvePanel() const { return m_improve; }
+    AmctPanel* amctPanel() const { return m_improve->amct(); }
+    void showImprove(ImprovePanel::Page page);
     WorkTabs* workTabs() const { return m_work; }
     Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
@@ -104,6 +106,8 @@ class MainWindow : public QMainWindow {
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();
+    void buildEvaluationMenu();
+    void buildContextMenu();
     void buildHelpMenu();
     // main_window_gestures.cpp
     void buildGestures();
@@ -185,17 +189,18 @@ class MainWindow : public QMainWindow {
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;
     QDockWidget* m_historyDock = nullptr;
-    AmctPanel* m_amct = nullptr;
-    QDockWidget* m_amctDock = nullptr;
+    ImprovePanel* m_improve = nullptr;
+    QDockWidget* m_improveDock = nullptr;
     VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
 
     QString m_dataFailure;  ///< as the message bar showed it
 
-    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
+    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr, *m_contextMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
-            *m_typeAction = nullptr, *m_tailAction = nullptr;
+            *m_typeAction = nullptr, *m_tailAction = nullptr, *m_amctAction = nullptr;
     QList<QAction*> m_needModel;
+    QList<QAction*> m_selectActions, m_placeActions, m_copyActions;  ///< that the context menu has, too
 };
 
 }  // namespace quantloupe::ui
