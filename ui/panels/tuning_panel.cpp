@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "dialogs/documentation_window.h"
 #include "model/quantized_model.h"
 #include "panels/calibration_section.h"
 #include "panels/data_section.h"
@@ -33,6 +34,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
     connect(dataSection, &DataSection::preprocessRequested, this, &TuningPanel::preprocessRequested);
+    setDocumentation(dataSection, "command_line.md#data");
     column->addWidget(dataSection);
     column->addWidget(quantizedBanner(unit));
     m_sections = new QWidget;
@@ -44,7 +46,12 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(m_scheme, &SchemeSection::workflowRequested, this, &TuningPanel::workflowRequested);
     sections->addWidget(m_scheme);
     sections->addWidget(m_calibration);
-    sections->addWidget(new TransformSection(document));
+    auto* transforms = new TransformSection(document);
+    setDocumentation(transforms, "equalization.md");
+    setDocumentation(m_calibration, "calibration.md");
+    setDocumentation(m_scheme, "calibration.md");
+    setDocumentation(this, "window.md#tuning-panel-left");
+    sections->addWidget(transforms);
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
     sections->addWidget(new SkipSection(document));

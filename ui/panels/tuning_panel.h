@@ -6,6 +6,7 @@
 
 #include "document/document.h"
 #include "panels/amct_panel.h"
+#include "panels/data_section.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -24,8 +25,8 @@ class TuningPanel : public QScrollArea {
     QSize minimumSizeHint() const override;
 
   Q_SIGNALS:
-    void chooseDataRequested();
-    void chooseCalibrationRequested();
+    void chooseDataRequested(quantloupe::ui::DataForm form);
+    void chooseCalibrationRequested(quantloupe::ui::DataForm form);
     void preprocessRequested();
     void workflowRequested();  ///< AMCT's
 

@@ -49,7 +49,8 @@ void MainWindow::buildPanels() {
     column->setSpacing(0);
     m_summary = new SummaryBar(&m_document);
     m_message = new MessageBar;
-    m_start = new StartPage(m_hasDemo);
+    const auto demo = findDemo(m_resources);
+    m_start = new StartPage(demo ? demo->data : std::filesystem::path());
     m_status = new StatusLine(&m_document);
 
     m_tuning = new TuningPanel(&m_document);
@@ -148,6 +149,9 @@ void MainWindow::observe() {
         }
         offerRecovery();
     });
+    connect(&m_document, &Document::modelChanged, this, [this] {
+        if (std::exchange(m_tourWaits, false)) runTour();
+    });
     connect(&m_document, &Document::modelChanged, this, &MainWindow::watchFile);
     connect(&m_watch, &FileWatch::changed, this, &MainWindow::offerReload);
     connect(&m_document, &Document::evaluationFinished, this, &MainWindow::tellWhenAway);
@@ -221,6 +225,7 @@ void MainWindow::observe() {
     });
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
+    connect(m_start, &StartPage::tourRequested, this, &MainWindow::startTour);
     connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {
         open({path.toStdString(), {}, {}, {}});
     });

@@ -33,7 +33,9 @@
 
 namespace quantloupe::ui {
 
+class DocumentationWindow;
 class PreprocessDialog;
+class Tour;
 class VerifyDialog;
 
 class MainWindow : public QMainWindow {
@@ -102,6 +104,7 @@ class MainWindow : public QMainWindow {
     void buildViewMenu();
     void fitGraph();
     void buildMetricMenu(QMenu* menu);
+    void buildThemeMenu(QMenu* menu);
     void buildBlocksMenu(QMenu* menu);
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
@@ -119,8 +122,9 @@ class MainWindow : public QMainWindow {
                        std::function<void()> run);
 
     void chooseModel();
-    void chooseData();
-    void chooseCalibration();
+    void chooseData(DataForm form);
+    void chooseCalibration(DataForm form);
+    QString askForData(const QString& title, DataForm form);
     void showPreprocess();
     void chooseConfig();
     bool saveConfig(bool askName);
@@ -136,7 +140,11 @@ class MainWindow : public QMainWindow {
     void restoreView(const std::string& json);
     void offerRecovery();
     void recover();
+    // main_window_help.cpp
     void showAbout();
+    void showDocumentation();
+    void startTour();
+    void runTour();
     // main_window_session.cpp
     void watchFile();
     void offerReload(const QString& changed);
@@ -193,6 +201,9 @@ class MainWindow : public QMainWindow {
     QDockWidget* m_improveDock = nullptr;
     VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
+    DocumentationWindow* m_documentation = nullptr;
+    Tour* m_tour = nullptr;
+    bool m_tourWaits = false;  ///< for the demo to be opened
 
     QString m_dataFailure;  ///< as the message bar showed it
 

@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMenuBar>
-#include <QMessageBox>
 
 #include "config/tail_rule.h"
 #include "dialogs/exports.h"
@@ -12,6 +11,7 @@
 #include "panels/layer_view_menu.h"
 #include "panels/override_section.h"
 #include "window/main_window.h"
+#include "window/tour.h"
 
 namespace quantloupe::ui {
 
@@ -45,10 +45,15 @@ void MainWindow::buildFileMenu() {
     addAction(file, tr("&Open Model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
     addAction(file, tr("Open &Project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
               [this] { chooseProject(); });
-    m_needModel << addAction(file, tr("Open &Data Folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")), {},
-                             [this] { chooseData(); });
+    m_needModel << addAction(file, tr("Open &Data Folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")),
+                             tr("Images, or an ONNX test_data_set folder"),
+                             [this] { chooseData(DataForm::Folder); })
+                << addAction(file, tr("Open Data &File\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+D")),
+                             tr("Arrays: .npy or .npz"), [this] { chooseData(DataForm::File); });
     m_needModel << addAction(file, tr("Open &Calibration Folder\u2026"), {}, {},
-                             [this] { chooseCalibration(); });
+                             [this] { chooseCalibration(DataForm::Folder); })
+                << addAction(file, tr("Open Cali&bration File\u2026"), {}, {},
+                             [this] { chooseCalibration(DataForm::File); });
     m_needModel << addAction(file, tr("&Preprocessing\u2026"), {},
                              tr("How images are converted to network inputs"), [this] { showPreprocess(); });
     m_recentMenu = file->addMenu(tr("&Recent Files"));
@@ -216,6 +221,7 @@ void MainWindow::buildEvaluationMenu() {
     m_needModel << pause;
     m_needModel << addAction(menu, tr("&Cancel"), QKeySequence(Qt::Key_Escape), tr("Stops the evaluation"),
                              [this] {
+                                 if (m_tour && m_tour->running()) return m_tour->stop();
                                  if (m_gestures->cancel()) return;
                                  if (m_document.job()->busy())
                                      m_document.cancel();
@@ -258,18 +264,6 @@ void MainWindow::buildContextMenu() {
     m_contextMenu->addActions(m_folding->layerActions());
     m_contextMenu->addSeparator();
     m_contextMenu->addActions(m_copyActions);
-}
-
-void MainWindow::buildHelpMenu() {
-    QMenu* help = menuBar()->addMenu(tr("&Help"));
-    buildCommands(help);
-    addAction(help, tr("&About Quantloupe"), {}, {}, [this] { showAbout(); });
-}
-
-void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About Quantloupe"),
-                       tr("<b>Quantloupe %1</b><br>A loupe for quantized networks.<br><br>Apache License 2.0")
-                           .arg(QApplication::applicationVersion()));
 }
 
 void MainWindow::updateRecent() {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "panels/layer_view_menu.h"
+#include "style/theme_choice.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {
@@ -71,6 +72,7 @@ void MainWindow::buildViewMenu() {
     connect(m_improve, &ImprovePanel::pageChanged, this, marked);
     connect(m_improveDock->toggleViewAction(), &QAction::toggled, this, marked);
     view->addSeparator();
+    buildThemeMenu(view->addMenu(tr("T&heme")));
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
 }
 
@@ -162,6 +164,23 @@ void MainWindow::buildPanelsMenu(QMenu* menu) {
               tr("Restores the default position and size of all "
                  "panels"),
               [this] { m_layout->reset(); });
+}
+
+void MainWindow::buildThemeMenu(QMenu* menu) {
+    auto* group = new QActionGroup(this);
+    const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::System, tr("&System Theme")},
+                                                       {ThemeChoice::Light, tr("&Light Theme")},
+                                                       {ThemeChoice::Dark, tr("&Dark Theme")}};
+    for (const auto& [choice, text] : choices) {
+        QAction* action =
+            addAction(menu, text, {}, choice == ThemeChoice::System ? tr("As the desktop") : QString(),
+                      [choice = choice] { chooseTheme(choice); });
+        action->setCheckable(true);
+        group->addAction(action);
+        // Another window may have changed it.
+        connect(menu, &QMenu::aboutToShow, action,
+                [action, choice = choice] { action->setChecked(chosenTheme() == choice); });
+    }
 }
 
 void MainWindow::buildSettingsMenu(QMenu* menu) {
