@@ -78,7 +78,9 @@ class GrowingName {
         std::size_t block = modules > 1 ? modules - 2 : 0;
         for (std::size_t i = modules; i-- > 0;)
             if (isIndexed(m_parts[i]) && i + 1 < modules) block = i;
-        m_shown[block] = true;
+        show(block);
+        for (std::size_t i = modules; i-- > 0;)
+            if (m_shown[i]) show(i);
         m_modules = modules;
     }
 
@@ -86,9 +88,9 @@ class GrowingName {
     void grow() {
         bool grown = false;
         for (std::size_t i = 0; i < m_modules; ++i)
-            if (!m_shown[i] && isIndexed(m_parts[i])) m_shown[i] = grown = true;
+            if (!m_shown[i] && isIndexed(m_parts[i])) grown = true, show(i);
         for (std::size_t i = m_modules; i-- > 0 && !grown;)
-            if (!m_shown[i]) m_shown[i] = grown = true;
+            if (!m_shown[i]) grown = true, show(i);
         m_whole = !grown;
     }
     bool isWhole() const { return m_whole; }
@@ -102,6 +104,13 @@ class GrowingName {
     }
 
   private:
+    /// A bare number says nothing without the part before.
+    void show(std::size_t part) {
+        m_shown[part] = true;
+        const bool number = std::ranges::all_of(m_parts[part], isDigit);
+        if (number && part > 0) m_shown[part - 1] = true;
+    }
+
     std::string_view m_name;
     Parts m_parts;
     std::vector<bool> m_shown;

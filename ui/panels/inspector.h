@@ -44,7 +44,8 @@ class Inspector : public QScrollArea {
     void showStructure(const Node& node);
     void showSeveral();
     void commitComment();
-    void addFact(const QString& name, const QString& value);
+    /// `tensor`: its name, below the value.
+    void addFact(const QString& name, const QString& value, const std::string& tensor = {});
 
     Document* m_document;
     NodeId m_shown;
