@@ -32,6 +32,19 @@ constexpr Page kPages[] = {
     {"from_training.md", QT_TRANSLATE_NOOP("DocumentationWindow", "From training to ONNX")},
     {"operators.md", QT_TRANSLATE_NOOP("DocumentationWindow", "Operators")}};
 
+/// Shows pictures no wider than the page.
+class PageBrowser : public QTextBrowser {
+  protected:
+    QVariant loadResource(int type, const QUrl& name) override {
+        const QVariant resource = QTextBrowser::loadResource(type, name);
+        if (type != QTextDocument::ImageResource) return resource;
+        QImage image = resource.canConvert<QImage>() ? resource.value<QImage>() : QImage();
+        if (image.isNull()) image.loadFromData(resource.toByteArray());
+        const int width = viewport()->width() - static_cast<int>(2 * document()->documentMargin());
+        return image.width() > width ? image.scaledToWidth(width, Qt::SmoothTransformation) : image;
+    }
+};
+
 /// The name that GitHub gives to a heading: "Tuning panel (left)" is "tuning-panel-left".
 QString anchorOf(const QString& heading) {
     QString anchor;
@@ -76,7 +89,7 @@ DocumentationWindow::DocumentationWindow(const std::filesystem::path& folder, QW
         auto* item = new QListWidgetItem(tr(page.title), pages);
         item->setData(Qt::UserRole, QString::fromLatin1(page.file));
     }
-    m_browser = new QTextBrowser;
+    m_browser = new PageBrowser;
     m_browser->setFrameShape(QFrame::NoFrame);
     m_browser->setOpenLinks(false);
     m_browser->setAccessibleName(tr("Documentation"));

@@ -84,8 +84,8 @@ void GraphGestures::withdraw() {
 
 bool GraphGestures::eventFilter(QObject* watched, QEvent* event) {
     const bool key = event->type() == QEvent::KeyPress;
+    if (!key && event->type() != QEvent::MouseButtonRelease) return false;
     if (watched != m_view->canvas()) {
-        if (!key && event->type() != QEvent::MouseButtonRelease) return false;
         m_fromMenu = true;
         QTimer::singleShot(0, this, [this] { m_fromMenu = false; });
         return false;

@@ -19,6 +19,7 @@ constexpr int kRecent = 4;
 /// One image of each class.
 QList<QImage> someImages(const std::filesystem::path& folder) {
     QList<QImage> images;
+    if (folder.empty()) return images;
     const QDir data(QString::fromStdString(folder.string()));
     for (const QString& name : data.entryList(QDir::Dirs | QDir::NoDotAndDotDot, QDir::Name)) {
         const QDir one(data.filePath(name));
@@ -108,8 +109,8 @@ void PictureButton::paintEvent(QPaintEvent*) {
     painter.drawText(line, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, m_remark);
 }
 
-StartPage::StartPage(const std::filesystem::path& demoImages, QWidget* parent) : QWidget(parent) {
-    const bool hasDemo = !demoImages.empty();
+StartPage::StartPage(bool hasDemo, const std::filesystem::path& demoImages, QWidget* parent)
+    : QWidget(parent) {
     const int unit = fontMetrics().height();
     auto* outer = new QVBoxLayout(this);
     outer->addStretch(2);

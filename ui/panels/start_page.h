@@ -32,8 +32,8 @@ class PictureButton : public QPushButton {
 class StartPage : public QWidget {
     Q_OBJECT
   public:
-    /// `demoImages`: the folder of the demo's images; empty without a demo.
-    explicit StartPage(const std::filesystem::path& demoImages, QWidget* parent = nullptr);
+    /// `demoImages`: a folder with one subfolder per class; empty: no pictures.
+    StartPage(bool hasDemo, const std::filesystem::path& demoImages, QWidget* parent = nullptr);
     void refresh();
     void setBusy(const QString& text);  ///< "Opening x.onnx…"; empty: not busy
 

@@ -50,7 +50,7 @@ void MainWindow::buildPanels() {
     m_summary = new SummaryBar(&m_document);
     m_message = new MessageBar;
     const auto demo = findDemo(m_resources);
-    m_start = new StartPage(demo ? demo->data : std::filesystem::path());
+    m_start = new StartPage(m_hasDemo, demo ? demo->data : std::filesystem::path());
     m_status = new StatusLine(&m_document);
 
     m_tuning = new TuningPanel(&m_document);
