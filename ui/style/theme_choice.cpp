@@ -10,21 +10,21 @@ namespace quantloupe::ui {
 
 namespace {
 
-const QString kKey = QStringLiteral("theme");
+const QString kThemeKey = QStringLiteral("theme");
 const QString kLight = QStringLiteral("light"), kDark = QStringLiteral("dark");
 
 }  // namespace
 
 ThemeChoice chosenTheme() {
-    const QString text = QSettings().value(kKey).toString();
+    const QString text = QSettings().value(kThemeKey).toString();
     return text == kLight ? ThemeChoice::Light : text == kDark ? ThemeChoice::Dark : ThemeChoice::System;
 }
 
 void chooseTheme(ThemeChoice choice) {
     if (choice == ThemeChoice::System)
-        QSettings().remove(kKey);
+        QSettings().remove(kThemeKey);
     else
-        QSettings().setValue(kKey, choice == ThemeChoice::Dark ? kDark : kLight);
+        QSettings().setValue(kThemeKey, choice == ThemeChoice::Dark ? kDark : kLight);
     applyThemeChoice(choice);
 }
 
