@@ -14,6 +14,7 @@
 
 #include "screenshot.h"
 #include "style/theme.h"
+#include "style/theme_choice.h"
 #include "window/main_window.h"
 
 namespace {
@@ -57,7 +58,7 @@ Arguments readArguments(const QCoreApplication& application) {
     option("until", "for the screenshot: preview skipping from the selected layer until this one", "LAYER");
     option("command", "for the screenshot: menu entry to choose first; can be repeated", "NAME");
     option("size", "for the screenshot: window size", "WIDTHxHEIGHT");
-    option("theme", "light or dark; default: the desktop's theme", "THEME");
+    option("theme", "light, dark or system; default: as chosen in the View menu", "THEME");
     parser.process(application);
 
     Arguments arguments;
@@ -86,9 +87,9 @@ Arguments readArguments(const QCoreApplication& application) {
     if (positional.isEmpty() && !arguments.demo &&
         (!arguments.request.data.empty() || !arguments.request.config.empty()))
         wrongUsage(QStringLiteral("--data and --config need a MODEL"));
-    if (!arguments.theme.isEmpty() && arguments.theme != QLatin1String("light") &&
-        arguments.theme != QLatin1String("dark"))
-        wrongUsage(QStringLiteral("--theme takes light or dark"));
+    if (!QStringList{{}, QStringLiteral("light"), QStringLiteral("dark"), QStringLiteral("system")}.contains(
+            arguments.theme))
+        wrongUsage(QStringLiteral("--theme takes light, dark or system"));
     return arguments;
 }
 
@@ -146,8 +147,10 @@ int main(int argc, char** argv) {
 
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(applicationFont());
-    if (!arguments.theme.isEmpty())
-        QApplication::setPalette(paletteOf(theme(arguments.theme == QLatin1String("dark"))));
+    applyThemeChoice(arguments.theme.isEmpty()                   ? chosenTheme()
+                     : arguments.theme == QLatin1String("dark")  ? ThemeChoice::Dark
+                     : arguments.theme == QLatin1String("light") ? ThemeChoice::Light
+                                                                 : ThemeChoice::System);
 
     MainWindow window(QUANTLOUPE_RESOURCE_DIR);
     const bool opens = arguments.demo || !arguments.request.model.empty();

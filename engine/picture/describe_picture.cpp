@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "model/layer_names.h"
 #include "picture/concat_prefixes.h"
 #include "picture/picture.h"
 #include "picture/picture_text.h"
@@ -110,6 +111,7 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
     } else {
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) units.unit.push_back(i), units.first.push_back(i);
     }
+    const std::vector<std::string> names = displayNames(graph);
     for (const std::size_t i : units.first) {
         if (groupOf[i] != Group::kNone) {
             picture.nodes.push_back(groupBox(picture.groups, groupOf[i], box));
@@ -119,7 +121,7 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         PictureNode layer;
         layer.layer = NodeId(i);
         layer.title = layerTitle(graph, node);
-        layer.subtitle = layerSubtitle(node);
+        layer.subtitle = cleanText(names[i]);
         layer.box = box;
         picture.nodes.push_back(std::move(layer));
     }

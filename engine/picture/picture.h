@@ -28,10 +28,11 @@ struct Rect {
 struct PictureNode {
     enum class Kind { Layer, Input, Output, Group };
     Kind kind = Kind::Layer;
-    NodeId layer;          ///< Kind::Layer; of a group the first of its layers
-    TensorId tensor;       ///< the graph input or output otherwise
-    std::string title;     ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
-    std::string subtitle;  ///< the layer's name shortened from the left; the shape for inputs and outputs
+    NodeId layer;       ///< Kind::Layer; of a group the first of its layers
+    TensorId tensor;    ///< the graph input or output otherwise
+    std::string title;  ///< "Conv 3×3", "Conv 3×3 dw"; the tensor's name for inputs and outputs
+    std::string
+        subtitle;  ///< the layer's display name (model/layer_names.h); the shape for inputs and outputs
     Rect box;
     std::size_t group = Group::kNone;  ///< Kind::Group: index into Picture::groups
 };

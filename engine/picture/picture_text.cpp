@@ -44,24 +44,6 @@ bool allEqual(const std::vector<std::int64_t>& values, std::int64_t value) {
     return std::all_of(values.begin(), values.end(), [value](std::int64_t v) { return v == value; });
 }
 
-/// Whether `part` only says the operator again: "Conv", "Conv_3".
-bool repeatsOperator(std::string_view part, std::string_view op) {
-    if (part.substr(0, op.size()) != op) return false;
-    part.remove_prefix(op.size());
-    return part.empty() ||
-           (part.front() == '_' && part.find_first_not_of("0123456789", 1) == std::string_view::npos);
-}
-
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    while (true) {
-        const std::size_t slash = text.find('/');
-        parts.emplace_back(text.substr(0, slash));
-        if (slash == std::string_view::npos) return parts;
-        text.remove_prefix(slash + 1);
-    }
-}
-
 }  // namespace
 
 std::string layerTitle(const Graph& graph, const Node& node) {
@@ -75,28 +57,6 @@ std::string layerTitle(const Graph& graph, const Node& node) {
     if (!kernel.empty()) title += fmt::format(" {}", fmt::join(kernel, "×"));
     if (conv) title += groupText(graph, node, weight);
     return title;
-}
-
-std::string layerSubtitle(const Node& node, std::size_t limit) {
-    constexpr std::size_t kLongest = 1000;  // beyond, only the end is looked at
-    std::string name = cleanText(node.name.size() > kLongest ? shortenLeft(node.name, kLongest) : node.name);
-    name.erase(0, std::min(name.find_first_not_of('/'), name.size() - 1));
-    if (const std::size_t slash = name.rfind('/'); slash != std::string::npos && slash > 0)
-        if (repeatsOperator(std::string_view(name).substr(slash + 1), node.op)) name.resize(slash);
-    if (characterCount(name) <= limit) return name;
-
-    // Exporters write "conv/conv.0/conv.0.0": a part that the next one repeats is dropped.
-    std::vector<std::string> parts = split(name);
-    std::size_t count = characterCount(name);
-    for (std::size_t i = 0; i + 1 < parts.size() && count > limit;) {
-        if (!parts[i + 1].starts_with(parts[i] + ".")) {
-            ++i;
-            continue;
-        }
-        count -= characterCount(parts[i]) + 1;
-        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-    return shortenLeft(fmt::format("{}", fmt::join(parts, "/")), limit);
 }
 
 std::string shapeText(const TensorInfo& tensor) {

@@ -13,10 +13,6 @@ namespace quantloupe {
 
 /// Returns "Conv 3×3", "Conv 3×3 dw" (depthwise), "Conv 3×3 g4", "MaxPool 2×2"; the operator otherwise.
 std::string layerTitle(const Graph& graph, const Node& node);
-/// The layer's name without a last part that only repeats the operator, shortened to about `limit`
-/// characters:
-/// "/features/features.2/conv/conv.0/conv.0.0/Conv" is "features.2/conv.0/conv.0.0".
-std::string layerSubtitle(const Node& node, std::size_t limit = 26);
 
 /// Returns "1×3×32×32", or "?" if the shape is unknown.
 std::string shapeText(const TensorInfo& tensor);

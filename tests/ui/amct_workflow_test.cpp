@@ -370,7 +370,7 @@ class AmctWorkflowTest : public QObject {
 
     void linksOpenTheControlsAndSelectTheLayers() {
         openWindow();
-        m_window->amctPanel()->parentWidget()->show();
+        m_window->showImprove(ImprovePanel::Amct);
         QVERIFY(settled(AmctStep::Skip));
         click("Select: Output layers");
         QCOMPARE(document().selection(), std::vector{NodeId(4)});
@@ -390,7 +390,7 @@ class AmctWorkflowTest : public QObject {
 
     void anEditEndsTheTryingAndAVariantIsTakenOver() {
         openWindow();
-        m_window->amctPanel()->parentWidget()->show();
+        m_window->showImprove(ImprovePanel::Amct);
         AmctGuide* guide = m_window->amctPanel()->guide();
         QVERIFY(settled(AmctStep::Skip));
         document().job()->setPaused(true);

@@ -54,7 +54,7 @@ class BookmarksTest : public QObject {
             QTest::keyClick(dialog, Qt::Key_Escape);
         });
         QTest::keyClick(m_window.get(), Qt::Key_B, Qt::ControlModifier);
-        QCOMPARE(proposed, QStringLiteral("/blocks/2/conv/Conv \u00b7 QS local"));
+        QCOMPARE(proposed, QStringLiteral("blocks/2/conv \u00b7 QS local"));
         QVERIFY(marks()->all().empty());
     }
 

@@ -205,6 +205,59 @@ class GesturesTest : public QObject {
         m_window->gestures()->blockMenu()->close();
     }
 
+    void keysPreviewBeforeTheyCommit_data() {
+        QTest::addColumn<Qt::Key>("key");
+        QTest::addColumn<Qt::Key>("confirmed");
+        QTest::addColumn<QStringList>("covered");
+        const QStringList downstream{"/blocks/3/Add", "/blocks/3/act/Relu", "/blocks/3/conv/Conv",
+                                     "/head/Conv"};
+        const QStringList convolutions{"/blocks/0/conv/Conv", "/blocks/1/conv/Conv", "/blocks/2/conv/Conv",
+                                       "/blocks/3/conv/Conv", "/head/Conv",          "/stem/Conv"};
+        QTest::newRow("D twice") << Qt::Key_D << Qt::Key_D << downstream;
+        QTest::newRow("D, Enter") << Qt::Key_D << Qt::Key_Return << downstream;
+        QTest::newRow("T twice") << Qt::Key_T << Qt::Key_T << convolutions;
+        QTest::newRow("T, Enter") << Qt::Key_T << Qt::Key_Return << convolutions;
+    }
+    void keysPreviewBeforeTheyCommit() {
+        QFETCH(Qt::Key, key);
+        QFETCH(Qt::Key, confirmed);
+        QFETCH(QStringList, covered);
+        click("/blocks/3/conv/Conv");
+        const auto& rules = m_window->document()->config().rules;
+        QTest::keyClick(canvas(), key);
+        QCOMPARE(previewed(), covered);
+        QVERIFY(rules.empty());
+        QVERIFY2(m_window->graphView()->bannerText().contains("Enter"),
+                 qPrintable(m_window->graphView()->bannerText()));
+        QTest::keyClick(canvas(), Qt::Key_Escape);
+        QVERIFY(previewed().isEmpty() && rules.empty());
+        QTest::keyClick(canvas(), key);
+        click("/blocks/2/conv/Conv");  // another selection withdraws it
+        QVERIFY(previewed().isEmpty() && rules.empty());
+        click("/blocks/3/conv/Conv");
+        QTest::keyClick(canvas(), key);
+        QTest::keyClick(canvas(), confirmed);
+        QCOMPARE(rules.size(), 1u);
+        QVERIFY(previewed().isEmpty());
+        QCOMPARE(m_window->document()->undoStack()->count(), 1);
+    }
+
+    /// Hovering has shown the preview.
+    void chosenInTheMenuItIsDoneAtOnce() {
+        click("/blocks/3/conv/Conv");
+        for (QAction* top : m_window->menuBar()->actions()) {
+            if (top->text() != QLatin1String("&Layers")) continue;
+            QMenu* menu = top->menu();
+            menu->popup(m_window->mapToGlobal(QPoint(200, 200)));
+            QVERIFY(QTest::qWaitFor([&] { return menu->isVisible(); }, 5000));
+            for (QAction* action : menu->actions())
+                if (action->text().startsWith(QLatin1String("Skip All &Downstream")))
+                    QTest::mouseClick(menu, Qt::LeftButton, {}, menu->actionGeometry(action).center());
+        }
+        QCOMPARE(m_window->document()->config().rules.size(), 1u);
+        QVERIFY(previewed().isEmpty());
+    }
+
     void aThresholdCountsWhileItMoves() {
         Document* document = m_window->document();
         ThresholdBar* bar = m_window->graphView()->thresholdBar();

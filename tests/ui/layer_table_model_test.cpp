@@ -5,7 +5,6 @@
 #include <QAbstractItemModelTester>
 #include <QTest>
 
-#include "panels/layer_delegate.h"
 #include "ui_test_support.h"
 
 using namespace quantloupe;
@@ -98,27 +97,6 @@ class LayerTableModelTest : public QObject {
         QCOMPARE(scale.position(std::numeric_limits<double>::infinity()), 0.0);
         QCOMPARE(scaleOf(layers, Metric::LocalQs).position(0.5), 1.0);
         QVERIFY(!scaleOf(layers, Metric::CumulativeQs).any);
-    }
-
-    /// Whole parts of a name are left out from its beginning.
-    void longNamesKeepTheirEnds() {
-        const QFontMetrics metrics{QFont()};
-        const QString name = QStringLiteral("/features/features.0/features.0.1/BatchNormalization"),
-                      none = QStringLiteral("\u2026");
-        const auto shortened = [&](const QString& room) {
-            return shortenedName(name, metrics, metrics.horizontalAdvance(room));
-        };
-        QCOMPARE(shortened(name), name);
-        QCOMPARE(shortened(name.chopped(1)),
-                 none + QStringLiteral("/features.0/features.0.1/BatchNormalization"));
-        QCOMPARE(shortened(none + QStringLiteral("/s.0.1/BatchNormalization")),
-                 none + QStringLiteral("/BatchNormalization"));
-        // The last part alone is too long: its end.
-        const int room = metrics.horizontalAdvance(none + QStringLiteral("ormalization"));
-        const QString end = shortenedName(name, metrics, room);
-        QVERIFY2(end.startsWith(none) && end.size() > 5 && name.endsWith(end.mid(1)) &&
-                     metrics.horizontalAdvance(end) <= room,
-                 qPrintable(end));
     }
 
   private:

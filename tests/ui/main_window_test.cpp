@@ -27,7 +27,7 @@ class MainWindowTest : public QObject {
     void aModelWithoutDataShowsItsStates() {
         const auto path = test::writeModel(m_folder);
         QVERIFY(test::openAndWait(*m_window->document(), path));
-        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 6);
+        QCOMPARE(m_window->layerTable()->filter()->rowCount(), 3);  // the others cannot be quantized
         QVERIFY(m_window->document()->layer(NodeId(0))->state == LayerState::Quantized);
         QVERIFY(m_window->windowTitle().contains(QStringLiteral("chain")));
         QVERIFY(recentModels().contains(QString::fromStdString(path.string())));
@@ -83,10 +83,15 @@ class MainWindowTest : public QObject {
 
     void theTableAndTheGraphShareTheSelection() {
         QVERIFY(test::openAndWait(*m_window->document(), test::writeModel(m_folder)));
-        m_window->layerTable()->view()->selectRow(3);
-        QCOMPARE(m_window->document()->selection(), std::vector{NodeId(3)});
-        m_window->document()->select(NodeId(1));
-        const auto rows = m_window->layerTable()->view()->selectionModel()->selectedRows();
+        const LayerTable* table = m_window->layerTable();
+        const auto layerOf = [&](int row) {
+            return NodeId(
+                static_cast<std::size_t>(table->filter()->mapToSource(table->filter()->index(row, 0)).row()));
+        };
+        table->view()->selectRow(2);
+        QCOMPARE(m_window->document()->selection(), std::vector{layerOf(2)});
+        m_window->document()->select(layerOf(1));
+        const auto rows = table->view()->selectionModel()->selectedRows();
         QCOMPARE(rows.size(), 1);
         QCOMPARE(rows[0].row(), 1);
     }
@@ -135,7 +140,7 @@ class MainWindowTest : public QObject {
         m_window->layerTable()->filterLine()->setText(QStringLiteral("op:relu"));
         const QStringList lines = m_window->layerTable()->asCsv().trimmed().split(QLatin1Char('\n'));
         QCOMPARE(lines.size(), 4);
-        QVERIFY(lines[1].startsWith(QStringLiteral("1,Relu_1,Relu,")));
+        QVERIFY(lines.filter(QStringLiteral("1,Relu_1,Relu,")).size() == 1);
     }
 
   private:

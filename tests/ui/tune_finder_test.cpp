@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for layers to keep in float, by mouse and keyboard, on the network of color_data.h: with its
 // Gemm in float all predictions are right.
+#include "panels/tune_finder.h"
+
 #include <QHeaderView>
 #include <QSettings>
 
 #include "color_data.h"
 #include "commands/layer_edits.h"
 #include "models/metric.h"
-#include "panels/suggestion_section.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;
@@ -24,7 +25,7 @@ class TuneFinderTest : public QObject {
         m_document = std::make_unique<Document>();
         QVERIFY(test::openColors(*m_document, m_folder, m_data));
         QCOMPARE(m_document->evaluation()->quantized->top1.value_or(-1), 0.5);
-        m_section = std::make_unique<SuggestionSection>(m_document.get());
+        m_section = std::make_unique<TuneFinder>(m_document.get());
         m_section->resize(400, 900);
         m_section->show();
         QVERIFY(QTest::qWaitForWindowActive(m_section.get()));
@@ -147,9 +148,9 @@ class TuneFinderTest : public QObject {
     void withoutDataItGivesAReason() {
         Document bare;
         QVERIFY(test::openAndWait(bare, test::writeModel(m_folder)));
-        SuggestionSection section(&bare);
+        TuneFinder section(&bare);
         section.show();
-        for (auto* one : section.finder()->findChildren<QPushButton*>())
+        for (auto* one : section.findChildren<QPushButton*>())
             if (one->text() == QStringLiteral("Search for Layers to Keep in Float")) {
                 QVERIFY(!one->isEnabled());
                 QVERIFY(one->toolTip().contains(QStringLiteral("Needs data")));
@@ -157,7 +158,7 @@ class TuneFinderTest : public QObject {
     }
 
   private:
-    TuneFinder* finder() { return m_section->finder(); }
+    TuneFinder* finder() { return m_section.get(); }
     QTableWidget* table() { return finder()->findChild<QTableWidget*>(); }
     QPushButton* button(const QString& text) {
         for (auto* one : finder()->findChildren<QPushButton*>())
@@ -188,7 +189,7 @@ class TuneFinderTest : public QObject {
     QTemporaryDir m_folder;
     std::filesystem::path m_data;
     std::unique_ptr<Document> m_document;
-    std::unique_ptr<SuggestionSection> m_section;
+    std::unique_ptr<TuneFinder> m_section;
 };
 
 QTEST_MAIN(TuneFinderTest)

@@ -96,7 +96,9 @@ const std::vector<ExportInfo>& exportKinds() {
              said(QT_TRANSLATE_NOOP("Words", "The colored graph for Graphviz"))},
         };
         all.insert(all.end(), others.begin(), others.end());
-        std::ranges::stable_sort(all, {}, &ExportInfo::family);
+        std::ranges::stable_sort(all, {}, [](const ExportInfo& info) {
+            return std::pair(info.family, info.kind != ExportKind::QuantizedModel);
+        });
         return all;
     }();
     return kinds;

@@ -12,7 +12,7 @@ namespace quantloupe::ui {
 enum class ExportKind { Dialect, Pdf, QuantizedModel, EqualizedModel, Svg, Dot };
 
 /// In the order in which menus and lists show them.
-enum class ExportFamily { Configuration, Model, Report, Picture };
+enum class ExportFamily { Model, Configuration, Report, Picture };
 QString exportFamilyName(ExportFamily family);
 
 struct ExportInfo {
@@ -24,7 +24,7 @@ struct ExportInfo {
     std::string filter;   ///< of the file dialog
     std::string tip;
 };
-/// One family after the other.
+/// One family after the other; the quantized model is the first.
 const std::vector<ExportInfo>& exportKinds();
 
 /// The preview of an export. Written by the engine's thread; read it only once it is ready.

@@ -41,7 +41,7 @@ Document::Document(QObject* parent) : QObject(parent) {
             m_evaluating = false;
             listUnevaluated();
         }
-        Q_EMIT message(MessageKind::Error, failure.text);
+        say(MessageKind::Error, failure.text);
         Q_EMIT evaluationChanged();
         Q_EMIT failed(failure);
         // Opening something cancels the running evaluation, so what remains open is evaluated again. The
@@ -70,6 +70,10 @@ Document::~Document() {
 QString Document::title() const {
     if (!m_model) return {};
     return QString::fromStdString((m_projectPath.empty() ? m_model->path : m_projectPath).stem().string());
+}
+
+QString Document::withLayerNames(const QString& text) const {
+    return QString::fromStdString(m_names.inText(text.toStdString()));
 }
 
 const LayerResult* Document::layer(NodeId node) const {
@@ -103,7 +107,9 @@ void Document::open(const OpenRequest& request) {
     m_job.loadModel(m_request.model);
 }
 
-void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures) {
+void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
+                           const LayerNames& names) {
+    m_names = names;
     m_model = model;
     m_picture.reset();
     m_layoutOptions.collapsed.clear();
@@ -220,7 +226,7 @@ bool Document::edit(const ConfigEdit& edit) {
             return false;
         }
     }
-    m_undo.push(new ConfigCommand(m_config, edit.next, edit.text, edit.mergeKey,
+    m_undo.push(new ConfigCommand(m_config, edit.next, withLayerNames(edit.text), edit.mergeKey,
                                   [this](const QuantizationConfig& config) { setConfig(config); }));
     return true;
 }

@@ -54,6 +54,14 @@ class Document : public QObject {
     bool hasModel() const { return m_model != nullptr; }
     const LoadedModel* model() const { return m_model.get(); }
     GraphPtr graph() const { return m_model ? m_model->graph : nullptr; }
+    /// The display names of the layers, which all views show.
+    const LayerNames& names() const { return m_names; }
+    QString layerName(NodeId node) const { return QString::fromStdString(m_names.of(node)); }
+    QString layerName(const std::string& fullName) const {
+        return QString::fromStdString(m_names.of(fullName));
+    }
+    /// A text of the engine with display names in place of full names.
+    QString withLayerNames(const QString& text) const;
     QString title() const;
     const QuantizationConfig& config() const { return m_config; }
     const std::optional<DataInfo>& data() const { return m_data; }
@@ -139,7 +147,8 @@ class Document : public QObject {
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
     EvaluationJob* job() { return &m_job; }
-    void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, text); }
+    /// Shows a message, with display names in place of full names.
+    void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, withLayerNames(text)); }
 
   Q_SIGNALS:
     void modelChanged();
@@ -169,7 +178,8 @@ class Document : public QObject {
     QString adoptProject(LoadingProject loading);
     void rememberMeasured(const EvaluationPtr& evaluation);
     void adoptPreprocess(const std::optional<Preprocess>& preprocess);
-    void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures);
+    void adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
+                    const LayerNames& names);
     void adoptData(const DataInfo& info);
     void adoptEvaluation(const ShownEvaluation& shown);
     void waitForIdle();
@@ -183,6 +193,7 @@ class Document : public QObject {
     LayoutJob m_layoutJob;
     LayoutOptions m_layoutOptions;
     ModelPtr m_model;
+    LayerNames m_names;
     PicturePtr m_picture;
     std::optional<DataInfo> m_data;
     QuantizationConfig m_config;

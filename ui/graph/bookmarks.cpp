@@ -76,15 +76,23 @@ void Bookmarks::fillMenu() {
 QString Bookmarks::proposal() const {
     const Bookmark now = seen({});
     return now.at.isEmpty() ? metricName(now.metric)
-                            : QStringLiteral("%1 \u00b7 %2").arg(now.at, metricName(now.metric));
+                            : QStringLiteral("%1 \u00b7 %2")
+                                  .arg(m_document->layerName(now.at.toStdString()), metricName(now.metric));
 }
 
 void Bookmarks::ask() {
     if (!m_document->hasModel()) return;
-    bool agreed = false;
-    const QString name = QInputDialog::getText(m_canvas, tr("Bookmark This View"), tr("Name"),
-                                               QLineEdit::Normal, proposal(), &agreed)
-                             .trimmed();
+    QInputDialog dialog(m_canvas);
+    dialog.setWindowTitle(tr("Bookmark This View"));
+    dialog.setLabelText(tr("Name"));
+    dialog.setTextValue(proposal());
+    // Wide enough for the proposed name.
+    const QFontMetrics metrics = dialog.fontMetrics();
+    dialog.resize(
+        std::max(metrics.height() * 26, metrics.horizontalAdvance(proposal()) + metrics.height() * 6),
+        dialog.sizeHint().height());
+    const bool agreed = dialog.exec() == QDialog::Accepted;
+    const QString name = dialog.textValue().trimmed();
     if (agreed && !name.isEmpty()) add(name);
 }
 

@@ -190,8 +190,18 @@ void GraphCanvas::updateLooks() {
     m_looks.clear();
     if (m_picture && m_document->graph())
         m_looks = looksOf(*m_picture, shown, *m_document->graph(), m_overlay, themeOf(palette()));
+    const NodeSet& dimmed = chooser()->m_dimmed;
+    const auto isDimmed = [&](NodeId id) { return id.index() < dimmed.size() && dimmed[id.index()]; };
+    for (std::size_t i = 0; i < m_looks.size() && !dimmed.empty(); ++i)
+        if (const auto here = layersOf(i); !here.empty() && std::ranges::all_of(here, isDimmed))
+            dim(m_looks[i], themeOf(palette()));
     sceneChanged();
     Q_EMIT looksChanged();
+}
+
+void GraphCanvas::setDimmed(NodeSet layers) {
+    m_dimmed = std::move(layers);
+    updateLooks();
 }
 
 void GraphCanvas::updateSelection() {

@@ -86,6 +86,8 @@ class GraphCanvas : public QWidget {
     /// Draws these layers as if a rule kept them in float; `words` are shown above the graph.
     void setPreview(NodeSet covered, const QString& words);
     void clearPreview();
+    /// Fades these layers; empty: none.
+    void setDimmed(NodeSet layers);
     /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
@@ -185,6 +187,7 @@ class GraphCanvas : public QWidget {
     std::vector<NodeId> m_untilEnds;  ///< ends chosen with Ctrl so far
     NodeSet m_previewed;              ///< by layer, so that it survives a new picture
     QString m_previewText;
+    NodeSet m_dimmed;  ///< by layer
 };
 
 }  // namespace quantloupe::ui

@@ -17,13 +17,15 @@ void GraphCanvas::showToolTip(QPoint position, QPoint global) {
     if (node.kind == PictureNode::Kind::Group) {
         text = groupHint(node);
     } else if (const NodeId id = layerOf(*box); id.valid()) {
-        text =
-            QStringLiteral("<b>%1</b>").arg(QString::fromStdString(m_graph->node(id).name).toHtmlEscaped());
+        text = QStringLiteral("<b>%1</b><br>%2")
+                   .arg(m_document->layerName(id).toHtmlEscaped(),
+                        QString::fromStdString(m_graph->node(id).name).toHtmlEscaped());
         text += QStringLiteral("<br>") + QString::fromStdString(node.title).toHtmlEscaped();
         if (const LayerResult* layer = layerResult(id)) {
             text += QStringLiteral(" \u00b7 ") + stateText(layer->state);
             if (!layer->reason.empty())
-                text += QStringLiteral("<br>") + QString::fromStdString(layer->reason).toHtmlEscaped();
+                text += QStringLiteral("<br>") +
+                        m_document->withLayerNames(QString::fromStdString(layer->reason)).toHtmlEscaped();
             if (layer->local) {
                 text += tr("<br>QS local ") + formatQs(layer->local->qs);
                 if (layer->state == LayerState::Skipped) text += tr(" if quantized");
@@ -56,7 +58,7 @@ QString GraphCanvas::groupHint(const PictureNode& node) const {
         text += worst.valid()
                     ? tr("<br>Worst %1: %2, %3")
                           .arg(metricName(m_metric), formatMetric(*m_overlay.valueOf(worst), m_metric),
-                               QString::fromStdString(m_graph->node(worst).name).toHtmlEscaped())
+                               m_document->layerName(worst).toHtmlEscaped())
                     : tr("<br>%1: no layer in this group has a value").arg(metricName(m_metric));
     }
     return text + tr("<br><i>Double-click to expand</i>");
@@ -68,7 +70,7 @@ QString GraphCanvas::overlayHint(NodeId id) const {
     const QString name = QStringLiteral("<br>%1: ").arg(metricName(m_metric));
     const auto value = m_overlay.valueOf(id);
     if (!value) {
-        const QString why = whyNoValue(*m_document, layerResult(id), m_metric);
+        const QString why = m_document->withLayerNames(whyNoValue(*m_document, layerResult(id), m_metric));
         return name + tr("no value") +
                (why.isEmpty() ? QString() : QStringLiteral(", ") + why.toHtmlEscaped());
     }

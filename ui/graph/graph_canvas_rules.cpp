@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "graph/graph_canvas.h"
-#include "picture/picture_text.h"
 
 namespace quantloupe::ui {
 
@@ -23,7 +22,7 @@ void GraphCanvas::cancelUntil() {
 
 void GraphCanvas::setPreview(NodeSet covered, const QString& words) {
     m_previewed = std::move(covered);
-    m_previewText = words;
+    m_previewText = m_document->withLayerNames(words);
     markPreviewed();
     Q_EMIT previewChanged();
 }
@@ -42,10 +41,7 @@ void GraphCanvas::markPreviewed() {
 }
 
 void GraphCanvas::previewUntil() {
-    const auto shortName = [this](NodeId id) {
-        return QString::fromStdString(layerSubtitle(m_graph->node(id), 32));
-    };
-    const QString from = shortName(m_untilFrom);
+    const QString from = m_document->layerName(m_untilFrom);
     // The keyboard chooses with the arrows: the current layer is its cursor.
     NodeId to = m_scene.hovered ? endOf(*m_scene.hovered) : NodeId();
     if (!m_scene.hovered) to = m_document->current();
@@ -60,10 +56,10 @@ void GraphCanvas::previewUntil() {
     }
     // In a narrow window the name is shortened, not the text about it.
     const int room = width() / std::max(1, fontMetrics().averageCharWidth()) - 78;
-    const QString end = ends.size() == 1
-                            ? QString::fromStdString(layerSubtitle(
-                                  m_graph->node(ends[0]), static_cast<std::size_t>(std::clamp(room, 12, 32))))
-                            : tr("%1 ends").arg(ends.size());
+    const QString end = ends.size() == 1 ? fontMetrics().elidedText(
+                                               m_document->layerName(ends[0]), Qt::ElideMiddle,
+                                               std::clamp(room, 12, 40) * fontMetrics().averageCharWidth())
+                                         : tr("%1 ends").arg(ends.size());
     const ConfigEdit edit = skipUntil(*m_graph, m_document->config(), m_untilFrom, ends);
     if (!edit.complaint.isEmpty()) {
         setPreview({}, edit.complaint);

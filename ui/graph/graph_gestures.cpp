@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/graph_gestures.h"
 
+#include <QKeyEvent>
+#include <QTimer>
 #include <algorithm>
 
 #include "model/blocks.h"
@@ -29,6 +31,10 @@ GraphGestures::GraphGestures(Document* document, GraphView* view, QObject* paren
     : QObject(parent), m_document(document), m_view(view) {
     connect(view->thresholdBar(), &ThresholdBar::chosen, this,
             [this](const SkipRule& rule) { add(addSkipRule(m_document->config(), rule)); });
+    view->canvas()->installEventFilter(this);
+    connect(document, &Document::selectionChanged, this, &GraphGestures::withdraw);
+    connect(document, &Document::configChanged, this, &GraphGestures::withdraw);
+    connect(document, &Document::modelChanged, this, &GraphGestures::withdraw);
     connect(view->legend(), &Legend::thresholdRequested, this, [this] { m_view->thresholdBar()->start(); });
 }
 
@@ -45,10 +51,52 @@ void GraphGestures::addTo(QMenu* layers) {
     connect(m_thresholdAction, &QAction::triggered, this, &GraphGestures::startThreshold);
     layers->addAction(m_thresholdAction);
     connect(m_blocks, &QMenu::aboutToShow, this, &GraphGestures::fillBlocks);
-    for (QMenu* menu : {layers, m_blocks}) {
-        connect(menu, &QMenu::hovered, this, &GraphGestures::show);
-        connect(menu, &QMenu::aboutToHide, this, [this] { show(nullptr); });
+    for (QMenu* menu : {layers, m_blocks}) previewIn(menu);
+}
+
+void GraphGestures::previewIn(QMenu* menu) {
+    connect(menu, &QMenu::hovered, this, &GraphGestures::show);
+    connect(menu, &QMenu::aboutToHide, this, [this] { show(nullptr); });
+    menu->installEventFilter(this);
+}
+
+void GraphGestures::propose(QAction* action, std::function<void()> apply) {
+    if (m_fromMenu || m_proposed == action) {
+        withdraw();
+        return apply();
     }
+    withdraw();
+    show(action);
+    GraphCanvas* canvas = m_view->canvas();
+    if (canvas->previewed().empty()) return apply();  // which says why there is nothing to show
+    m_proposed = action;
+    m_apply = std::move(apply);
+    canvas->setPreview(canvas->previewed(), tr("%1 \u2014 Enter or %2 applies it, Esc cancels")
+                                                .arg(canvas->previewText(),
+                                                     action->shortcut().toString(QKeySequence::NativeText)));
+    canvas->setFocus();
+}
+
+void GraphGestures::withdraw() {
+    m_apply = nullptr;
+    if (std::exchange(m_proposed, nullptr)) m_view->canvas()->clearPreview();
+}
+
+bool GraphGestures::eventFilter(QObject* watched, QEvent* event) {
+    const bool key = event->type() == QEvent::KeyPress;
+    if (!key && event->type() != QEvent::MouseButtonRelease) return false;
+    if (watched != m_view->canvas()) {
+        m_fromMenu = true;
+        QTimer::singleShot(0, this, [this] { m_fromMenu = false; });
+        return false;
+    }
+    if (!key || !m_apply) return false;
+    const int pressed = static_cast<QKeyEvent*>(event)->key();
+    if (pressed != Qt::Key_Return && pressed != Qt::Key_Enter) return false;
+    const auto apply = m_apply;
+    withdraw();
+    apply();
+    return true;
 }
 
 void GraphGestures::previewOn(QAction* action, std::function<std::optional<SkipRule>()> rule) {
@@ -57,7 +105,7 @@ void GraphGestures::previewOn(QAction* action, std::function<std::optional<SkipR
 
 void GraphGestures::show(QAction* action) {
     GraphCanvas* canvas = m_view->canvas();
-    if (canvas->choosingUntil() || m_view->thresholdBar()->isVisible()) return;
+    if (canvas->choosingUntil() || m_view->thresholdBar()->isVisible() || m_proposed) return;
     const auto maker = m_rules.find(action);
     const auto rule = action && action->isEnabled() && maker != m_rules.end() && m_document->hasModel()
                           ? maker->second()
@@ -135,6 +183,10 @@ void GraphGestures::updateActions() {
 }
 
 bool GraphGestures::cancel() {
+    if (m_proposed) {
+        withdraw();
+        return true;
+    }
     if (m_view->canvas()->choosingUntil()) {
         m_view->canvas()->cancelUntil();
         return true;

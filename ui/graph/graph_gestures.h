@@ -30,6 +30,14 @@ class GraphGestures : public QObject {
 
     /// Appends the entries for blocks and thresholds, and previews the entries of previewOn().
     void addTo(QMenu* layers);
+    /// The entries that concern the current layer.
+    QList<QAction*> layerActions() const { return {m_blockAction}; }
+    /// Hovering an entry of the menu previews its rule.
+    void previewIn(QMenu* menu);
+    /// Chosen in a menu, whose hovering has previewed it, the rule is applied at once. Chosen by its key, it
+    /// is previewed; the same key again or Enter in the graph applies it, Escape or another selection does
+    /// not.
+    void propose(QAction* action, std::function<void()> apply);
     /// While `action` is hovered, the canvas shows what its rule would cover.
     void previewOn(QAction* action, std::function<std::optional<SkipRule>()> rule);
     /// After the selection has changed.
@@ -41,7 +49,11 @@ class GraphGestures : public QObject {
     void popUpBlocks();
     QMenu* blockMenu() const { return m_blocks; }
 
+  protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
   private:
+    void withdraw();
     void fillBlocks();
     void offerBlocksByShape(NodeId layer);
     void show(QAction* action);
@@ -52,6 +64,9 @@ class GraphGestures : public QObject {
     QMenu* m_blocks = nullptr;
     QAction *m_blockAction = nullptr, *m_thresholdAction = nullptr;
     std::map<QAction*, std::function<std::optional<SkipRule>()>> m_rules;
+    QAction* m_proposed = nullptr;
+    std::function<void()> m_apply;  ///< what is proposed
+    bool m_fromMenu = false;        ///< a menu is handling a click or a key
 };
 
 }  // namespace quantloupe::ui

@@ -252,25 +252,28 @@ class ScenePainter {
         const double left = box.left() + 13;
         double right = box.right() - 15;
         const double middle = box.top() + box.height() * 0.5;
+        const auto ink = [&](const QColor& color) {
+            return look.dimmed ? blended(color, m_theme.canvas, 0.4) : color;
+        };
         if (!look.number.isEmpty()) {
             const bool word = look.heat < 0;
-            m_painter.setPen(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text);
+            m_painter.setPen(ink(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text));
             const QRectF line(left, box.top(), right - left, middle - box.top() + 2);
             right -= m_texts.draw(m_painter, m_grid, look.number,
                                   word ? TextCache::Face::Subtitle : TextCache::Face::Number,
                                   word ? subtitle : title, line, true) +
                      7;
         }
-        m_painter.setPen(m_theme.text);
+        m_painter.setPen(ink(m_theme.text));
         m_texts.draw(m_painter, m_grid, QString::fromStdString(node.title), TextCache::Face::Title, title,
                      QRectF(left, box.top(), right - left, middle - box.top() + 2));
-        m_painter.setPen(m_theme.muted);
+        m_painter.setPen(ink(m_theme.muted));
         const double width = box.right() - 16 - left;
         m_texts.draw(m_painter, m_grid, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle,
                      subtitle,
                      QRectF(left, middle - (look.group ? 2 : 0), width,
                             box.bottom() - middle - 3 - (look.group ? 2 : 0)),
-                     false, Qt::ElideLeft);
+                     false, Qt::ElideMiddle);
     }
 
     QPainter& m_painter;

@@ -19,6 +19,8 @@ class GroupFolding : public QObject {
 
     void addTo(QMenu* menu);
     const QList<QAction*>& actions() const { return m_actions; }
+    /// The entry for the block around the current layer.
+    QList<QAction*> layerActions() const { return m_actions.mid(0, 1); }
 
     /// Opens the current box if it is a collapsed group, collapses the block around the current layer
     /// otherwise.

@@ -64,6 +64,13 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
     return look;
 }
 
+void dim(NodeLook& look, const Theme& theme) {
+    constexpr double kLeft = 0.25;
+    look.dimmed = true;
+    for (QColor* color : {&look.outline, &look.fill, &look.band, &look.heatColor})
+        *color = blended(*color, theme.canvas, kLeft);
+}
+
 QColor scaleColor(const MetricScale& scale, double position) {
     return scale.diverging ? differenceColor(position) : heatColor(position);
 }

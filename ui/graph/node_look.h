@@ -26,6 +26,7 @@ struct NodeLook {
     QColor heatColor;    ///< where there is heat
     bool noValue = false;  ///< a metric is shown and this layer has none
     bool group = false;    ///< a collapsed group
+    bool dimmed = false;   ///< does not match the filter of the layer table
     /// For a group: the shares of its layers that are quantized, skipped, float, and folded or fused.
     std::array<double, 4> parts = {};
 };
@@ -33,6 +34,8 @@ struct NodeLook {
 /// Colors of one layer; `layers` are needed for the host of a fused one.
 NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers, const Graph& graph,
                 const Overlay& overlay, const Theme& theme);
+/// Fades what is not looked for into the canvas.
+void dim(NodeLook& look, const Theme& theme);
 /// The color of a value on a scale.
 QColor scaleColor(const MetricScale& scale, double position);
 /// The layer of the group with the worst value of the metric; invalid if none has one.

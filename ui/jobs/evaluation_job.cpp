@@ -149,14 +149,15 @@ void EvaluationJob::loadModel(const std::filesystem::path& path) {
              auto model = freedInBackground(std::make_shared<const LoadedModel>(quantloupe::loadModel(path)));
              token.check();
              auto session = std::make_shared<std::unique_ptr<Session>>(std::make_unique<Session>(*model));
-             return [this, model, session, token, signatures = layerSignatures(*model->graph)] {
+             return [this, model, session, token, signatures = layerSignatures(*model->graph),
+                     names = LayerNames(model->graph)] {
                  if (token.cancelled()) return;  // another was asked for meanwhile
                  // Up to here the session belonged to the displayed model.
                  m_thread.post([state = m_state, session] {
                      std::swap(state->session, *session);
                      session->reset();
                  });
-                 Q_EMIT modelLoaded(model, signatures);
+                 Q_EMIT modelLoaded(model, signatures, names);
              };
          });
 }

@@ -22,6 +22,7 @@
 #include "jobs/carried_numbers.h"
 #include "jobs/job_queue.h"
 #include "jobs/worker_thread.h"
+#include "model/layer_names.h"
 #include "session/caches/layer_signature.h"
 #include "session/session.h"
 
@@ -94,8 +95,10 @@ class EvaluationJob : public QObject {
     bool busy() const { return m_open > 0; }
 
   Q_SIGNALS:
-    /// With the signatures that identify its layers after a reload (layer_signature.h).
-    void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures);
+    /// With the signatures that identify its layers after a reload (layer_signature.h), and their display
+    /// names.
+    void modelLoaded(quantloupe::ui::ModelPtr model, std::vector<quantloupe::LayerSignature> signatures,
+                     quantloupe::LayerNames names);
     void dataOpened(quantloupe::ui::DataInfo info);
     /// Snapshots; the last one of an evaluation comes with evaluationFinished.
     void evaluated(quantloupe::EvaluationPtr evaluation, quantloupe::ui::ShownEvaluation shown);

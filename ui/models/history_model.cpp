@@ -82,7 +82,8 @@ std::size_t HistoryModel::entryOf(const QModelIndex& index) const {
 }
 
 QString HistoryModel::change(const MeasuredConfig& entry) const {
-    const QString text = QString::fromStdString(entry.name.empty() ? entry.change : entry.name);
+    const QString text =
+        m_document->withLayerNames(QString::fromStdString(entry.name.empty() ? entry.change : entry.name));
     return entry.version == m_document->history().baseline() ? QStringLiteral("\u2691 ") + text : text;
 }
 
@@ -100,7 +101,7 @@ QVariant HistoryModel::display(const MeasuredConfig& entry, int column) const {
 }
 
 QString HistoryModel::toolTip(const MeasuredConfig& entry) const {
-    QStringList lines{QString::fromStdString(entry.change)};
+    QStringList lines{m_document->withLayerNames(QString::fromStdString(entry.change))};
     const QDateTime when = QDateTime::fromString(QString::fromStdString(entry.measuredAt), Qt::ISODate);
     if (when.isValid())
         lines.append(tr("evaluated %1 on %2 samples in %3")

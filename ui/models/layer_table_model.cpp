@@ -2,6 +2,7 @@
 #include "models/layer_table_model.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -25,6 +26,7 @@ LayerTableModel::LayerTableModel(Document* document, QObject* parent)
 void LayerTableModel::update() {
     const auto& layers = m_document->layers();
     m_stale = m_document->metricsStale();
+    m_anyQuantizable = std::ranges::any_of(layers, &LayerResult::quantizable);
     if (layers.size() != m_rows) {
         beginResetModel();
         m_rows = layers.size();
@@ -69,7 +71,7 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
         case Number:
             return static_cast<int>(row);
         case Name:
-            return QString::fromStdString(layer.name);
+            return m_document->layerName(layer.node);
         case Op:
             return QString::fromStdString(layer.op);
         case State:
@@ -92,10 +94,23 @@ QVariant LayerTableModel::display(const LayerResult& layer, int column, std::siz
                 own.activationBits.value_or(config.quantization.activation.bits));
         }
         case Reason:
-            return QString::fromStdString(layer.reason);
+            return m_document->withLayerNames(QString::fromStdString(layer.reason));
         default:
             return {};
     }
+}
+
+bool LayerTableModel::isQuantizable(int row) const {
+    return !m_anyQuantizable || m_document->layers()[static_cast<std::size_t>(row)].quantizable;
+}
+
+std::string LayerTableModel::fullName(int row) const {
+    return m_document->layers()[static_cast<std::size_t>(row)].name;
+}
+
+bool LayerTableModel::hasName(int row, const QString& text) const {
+    return m_document->names().matches(m_document->layers()[static_cast<std::size_t>(row)].node,
+                                       text.toStdString());
 }
 
 bool LayerTableModel::isNumeric(int column) {
@@ -141,7 +156,7 @@ QVariant LayerTableModel::data(const QModelIndex& index, int role) const {
         case Qt::ToolTipRole:
             if (index.column() == Name) return QString::fromStdString(layer.name);
             if (index.column() == State || index.column() == Reason)
-                return QString::fromStdString(layer.reason);
+                return m_document->withLayerNames(QString::fromStdString(layer.reason));
             if (const auto metric = metricOf(index.column())) {
                 const LayerResult* baseline = m_document->reference().baselineLayer(layer.node);
                 const auto now = metricValue(layer, *metric),
@@ -219,10 +234,9 @@ LayerFilter::LayerFilter(QObject* parent) : QSortFilterProxyModel(parent) {
     setDynamicSortFilter(true);
 }
 
-std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
-    static const QRegularExpression comparison(
-        QStringLiteral("^(qs|local|weight|cumulative|loo|cosine|sqnr|macs|weights)([<>])(=?)([-0-9.eE+]+)$"),
-        QRegularExpression::CaseInsensitiveOption);
+namespace {
+
+const QHash<QString, int>& metricColumns() {
     static const QHash<QString, int> columns = {{QStringLiteral("qs"), LayerTableModel::LocalQs},
                                                 {QStringLiteral("local"), LayerTableModel::LocalQs},
                                                 {QStringLiteral("weight"), LayerTableModel::WeightQs},
@@ -232,26 +246,66 @@ std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
                                                 {QStringLiteral("sqnr"), LayerTableModel::Sqnr},
                                                 {QStringLiteral("macs"), LayerTableModel::Macs},
                                                 {QStringLiteral("weights"), LayerTableModel::Parameters}};
+    return columns;
+}
+
+bool isStateText(const QString& text) {
+    for (const LayerState state : {LayerState::Quantized, LayerState::Skipped, LayerState::Float,
+                                   LayerState::Folded, LayerState::Fused})
+        if (stateText(state).contains(text, Qt::CaseInsensitive)) return true;
+    return false;
+}
+
+}  // namespace
+
+/// A term such as "qs>0.2"; a term without a relation has no column. Complains about half a term.
+std::optional<LayerFilter::Term> LayerFilter::readComparison(const QString& word) {
+    static const QRegularExpression comparison(QStringLiteral("^([A-Za-z]+)([<>=])(=?)(.*)$"));
     Term term;
-    term.inverted = whole.size() > 1 && whole.startsWith(QLatin1Char('-'));
-    const QString word = term.inverted ? whole.mid(1) : whole;
     const auto match = comparison.match(word);
+    if (!match.hasMatch()) return term;
+    const QString metric = match.captured(1).toLower(), relation = match.captured(2),
+                  value = match.captured(4);
+    const auto column = metricColumns().constFind(metric);
+    if (column == metricColumns().constEnd()) {
+        if (relation == QLatin1Char('=')) return term;  // a name may contain it
+        QStringList known = metricColumns().keys();
+        known.sort();
+        m_complaint = tr("%1: there is no metric \u201c%2\u201d. The metrics are %3.")
+                          .arg(word, metric, known.join(QStringLiteral(", ")));
+        return std::nullopt;
+    }
     bool isNumber = false;
-    const double limit = match.hasMatch() ? match.captured(4).toDouble(&isNumber) : 0;
+    const double limit = value.toDouble(&isNumber);
+    if (relation == QLatin1Char('=') || !isNumber) {
+        m_complaint = tr("%1: a metric is compared with <, <=, > or >= and a number, for example %2>0.1.")
+                          .arg(word, metric);
+        return std::nullopt;
+    }
+    term.column = *column;
+    term.relation = relation.front();
+    term.orEqual = !match.captured(3).isEmpty();
+    // As the column shows it: in points.
+    term.number = term.column == LayerTableModel::LeaveOneOut ? limit / 100 : limit;
+    return term;
+}
+
+std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
+    const bool inverted = whole.size() > 1 && whole.startsWith(QLatin1Char('-'));
+    const QString word = inverted ? whole.mid(1) : whole;
     const bool slashes =
         word.size() > 2 && word.startsWith(QLatin1Char('/')) && word.endsWith(QLatin1Char('/'));
-    if (isNumber) {
-        term.column = columns.value(match.captured(1).toLower());
-        term.relation = match.captured(2).front();
-        term.orEqual = !match.captured(3).isEmpty();
-        // As the column shows it: in points.
-        term.number = term.column == LayerTableModel::LeaveOneOut ? limit / 100 : limit;
-    } else if (word.startsWith(QLatin1String("op:"), Qt::CaseInsensitive)) {
+    Term term;
+    if (word.startsWith(QLatin1String("op:"), Qt::CaseInsensitive)) {
         term.column = LayerTableModel::Op;
         term.text = word.mid(3);
     } else if (word.startsWith(QLatin1String("state:"), Qt::CaseInsensitive)) {
         term.column = LayerTableModel::State;
         term.text = word.mid(6);
+        if (!isStateText(term.text)) {
+            m_complaint = tr("%1: a state is quantized, skipped, float, folded or fused.").arg(word);
+            return std::nullopt;
+        }
     } else if (slashes || word.startsWith(QLatin1String("re:"), Qt::CaseInsensitive)) {
         const QString pattern = slashes ? word.mid(1, word.size() - 2) : word.mid(3);
         try {
@@ -261,8 +315,12 @@ std::optional<LayerFilter::Term> LayerFilter::read(const QString& whole) {
             return std::nullopt;  // one half typed hides nothing
         }
     } else {
-        term.text = word;
+        const auto compared = readComparison(word);
+        if (!compared) return std::nullopt;
+        term = *compared;
+        if (term.column < 0) term.text = word;
     }
+    term.inverted = inverted;
     return term;
 }
 
@@ -271,6 +329,11 @@ void LayerFilter::setFilter(const QString& text) {
     m_complaint.clear();
     for (const QString& word : text.split(QLatin1Char(' '), Qt::SkipEmptyParts))
         if (const auto term = read(word)) m_terms.append(*term);
+    invalidateFilter();
+}
+
+void LayerFilter::setShowAll(bool all) {
+    m_showAll = all;
     invalidateFilter();
 }
 
@@ -283,17 +346,27 @@ bool LayerFilter::accepts(const Term& term, int row, const QModelIndex& parent) 
         return (term.orEqual && number == term.number) ||
                (term.relation == QLatin1Char('>') ? number > term.number : number < term.number);
     }
-    if (term.pattern) return term.pattern->matches(text(LayerTableModel::Name).toStdString());
+    const auto* layers = qobject_cast<const LayerTableModel*>(sourceModel());
+    if (term.pattern) return layers && term.pattern->matches(layers->fullName(row));
     if (term.column >= 0) return text(term.column).contains(term.text, Qt::CaseInsensitive);
-    for (const int column :
-         {LayerTableModel::Name, LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
+    if (layers && layers->hasName(row, term.text)) return true;
+    for (const int column : {LayerTableModel::Op, LayerTableModel::State, LayerTableModel::Reason})
         if (text(column).contains(term.text, Qt::CaseInsensitive)) return true;
     return false;
 }
 
-bool LayerFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
+bool LayerFilter::matchesTerms(int row) const {
     return std::ranges::all_of(m_terms,
-                               [&](const Term& term) { return accepts(term, row, parent) != term.inverted; });
+                               [&](const Term& term) { return accepts(term, row, {}) != term.inverted; });
+}
+
+bool LayerFilter::filterAcceptsRow(int row, const QModelIndex&) const {
+    const auto* layers = qobject_cast<const LayerTableModel*>(sourceModel());
+    const bool shown = m_showAll || !layers || layers->isQuantizable(row) ||
+                       std::ranges::any_of(m_terms, [](const Term& term) {
+                           return term.column == LayerTableModel::Op || term.column == LayerTableModel::State;
+                       });
+    return shown && matchesTerms(row);
 }
 
 bool LayerFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {

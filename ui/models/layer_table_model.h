@@ -53,6 +53,11 @@ class LayerTableModel : public QAbstractTableModel {
     /// results come, and asking data() would take longer than a frame.
     static bool isNumeric(int column);
     std::optional<double> sortNumber(int row, int column) const;
+    std::string fullName(int row) const;
+    /// Whether the layer is quantized or could be; true for all rows if there is no such layer.
+    bool isQuantizable(int row) const;
+    /// Whether the text occurs in a name of the row's layer (LayerNames::matches).
+    bool hasName(int row, const QString& text) const;
 
   private:
     void update();
@@ -63,17 +68,24 @@ class LayerTableModel : public QAbstractTableModel {
     Document* m_document;
     std::size_t m_rows = 0;
     bool m_stale = false;
+    bool m_anyQuantizable = false;
 };
 
 /// Words must all occur in name, type, state or reason; "op:Conv", "state:skipped" and "qs>0.2" (also <, >=,
 /// <=, for qs, local, weight, cumulative, loo, cosine, sqnr, macs, weights) narrow further; "re:" or slashes
 /// begin a regular expression on the name; "-" before a term turns it round. Rows without a number sort last
-/// in both directions.
+/// in both directions. Layers that cannot be quantized are left out if setShowAll(false), unless a term asks
+/// for an operator or a state.
 class LayerFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
     explicit LayerFilter(QObject* parent = nullptr);
     void setFilter(const QString& text);
+    void setShowAll(bool all);
+    bool showsAll() const { return m_showAll; }
+    /// Whether there are terms, and whether they match a row of the source.
+    bool hasTerms() const { return !m_terms.isEmpty(); }
+    bool matchesTerms(int row) const;
     /// Describes the invalid part of the text; empty if the text is valid.
     QString complaint() const { return m_complaint; }
 
@@ -93,8 +105,10 @@ class LayerFilter : public QSortFilterProxyModel {
     bool accepts(const Term& term, int row, const QModelIndex& parent) const;
     /// Returns nothing for an invalid term; complaint() then says why.
     std::optional<Term> read(const QString& word);
+    std::optional<Term> readComparison(const QString& word);
     QList<Term> m_terms;
     QString m_complaint;
+    bool m_showAll = true;
 };
 
 }  // namespace quantloupe::ui

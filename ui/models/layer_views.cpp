@@ -27,7 +27,8 @@ QString textOfView(const LayerView& view) {
     QJsonObject json{{QStringLiteral("name"), view.name},
                      {QStringLiteral("filter"), view.filter},
                      {QStringLiteral("sort"), keyOf(view.column)},
-                     {QStringLiteral("descending"), view.order == Qt::DescendingOrder}};
+                     {QStringLiteral("descending"), view.order == Qt::DescendingOrder},
+                     {QStringLiteral("all"), view.all}};
     if (view.hidden) {
         QJsonArray hidden;
         for (const int column : *view.hidden) hidden.append(keyOf(column));
@@ -47,6 +48,7 @@ std::optional<LayerView> readView(const QString& text) {
     view.filter = filter.toString();
     view.column = *column;
     if (json.value(QStringLiteral("descending")).toBool()) view.order = Qt::DescendingOrder;
+    view.all = json.value(QStringLiteral("all")).toBool();
     if (!hidden.isArray()) return view;
     view.hidden.emplace();
     for (const QJsonValue& key : hidden.toArray())
@@ -64,7 +66,8 @@ bool isNamed(const QString& text, const QString& name) {
 
 bool LayerView::shows(const LayerView& present) const {
     return filter.simplified() == present.filter.simplified() && column == present.column &&
-           order == present.order && (!hidden || !present.hidden || *hidden == *present.hidden);
+           order == present.order && all == present.all &&
+           (!hidden || !present.hidden || *hidden == *present.hidden);
 }
 
 QList<LayerView> builtInViews() {
@@ -72,7 +75,8 @@ QList<LayerView> builtInViews() {
     // The filter compares states as they are shown.
     const auto ofState = [](LayerState state) { return QStringLiteral("state:") + stateText(state); };
     return {
-        {Words::tr("All layers"), {}, Table::Number, Qt::AscendingOrder},
+        {Words::tr("Most sensitive first"), {}, Table::LocalQs, Qt::DescendingOrder},
+        {Words::tr("All layers"), {}, Table::Number, Qt::AscendingOrder, std::nullopt, true},
         {Words::tr("Quantized, most sensitive first"), ofState(LayerState::Quantized), Table::LocalQs,
          Qt::DescendingOrder},
         {Words::tr("Skipped"), ofState(LayerState::Skipped), Table::Number, Qt::AscendingOrder},

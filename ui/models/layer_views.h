@@ -17,6 +17,7 @@ struct LayerView {
     Qt::SortOrder order = Qt::AscendingOrder;
     /// hidden columns; nothing: the columns are not changed
     std::optional<QList<int>> hidden = std::nullopt;
+    bool all = false;  ///< also layers that cannot be quantized
 
     /// Whether both show the same; a view that leaves the columns alone fits any.
     bool shows(const LayerView& present) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/data_section.h"
 
+#include <QMenu>
 #include <QPainter>
 #include <QPainterPath>
 #include <QVBoxLayout>
@@ -102,8 +103,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
         row->addWidget(choose, 0, Qt::AlignVCenter);
         rows->addLayout(row);
     };
-    line(m_path, m_description, m_choose, tr("Folder\u2026"));
-    line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Folder\u2026"));
+    line(m_path, m_description, m_choose, tr("Open\u2026"));
+    line(m_calibrationPath, m_calibration, m_chooseCalibration, tr("Open\u2026"));
     line(m_preprocessHead, m_preprocess, m_changePreprocess, tr("Change\u2026"));
     m_preprocessHead->setFullText(tr("Preprocessing"));
     m_changePreprocess->setToolTip(
@@ -112,6 +113,8 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_choose->setToolTip(tr("Images for measuring the accuracy: one subfolder per class, or a flat folder"));
     m_chooseCalibration->setToolTip(tr("Images for calibrating the ranges of the activations"));
     content->addWidget(card);
+    m_ask = buildAsking();
+    content->addWidget(m_ask);
     m_notice = makeLabel({}, "muted", 0.88);
     m_notice->setWordWrap(true);
     content->addWidget(m_notice);
@@ -131,16 +134,60 @@ DataSection::DataSection(Document* document, QWidget* parent) : QWidget(parent),
     m_wrong->hide();
     content->addWidget(m_wrong);
 
-    connect(m_choose, &QPushButton::clicked, this, &DataSection::chooseDataRequested);
-    connect(m_chooseCalibration, &QPushButton::clicked, this, &DataSection::chooseCalibrationRequested);
+    const auto choices = [this](QPushButton* button, void (DataSection::*chosen)(DataForm)) {
+        auto* menu = new QMenu(button);
+        connect(menu->addAction(tr("&Folder\u2026")), &QAction::triggered, this, [this, chosen] {
+            Q_EMIT(this->*chosen)(DataForm::Folder);
+        });
+        connect(menu->addAction(tr("F&ile (.npy, .npz)\u2026")), &QAction::triggered, this, [this, chosen] {
+            Q_EMIT(this->*chosen)(DataForm::File);
+        });
+        button->setMenu(menu);
+    };
+    choices(m_choose, &DataSection::chooseDataRequested);
+    choices(m_chooseCalibration, &DataSection::chooseCalibrationRequested);
     connect(m_changePreprocess, &QPushButton::clicked, this, &DataSection::preprocessRequested);
     connect(document, &Document::dataChanged, this, &DataSection::refresh);
     connect(document, &Document::evaluationChanged, this, &DataSection::refresh);
     refresh();
 }
 
+/// Shown while random inputs stand for the data.
+QFrame* DataSection::buildAsking() {
+    const int unit = fontMetrics().height();
+    auto* frame = new QFrame;
+    frame->setObjectName(QStringLiteral("banner"));
+    auto* rows = new QVBoxLayout(frame);
+    rows->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 2);
+    rows->setSpacing(unit / 3);
+    auto* text =
+        makeLabel(tr("Random inputs: sensitivities are rough, and the accuracy is unknown. Open samples, "
+                     "or drop a folder or a file here."),
+                  "", 0.95);
+    text->setWordWrap(true);
+    rows->addWidget(text);
+    auto* row = new QHBoxLayout;
+    row->setSpacing(unit / 2);
+    const auto add = [&](const QString& label, const QString& tip, DataForm form) {
+        auto* button = new QPushButton(label);
+        button->setToolTip(tip);
+        button->setFocusPolicy(Qt::TabFocus);
+        connect(button, &QPushButton::clicked, this, [this, form] { Q_EMIT chooseDataRequested(form); });
+        row->addWidget(button);
+    };
+    add(tr("Folder\u2026"),
+        tr("Images, one subfolder per class if labels are known, or an ONNX test_data_set"),
+        DataForm::Folder);
+    add(tr("File\u2026"), tr("Arrays: .npy, or .npz with the names of the inputs"), DataForm::File);
+    row->addStretch(1);
+    rows->addLayout(row);
+    return frame;
+}
+
 void DataSection::refresh() {
     const auto& info = m_document->data();
+    m_ask->setVisible(m_document->hasModel() && !info);
+    m_choose->setVisible(info.has_value());
     m_choose->setEnabled(m_document->hasModel());
     m_chooseCalibration->setEnabled(info.has_value());
     const bool images =
@@ -162,10 +209,8 @@ void DataSection::refresh() {
         m_heading->setRemark({});
         m_thumbnails->hide();
         m_path->setFullText(tr("No data yet"));
-        m_description->setText(
-            m_document->hasModel()
-                ? tr("Random inputs are used until you drop a folder of images, .npy or .npz")
-                : tr("Open a model first"));
+        m_description->setText(m_document->hasModel() ? tr("evaluated on random inputs")
+                                                      : tr("Open a model first"));
         m_notice->hide();
         m_wrong->hide();
         m_warning->clear();

@@ -10,6 +10,9 @@
 
 namespace quantloupe::ui {
 
+/// How data is chosen: a folder of images or tensors, or a .npy or .npz file.
+enum class DataForm { Folder, File };
+
 /// Empty unless the float network is no better on these labels than always saying the most frequent class
 /// would be; then why that means that the preprocessing looks wrong.
 QString chanceWarning(const Evaluation& evaluation);
@@ -20,17 +23,18 @@ class DataSection : public QWidget {
     explicit DataSection(Document* document, QWidget* parent = nullptr);
 
   Q_SIGNALS:
-    void chooseDataRequested();
-    void chooseCalibrationRequested();
+    void chooseDataRequested(quantloupe::ui::DataForm form);
+    void chooseCalibrationRequested(quantloupe::ui::DataForm form);
     void preprocessRequested();
 
   private:
     void refresh();
+    QFrame* buildAsking();
 
     Document* m_document;
     SectionHeading* m_heading;
     QLabel *m_thumbnails, *m_notice, *m_warning, *m_views, *m_viewText;
-    QFrame* m_wrong;
+    QFrame *m_wrong, *m_ask;
     ElidedLabel *m_path, *m_calibrationPath;
     QLabel *m_description, *m_calibration;
     QPushButton *m_choose, *m_chooseCalibration, *m_changePreprocess;

@@ -172,7 +172,7 @@ void DistributionSection::showPartners(const LayerInsight* insight) {
         control->setChecked(set.enabled);
         QStringList names;
         for (std::size_t i = 0; i < set.layers.size(); ++i)
-            names << (set.nodes[i] == insight->node ? tr("here") : QString::fromStdString(set.layers[i]));
+            names << (set.nodes[i] == insight->node ? tr("here") : m_document->layerName(set.layers[i]));
         const QString text = names.join(QStringLiteral(" \u2192 "));
         control->setAccessibleName(tr("Equalize ") + text);
         auto* link = new LinkButton;
@@ -198,7 +198,7 @@ void DistributionSection::showPartners(const LayerInsight* insight) {
 void DistributionSection::openNumbers() {
     const LayerInsight* insight = m_model->insight();
     if (!insight || !insight->details) return;
-    auto* numbers = new TensorWindow(*insight, window());
+    auto* numbers = new TensorWindow(*insight, m_document->layerName(insight->details->name), window());
     numbers->setAttribute(Qt::WA_DeleteOnClose);
     numbers->show();
 }

@@ -188,13 +188,16 @@ void FlippedPanel::askDivergence() {
 }
 
 void FlippedPanel::showDivergence() {
-    m_plot->setDivergence(m_divergence);
+    auto shown = m_divergence;
+    if (shown)
+        for (auto& layer : shown->layers) layer.name = document()->names().of(layer.name);
+    m_plot->setDivergence(shown);
     m_layer->setVisible(m_divergence && m_divergence->first);
     if (!m_divergence) return;
-    m_what->setText(sentence(QString::fromStdString(describe(*m_divergence))));
+    m_what->setText(sentence(document()->withLayerNames(QString::fromStdString(describe(*m_divergence)))));
     if (m_divergence->first)
         m_layer->setFullText(tr("show ") +
-                             QString::fromStdString(m_divergence->layers[m_divergence->first->layer].name));
+                             document()->layerName(m_divergence->layers[m_divergence->first->layer].name));
 }
 
 }  // namespace quantloupe::ui

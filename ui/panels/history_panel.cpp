@@ -212,7 +212,7 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
                          &b = m_document->history().entries()[after];
     const QStringList lines = configDifference(a.config, b.config);
     m_words->setText(lines.isEmpty() ? tr("The configurations are the same.")
-                                     : lines.join(QLatin1Char('\n')));
+                                     : m_document->withLayerNames(lines.join(QLatin1Char('\n'))));
     m_comparison->setText(tr("comparing on the same images\u2026"));
     m_flips->setEntries({}, {});
     m_flipView->hide();
@@ -222,7 +222,8 @@ void HistoryPanel::compare(std::size_t before, std::size_t after) {
         [this, one = a.config, other = b.config](Session& session,
                                                  const CancelToken& cancel) -> std::function<void()> {
             return [this, result = compareConfigs(session, one, other, {}, cancel)] {
-                m_comparison->setText(sentence(QString::fromStdString(result.text)));
+                m_comparison->setText(
+                    sentence(m_document->withLayerNames(QString::fromStdString(result.text))));
                 std::vector<FlippedEntry> flips;
                 for (const SampleId& sample : result.broken)
                     flips.push_back({sample, tr("broken"), QString::fromStdString(sample.name), 0});
@@ -252,8 +253,8 @@ void HistoryPanel::refreshPlot() {
         const auto value = valueOf(entries[i]);
         if (!cost || !value || entries[i].otherModel) continue;
         rates = rates && (entries[i].quantized.top1 || entries[i].quantized.agreement);
-        const QString name =
-            QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name);
+        const QString name = m_document->withLayerNames(
+            QString::fromStdString(entries[i].name.empty() ? entries[i].change : entries[i].name));
         points.push_back({*cost, *value, name + QLatin1Char('\n') + QString::number(*value, 'f', 1),
                           current == i, entries[i].version == m_document->history().baseline(), i});
     }

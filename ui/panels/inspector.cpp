@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "panels/inspector.h"
 
+#include <QApplication>
+#include <QClipboard>
 #include <QEvent>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -8,6 +10,7 @@
 
 #include "interchange/clika/clika_names.h"
 #include "models/headline.h"
+#include "models/input_roles.h"
 #include "panels/distribution_section.h"
 #include "panels/metric_row.h"
 #include "panels/override_section.h"
@@ -72,6 +75,19 @@ void Inspector::build() {
     m_kind = makeLabel({}, "muted", 0.95);
     m_kind->setWordWrap(true);
     details->addWidget(m_name);
+    auto* fullRow = new QHBoxLayout;
+    m_fullName = makeLabel({}, "muted", 0.9);
+    m_fullName->setWordWrap(true);
+    m_fullName->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_fullName->setToolTip(tr("The layer's name in the ONNX file"));
+    auto* copy = new QPushButton(tr("Copy"));
+    copy->setProperty("link", true);
+    copy->setFocusPolicy(Qt::TabFocus);
+    copy->setToolTip(tr("Copies the layer's name in the ONNX file"));
+    copy->setAccessibleName(tr("Copy the layer's name"));
+    fullRow->addWidget(m_fullName, 1);
+    fullRow->addWidget(copy, 0, Qt::AlignTop);
+    details->addLayout(fullRow);
     details->addWidget(m_kind);
 
     auto* stateRow = new QHBoxLayout;
@@ -148,6 +164,8 @@ void Inspector::build() {
     column->addStretch(1);
     setWidget(m_body);
 
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(m_fullName->text()); });
     connect(m_toggle, &QPushButton::clicked, this, &Inspector::toggleRequested);
     connect(m_distributions, &DistributionSection::layersChosen, this, &Inspector::layersChosen);
     connect(m_host, &QPushButton::clicked, this, [this] {
@@ -155,12 +173,18 @@ void Inspector::build() {
     });
 }
 
-void Inspector::addFact(const QString& name, const QString& value) {
+void Inspector::addFact(const QString& name, const QString& value, const std::string& tensor) {
     auto* label = makeLabel(value, "");
+    label->setToolTip(value);
     label->setWordWrap(true);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     label->setFont(numberFont(font()));
     m_facts->addRow(makeLabel(name, "muted"), label);
+    if (tensor.empty()) return;
+    auto* below = new ElidedLabel(QString::fromStdString(tensor), Qt::ElideMiddle);
+    setRole(below, "muted");
+    below->setFont(scaledFont(font(), 0.88));
+    m_facts->addRow(new QWidget, below);
 }
 
 void Inspector::showSelection() {
@@ -215,26 +239,31 @@ void Inspector::showSeveral() {
 
 void Inspector::showStructure(const Node& node) {
     const Graph& graph = *m_document->graph();
-    m_name->setText(QString::fromStdString(node.name));
+    m_name->setText(m_document->layerName(m_shown));
+    m_fullName->setText(QString::fromStdString(node.name));
     clearForm(m_facts);
     clearForm(m_attributes);
     QString kind = QString::fromStdString(node.op);
     if (!node.domain.empty()) kind += QStringLiteral(" \u00b7 ") + QString::fromStdString(node.domain);
     m_kind->setText(kind);
-    for (const TensorId id : node.inputs) {
-        if (!id.valid()) continue;
-        const TensorInfo& tensor = graph.tensor(id);
-        const QString name = tensor.constant ? tr("constant") : tr("input");
-        addFact(name, tensor.constant ? QString::fromStdString(toString(tensor.constant->dims()))
-                                      : shapeText(tensor));
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+        if (!node.inputs[i].valid()) continue;
+        const TensorInfo& tensor = graph.tensor(node.inputs[i]);
+        const QString role = tensor.constant ? inputRole(node, i) : QString();
+        const QString name = !role.isEmpty() ? role : tensor.constant ? tr("constant") : tr("input");
+        addFact(
+            name,
+            tensor.constant ? QString::fromStdString(toString(tensor.constant->dims())) : shapeText(tensor),
+            tensor.name);
     }
     for (const TensorId id : node.outputs)
-        if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)));
+        if (id.valid()) addFact(tr("output"), shapeText(graph.tensor(id)), graph.tensor(id).name);
     addFact(tr("in CLIKA"), QString::fromStdString(ClikaNames(graph).of(m_shown)));
     for (const auto& [name, value] : node.attributes) {
         auto* label = makeLabel(QString::fromStdString(toString(value)), "");
         label->setWordWrap(true);
         label->setFont(numberFont(font()));
+        label->setToolTip(label->text());
         m_attributes->addRow(makeLabel(QString::fromStdString(name), "muted"), label);
     }
     m_attributesHeading->setRemark(node.attributes.empty() ? tr("none") : QString());
@@ -284,14 +313,14 @@ void Inspector::showResults() {
             .arg(m_state->sizeHint().height() / 2);
     // Style sheets, and what hides and comes back, lay out the whole panel.
     if (m_state->styleSheet() != style) m_state->setStyleSheet(style);
-    m_reason->setText(sentence(QString::fromStdString(layer->reason)));
+    m_reason->setText(sentence(m_document->withLayerNames(QString::fromStdString(layer->reason))));
     m_hostNode = NodeId();
     bool tellsReason = !layer->reason.empty();
     m_host->setVisible(!layer->host.empty());
     if (!layer->host.empty()) {
         if (const auto host = m_document->graph()->findNode(layer->host)) m_hostNode = *host;
         m_host->setFullText((layer->state == LayerState::Folded ? tr("folded into ") : tr("fused into ")) +
-                            QString::fromStdString(layer->host));
+                            m_document->layerName(layer->host));
         // The link says it already.
         if (layer->reason.find(layer->host) != std::string::npos &&
             layer->reason.size() < layer->host.size() + 40)
@@ -302,25 +331,29 @@ void Inspector::showResults() {
     m_toggle->setVisible(layer->quantizable);
     m_hint->setVisible(layer->quantizable);
 
+    // What is folded or fused runs inside its host, whose values count for both.
+    const LayerResult* host = m_document->layer(m_hostNode);
+    const LayerResult& valued = host ? *host : *layer;
     const bool stale = m_document->metricsStale();
-    const bool asIf = layer->state == LayerState::Skipped;
+    const bool asIf = host || layer->state == LayerState::Skipped;
     m_sensitivity->setRemark(stale                  ? tr("evaluating\u2026")
+                             : host                 ? tr("of %1").arg(m_document->layerName(m_hostNode))
                              : asIf && layer->local ? tr("local: as if quantized")
                                                     : QString());
     for (std::size_t i = 0; i < kRows.size(); ++i) {
-        const auto value = metricValue(*layer, kRows[i]);
+        const auto value = metricValue(valued, kRows[i]);
         const MetricScale& scale = m_document->scale(kRows[i]);
         const bool local = kRows[i] != Metric::CumulativeQs && kRows[i] != Metric::LeaveOneOut;
         m_metrics[static_cast<qsizetype>(i)]->setValue(
             value ? formatMetric(*value, kRows[i]) : QStringLiteral("\u2013"),
-            value ? scale.position(*value) : -1, stale || (asIf && local));
-        const LayerResult* baseline = m_document->reference().baselineLayer(m_shown);
+            value ? scale.position(*value) : -1, stale || host || (asIf && local));
+        const LayerResult* baseline = m_document->reference().baselineLayer(valued.node);
         const auto before = baseline ? metricValue(*baseline, kRows[i]) : std::nullopt;
         m_metrics[static_cast<qsizetype>(i)]->setDifference(
             value && before ? formatMetricDifference(*value, *before, kRows[i]) : QString());
     }
     m_metrics.back()->setValue(
-        layer->local ? QString::number(layer->local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
+        valued.local ? QString::number(valued.local->cosine, 'f', 4) : QStringLiteral("\u2013"), -1,
         stale || asIf);
     if (!m_comment->hasFocus()) {
         const auto settings = m_document->config().layers.find(node.name);

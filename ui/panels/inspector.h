@@ -44,12 +44,13 @@ class Inspector : public QScrollArea {
     void showStructure(const Node& node);
     void showSeveral();
     void commitComment();
-    void addFact(const QString& name, const QString& value);
+    /// `tensor`: its name, below the value.
+    void addFact(const QString& name, const QString& value, const std::string& tensor = {});
 
     Document* m_document;
     NodeId m_shown;
     QWidget* m_body = nullptr;
-    QLabel *m_empty, *m_name, *m_kind, *m_state, *m_hint, *m_reason;
+    QLabel *m_empty, *m_name, *m_fullName, *m_kind, *m_state, *m_hint, *m_reason;
     QWidget* m_details;
     OverrideSection* m_override;
     DistributionSection* m_distributions;

@@ -35,7 +35,12 @@ void LayerTable::buildHead() {
     m_filterLine->setMinimumWidth(unit * 3);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
+    m_filterLine->installEventFilter(this);
     row->addWidget(m_filterLine, 8);
+    m_complaint = new ElidedLabel({}, Qt::ElideRight);
+    setRole(m_complaint, "bad");
+    m_complaint->hide();
+    row->addWidget(m_complaint, 10);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
     row->addWidget(m_count);
@@ -46,6 +51,9 @@ void LayerTable::buildHead() {
         row->addWidget(button);
         return button;
     };
+    m_all =
+        link(tr("Show All"), tr("Also shows layers that cannot be quantized, or run inside another layer"));
+    m_all->setCheckable(true);
     m_views =
         link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
     m_ranges = link(tr("Ranges"), tr("The range of each layer's weights and output on a power-of-two scale"));
@@ -64,7 +72,8 @@ void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     int needed = (row->count() - 2) * row->spacing();  // beside the stretch
     needed += m_filterLine->minimumWidth() + m_count->sizeHint().width();
-    for (const QPushButton* button : {m_views, m_ranges, m_columns}) needed += button->sizeHint().width();
+    for (const QPushButton* button : {m_all, m_views, m_ranges, m_columns})
+        needed += button->sizeHint().width();
     m_count->setVisible(m_head->width() >= needed);
 }
 
@@ -134,7 +143,8 @@ LayerView LayerTable::present() const {
                    m_filterLine->text().simplified(),
                    header->sortIndicatorSection(),
                    header->sortIndicatorOrder(),
-                   QList<int>()};
+                   QList<int>(),
+                   m_filter->showsAll()};
     for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
         if (m_view->isColumnHidden(column)) view.hidden->append(column);
     return view;
@@ -142,6 +152,7 @@ LayerView LayerTable::present() const {
 
 void LayerTable::apply(const LayerView& view) {
     m_filterLine->setText(view.filter);
+    m_all->setChecked(view.all);
     if (view.hidden)
         for (int column = 0; column < LayerTableModel::ColumnCount; ++column)
             m_view->setColumnHidden(column, view.hidden->contains(column));

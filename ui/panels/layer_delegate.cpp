@@ -9,16 +9,6 @@
 
 namespace quantloupe::ui {
 
-QString shortenedName(const QString& name, const QFontMetrics& metrics, int width) {
-    if (metrics.horizontalAdvance(name) <= width) return name;
-    for (qsizetype slash = name.indexOf(QLatin1Char('/'), 1); slash > 0;
-         slash = name.indexOf(QLatin1Char('/'), slash + 1)) {
-        const QString end = QChar(0x2026) + name.mid(slash);
-        if (metrics.horizontalAdvance(end) <= width) return end;
-    }
-    return metrics.elidedText(name, Qt::ElideLeft, width);
-}
-
 void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                           const QModelIndex& index) const {
     const Theme& colors = themeOf(option.palette);
@@ -82,8 +72,9 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
     const QFontMetrics metrics(font);
     const QString all = index.data().toString();
     const int width = static_cast<int>(rect.width());
-    const QString shown = column == LayerTableModel::Name ? shortenedName(all, metrics, width)
-                                                          : metrics.elidedText(all, Qt::ElideRight, width);
+    // Block and leaf of a name tell layers apart.
+    const QString shown =
+        metrics.elidedText(all, column == LayerTableModel::Name ? Qt::ElideMiddle : Qt::ElideRight, width);
     painter->drawText(rect, index.data(Qt::TextAlignmentRole).toInt(), shown);
     painter->restore();
 }

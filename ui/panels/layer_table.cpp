@@ -45,11 +45,12 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_view->horizontalHeader()->setStretchLastSection(true);
     m_view->horizontalHeader()->setSectionsMovable(true);
     m_view->setSortingEnabled(true);
-    m_view->sortByColumn(LayerTableModel::Number, Qt::AscendingOrder);
+    m_view->sortByColumn(LayerTableModel::LocalQs, Qt::DescendingOrder);
     m_view->installEventFilter(this);
     m_view->setAccessibleName(tr("Layers"));
 
-    m_nothing = makeLabel(tr("No layer matches the filter"), "muted", 1);
+    m_nothing = makeLabel({}, "muted", 1);
+    m_nothing->setWordWrap(true);
     m_nothing->setAlignment(Qt::AlignCenter);
     m_nothing->setAttribute(Qt::WA_TransparentForMouseEvents);
     auto* overlay = new QVBoxLayout(m_view->viewport());
@@ -78,6 +79,8 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
         m_filterLine->setToolTip(m_filter->complaint());
         m_filterLine->style()->unpolish(m_filterLine);
         m_filterLine->style()->polish(m_filterLine);
+        m_complaint->setFullText(m_filter->complaint());
+        m_complaint->setVisible(!m_filter->complaint().isEmpty());
         fromDocument();
         updateCount();
     });
@@ -90,6 +93,13 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
             [this](QPoint at) { Q_EMIT menuRequested(m_view->viewport()->mapToGlobal(at)); });
     connect(document, &Document::selectionChanged, this, &LayerTable::fromDocument);
     connect(document, &Document::layersChanged, this, &LayerTable::updateCount);
+    connect(m_all, &QPushButton::toggled, this, [this](bool all) {
+        m_syncing = true;  // as with the filter
+        m_filter->setShowAll(all);
+        m_syncing = false;
+        fromDocument();
+        updateCount();
+    });
     connect(m_model, &QAbstractItemModel::modelReset, this, &LayerTable::fromDocument);
     updateCount();
 }
@@ -109,10 +119,58 @@ void LayerTable::sizeColumns() {
 void LayerTable::updateCount() {
     const int all = m_model->rowCount(), seen = m_filter->rowCount();
     m_nothing->setVisible(all > 0 && seen == 0);
+    int hidden = 0;
+    for (int row = 0; row < all && !m_filter->showsAll(); ++row)
+        hidden += !m_model->isQuantizable(row) && m_filter->matchesTerms(row);
+    if (seen == 0)
+        m_nothing->setText(
+            hidden == 0
+                ? tr("No layer matches the filter")
+                : tr("%1 layers match, but none of them can be quantized. Show All lists them.").arg(hidden));
     m_count->setText(all == 0      ? QString()
                      : seen == all ? QString::number(all)
                                    : tr("%1 of %2").arg(seen).arg(all));
     m_count->setToolTip(tr("Number of visible layers, and of all layers"));
+    tellFiltered();
+}
+
+void LayerTable::tellFiltered() {
+    NodeSet others;
+    if (m_filter->hasTerms()) {
+        const auto& layers = m_document->layers();
+        others.assign(layers.size(), true);
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            if (!m_filter->matchesTerms(static_cast<int>(i))) continue;
+            others[i] = false;
+        }
+        // What runs inside a matching layer belongs to it.
+        for (std::size_t i = 0; i < layers.size(); ++i) {
+            if (!others[i] || layers[i].host.empty()) continue;
+            if (const auto host = m_document->graph()->findNode(layers[i].host))
+                others[i] = others[host->index()];
+        }
+    }
+    if (others == m_others) return;
+    m_others = std::move(others);
+    Q_EMIT filtered(m_others);
+}
+
+std::vector<NodeId> LayerTable::shownLayers() const {
+    std::vector<NodeId> layers;
+    for (int row = 0; row < m_filter->rowCount(); ++row)
+        layers.push_back(
+            NodeId(static_cast<std::size_t>(m_filter->mapToSource(m_filter->index(row, 0)).row())));
+    std::ranges::sort(layers);
+    return layers;
+}
+
+/// From the filter line to the first row, or to the current one if it is shown.
+void LayerTable::enterRows() {
+    if (m_filter->rowCount() == 0) return;
+    m_view->setFocus();
+    if (!m_view->selectionModel()->selectedRows().isEmpty()) return;
+    m_view->selectRow(0);
+    m_view->scrollToTop();
 }
 
 void LayerTable::fromDocument() {
@@ -206,6 +264,12 @@ bool LayerTable::eventFilter(QObject* watched, QEvent* event) {
     }
     if (event->type() == QEvent::KeyPress) {
         const auto* key = static_cast<QKeyEvent*>(event);
+        if (watched == m_filterLine) {
+            const bool enters =
+                key->key() == Qt::Key_Down || key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+            if (enters) enterRows();
+            return enters;
+        }
         if (key->key() == Qt::Key_Space && key->modifiers() == Qt::NoModifier) {
             Q_EMIT toggleRequested();
             return true;

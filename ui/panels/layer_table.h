@@ -10,11 +10,13 @@
 #include <QWidget>
 
 #include "document/document.h"
+#include "model/reachability.h"
 #include "models/layer_table_model.h"
 #include "models/layer_views.h"
 
 namespace quantloupe::ui {
 
+class ElidedLabel;
 class LayerViewMenu;
 class RangeView;
 
@@ -36,6 +38,9 @@ class LayerTable : public QWidget {
     QString columnTitle(int column) const;
     /// Returns the visible rows and columns with their headings, separated by commas.
     QString asCsv() const;
+    /// The rows that are shown.
+    std::vector<NodeId> shownLayers() const;
+    bool isFiltered() const { return m_filter->hasTerms(); }
     /// The layer after (step 1) or before (-1) the current one in the order that is shown.
     NodeId neighbor(int step) const;
 
@@ -43,6 +48,8 @@ class LayerTable : public QWidget {
     void activated(quantloupe::NodeId layer);  ///< double click or Enter
     void toggleRequested();
     void menuRequested(QPoint global);
+    /// The layers that the filter's terms do not match; empty without a filter.
+    void filtered(quantloupe::NodeSet others);
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
@@ -57,6 +64,8 @@ class LayerTable : public QWidget {
     void fromDocument();
     void toDocument();
     void updateCount();
+    void tellFiltered();
+    void enterRows();
     void sizeColumns();
 
     Document* m_document;
@@ -67,11 +76,13 @@ class LayerTable : public QWidget {
     QLineEdit* m_filterLine;
     QLabel* m_nothing = nullptr;  ///< over the empty table
     QLabel* m_count;
-    QPushButton *m_ranges, *m_columns, *m_views;
+    ElidedLabel* m_complaint;
+    QPushButton *m_all, *m_ranges, *m_columns, *m_views;
     LayerViewMenu* m_viewMenu = nullptr;
     QStackedWidget* m_pages;
     RangeView* m_rangeView;
     bool m_syncing = false;
+    NodeSet m_others;  ///< as last told
 };
 
 }  // namespace quantloupe::ui

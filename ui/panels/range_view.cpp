@@ -133,8 +133,8 @@ class RangeStrips : public QWidget {
         painter.setPen(colors.text);
         painter.drawText(QRectF(unit, rowHeight() * (row + 1), left() - unit * 2, rowHeight()),
                          Qt::AlignLeft | Qt::AlignVCenter,
-                         shortenedName(QString::fromStdString(layer->name), fontMetrics(),
-                                       static_cast<int>(left() - unit * 2)));
+                         fontMetrics().elidedText(m_view->document()->layerName(node), Qt::ElideMiddle,
+                                                  static_cast<int>(left() - unit * 2)));
         const LayerRanges* ranges = m_view->rangesOf(node);
         if (!ranges) return;
         const double bar = strip(row, false).width() / static_cast<double>(kPowers);

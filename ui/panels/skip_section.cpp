@@ -147,10 +147,11 @@ void SkipSection::refresh() {
         QString remark = i < covered.size() ? coverText(covered[i], layers) : QString();
         if (rule.off && m_document->hasModel()) {
             const RulePreview preview = previewRule(*m_document->graph(), config, layers, rule);
-            remark = tr("off \u00b7 ") +
-                     (preview.complaint.isEmpty() ? coverText(preview.covered, layers) : preview.complaint);
+            remark = tr("off \u00b7 ") + (preview.complaint.isEmpty()
+                                              ? coverText(preview.covered, layers)
+                                              : m_document->withLayerNames(preview.complaint));
         }
-        const QString text = QString::fromStdString(describe(rule));
+        const QString text = m_document->withLayerNames(QString::fromStdString(describe(rule)));
         auto* controls = new QWidget;
         auto* row = new QHBoxLayout(controls);
         row->setContentsMargins(0, 0, 0, 0);
@@ -170,7 +171,7 @@ void SkipSection::refresh() {
         if (!settings.quantize) continue;
         const std::string layer = name;
         m_list->addWidget(new RuleCard(
-            Symbol::Pin, QString::fromStdString(name),
+            Symbol::Pin, m_document->layerName(name),
             *settings.quantize ? tr("always quantized") : tr("never quantized"),
             removable(tr("Remove this setting and use the rules"),
                       [layer](const QuantizationConfig& c) { return clearLayerChoice(c, layer); }),

@@ -14,8 +14,9 @@ constexpr std::size_t kShown = 5;
 SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
     : QWidget(parent), m_document(document) {
     const int unit = fontMetrics().height();
-    m_heading = new SectionHeading(tr("Suggestions"));
-    auto* rows = buildSection(this, m_heading, QStringLiteral("suggestions"));
+    auto* rows = new QVBoxLayout(this);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(unit / 3);
     m_text = makeLabel({}, "faint", 0.92);
     m_text->setWordWrap(true);
     m_list = new QVBoxLayout;
@@ -30,9 +31,6 @@ SuggestionSection::SuggestionSection(Document* document, QWidget* parent)
     bottom->addWidget(m_look);
     bottom->addWidget(m_text, 1);
     rows->addLayout(bottom);
-    m_finder = new TuneFinder(document);
-    rows->addSpacing(unit / 2);
-    rows->addWidget(m_finder);
     connect(m_look, &QPushButton::clicked, this, &SuggestionSection::look);
     connect(document, &Document::configChanged, this, [this] {
         m_looking = false;  // the evaluation that follows has ended the question
@@ -104,14 +102,15 @@ void SuggestionSection::showList() {
         row->setContentsMargins(unit / 2, unit / 3, unit / 2, unit / 3);
         auto* texts = new QVBoxLayout;
         texts->setSpacing(0);
-        auto* title = new ElidedLabel(suggestion.title, Qt::ElideMiddle);
+        const QString text = m_document->withLayerNames(suggestion.title);
+        auto* title = new ElidedLabel(text, Qt::ElideMiddle);
         auto* verdict = makeLabel(suggestion.verdict, suggestion.certain ? "good" : "muted", 0.88);
         verdict->setWordWrap(true);
         texts->addWidget(title);
         texts->addWidget(verdict);
         row->addLayout(texts, 1);
         auto* button = new QPushButton(tr("Try It"));
-        button->setAccessibleName(tr("Try: ") + suggestion.title);
+        button->setAccessibleName(tr("Try: ") + text);
         row->addWidget(button);
         connect(button, &QPushButton::clicked, this,
                 [this, edit = suggestion.edit] { m_document->edit(edit); });

@@ -6,7 +6,6 @@
 
 #include "document/document.h"
 #include "models/suggestions.h"
-#include "panels/tune_finder.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
@@ -18,19 +17,15 @@ class SuggestionSection : public QWidget {
     const std::vector<Suggestion>& suggestions() const { return m_suggestions; }
     bool looking() const { return m_looking; }
     void look();
-    TuneFinder* finder() const { return m_finder; }
-    void open() { m_heading->setOpen(true); }
 
   private:
     void refresh();
     void showList();
 
     Document* m_document;
-    SectionHeading* m_heading;
     QPushButton* m_look;
     QLabel* m_text;
     QVBoxLayout* m_list;
-    TuneFinder* m_finder;
     std::vector<Suggestion> m_suggestions;
     std::optional<QuantizationConfig> m_measured;  ///< that the suggestions are for
     bool m_looking = false;

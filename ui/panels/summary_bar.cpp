@@ -92,11 +92,12 @@ SummaryBar::SummaryBar(Document* document, QWidget* parent) : QFrame(parent), m_
 
     m_undo = new QPushButton(tr("Undo"));
     m_redo = new QPushButton(tr("Redo"));
+    m_improve = new QPushButton(tr("Improve Accuracy\u2026"));
     m_export = new QPushButton(tr("Export\u2026"));
     m_export->setProperty("primary", true);
     auto* buttons = new QHBoxLayout;
     buttons->setSpacing(unit / 2);
-    for (QPushButton* button : {m_undo, m_redo, m_export}) {
+    for (QPushButton* button : {m_undo, m_redo, m_improve, m_export}) {
         button->setFocusPolicy(Qt::TabFocus);
         buttons->addWidget(button, 0, Qt::AlignVCenter);
     }

@@ -17,6 +17,7 @@ class SummaryBar : public QFrame {
     explicit SummaryBar(Document* document, QWidget* parent = nullptr);
     QPushButton* undoButton() const { return m_undo; }
     QPushButton* redoButton() const { return m_redo; }
+    QPushButton* improveButton() const { return m_improve; }
     QPushButton* exportButton() const { return m_export; }
 
   private:
@@ -25,7 +26,7 @@ class SummaryBar : public QFrame {
     Document* m_document;
     QLabel *m_floatValue, *m_floatNote, *m_value, *m_note, *m_interval, *m_difference, *m_baseline, *m_status;
     QLabel *m_counts, *m_countsNote, *m_macs;
-    QPushButton *m_undo, *m_redo, *m_export;
+    QPushButton *m_undo, *m_redo, *m_improve, *m_export;
 };
 
 }  // namespace quantloupe::ui

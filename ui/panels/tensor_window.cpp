@@ -106,9 +106,10 @@ QString NumberTable::asCsv() const {
     return csv;
 }
 
-TensorWindow::TensorWindow(const LayerInsight& insight, QWidget* parent) : QDialog(parent) {
+TensorWindow::TensorWindow(const LayerInsight& insight, const QString& layer, QWidget* parent)
+    : QDialog(parent) {
     const int unit = fontMetrics().height();
-    setWindowTitle(tr("%1 \u2014 numbers").arg(QString::fromStdString(insight.details->name)));
+    setWindowTitle(tr("%1 \u2014 numbers").arg(layer));
     resize(unit * 60, unit * 32);
     QStringList names{tr("Channels")};
     m_tables << channelTable(insight, this);

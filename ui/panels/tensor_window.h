@@ -34,7 +34,8 @@ class NumberTable : public QAbstractTableModel {
 class TensorWindow : public QDialog {
     Q_OBJECT
   public:
-    explicit TensorWindow(const LayerInsight& insight, QWidget* parent = nullptr);
+    /// `layer`: the display name, for the title.
+    TensorWindow(const LayerInsight& insight, const QString& layer, QWidget* parent = nullptr);
     QTableView* view() const { return m_view; }
     /// 0: channels, 1: weights before, 2: weights after, as far as they are there.
     void showTable(int index);

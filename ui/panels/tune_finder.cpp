@@ -172,7 +172,10 @@ bool TuneFinder::inDecibels() const {
 
 void TuneFinder::adopt(const TuneResult& found) {
     m_found = found;
-    m_curve->setResult(found);
+    TuneResult shown = found;
+    for (TunePoint& point : shown.curve)
+        for (std::string& name : point.layers) name = m_document->names().of(name);
+    m_curve->setResult(shown);
     refresh();
 }
 

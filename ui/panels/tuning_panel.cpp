@@ -6,6 +6,7 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "dialogs/documentation_window.h"
 #include "model/quantized_model.h"
 #include "panels/calibration_section.h"
 #include "panels/data_section.h"
@@ -13,7 +14,6 @@
 #include "panels/refine_section.h"
 #include "panels/scheme_section.h"
 #include "panels/skip_section.h"
-#include "panels/suggestion_section.h"
 #include "panels/transform_section.h"
 
 namespace quantloupe::ui {
@@ -34,6 +34,7 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(dataSection, &DataSection::chooseCalibrationRequested, this,
             &TuningPanel::chooseCalibrationRequested);
     connect(dataSection, &DataSection::preprocessRequested, this, &TuningPanel::preprocessRequested);
+    setDocumentation(dataSection, "command_line.md#data");
     column->addWidget(dataSection);
     column->addWidget(quantizedBanner(unit));
     m_sections = new QWidget;
@@ -45,17 +46,19 @@ TuningPanel::TuningPanel(Document* document, QWidget* parent) : QScrollArea(pare
     connect(m_scheme, &SchemeSection::workflowRequested, this, &TuningPanel::workflowRequested);
     sections->addWidget(m_scheme);
     sections->addWidget(m_calibration);
-    sections->addWidget(new TransformSection(document));
+    auto* transforms = new TransformSection(document);
+    setDocumentation(transforms, "equalization.md");
+    setDocumentation(m_calibration, "calibration.md");
+    setDocumentation(m_scheme, "calibration.md");
+    setDocumentation(this, "window.md#tuning-panel-left");
+    sections->addWidget(transforms);
     sections->addWidget(new NpuSection(document));
     sections->addWidget(new RefineSection(document));
     sections->addWidget(new SkipSection(document));
-    m_suggestions = new SuggestionSection(document);
-    sections->addWidget(m_suggestions);
     column->addWidget(m_sections);
     column->addStretch(1);
     setWidget(body);
     body->installEventFilter(this);
-    connect(verticalScrollBar(), &QScrollBar::rangeChanged, this, &TuningPanel::follow);
     const auto refresh = [this, document] {
         const bool quantized = document->hasModel() && quantizationOperators(*document->graph()) > 0;
         m_quantized->setVisible(quantized);
@@ -86,24 +89,6 @@ void TuningPanel::reveal(TuningPlace place) {
         place == TuningPlace::Ranges ? m_calibration->reveal() : m_scheme->revealWeightScales();
     // What was folded away has its place only after the layout.
     QTimer::singleShot(0, control, [this, control] { ensureWidgetVisible(control, 0, height() / 3); });
-}
-
-void TuningPanel::findWhatToKeep() {
-    show();
-    m_suggestions->open();
-    TuneFinder* finder = m_suggestions->finder();
-    finder->startOrStop();
-    m_following = finder->finding();
-    QTimer::singleShot(0, this, &TuningPanel::follow);
-}
-
-/// The search stands last in the panel and grows with what it finds: its top goes as high as there is room
-/// below.
-void TuningPanel::follow() {
-    if (!m_following) return;
-    const int top = m_suggestions->finder()->mapTo(widget(), QPoint()).y();
-    verticalScrollBar()->setValue(top);
-    m_following = m_suggestions->finder()->finding() && verticalScrollBar()->value() < top;
 }
 
 QSize TuningPanel::minimumSizeHint() const {

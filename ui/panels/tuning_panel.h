@@ -6,13 +6,13 @@
 
 #include "document/document.h"
 #include "panels/amct_panel.h"
+#include "panels/data_section.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {
 
 class CalibrationSection;
 class SchemeSection;
-class SuggestionSection;
 
 class TuningPanel : public QScrollArea {
     Q_OBJECT
@@ -23,12 +23,10 @@ class TuningPanel : public QScrollArea {
     void reveal(TuningPlace place);
     /// Wide enough for its sections, so that nothing is cut off or scrolls horizontally.
     QSize minimumSizeHint() const override;
-    /// Starts or stops the search for layers to keep in float, and scrolls to it.
-    void findWhatToKeep();
 
   Q_SIGNALS:
-    void chooseDataRequested();
-    void chooseCalibrationRequested();
+    void chooseDataRequested(quantloupe::ui::DataForm form);
+    void chooseCalibrationRequested(quantloupe::ui::DataForm form);
     void preprocessRequested();
     void workflowRequested();  ///< AMCT's
 
@@ -37,12 +35,9 @@ class TuningPanel : public QScrollArea {
 
   private:
     QWidget* quantizedBanner(int unit);
-    void follow();
 
     SchemeSection* m_scheme = nullptr;
     CalibrationSection* m_calibration = nullptr;
-    SuggestionSection* m_suggestions = nullptr;
-    bool m_following = false;  ///< a search started from the menu is scrolled into view
     QFrame* m_quantized = nullptr;
     QWidget* m_sections = nullptr;  ///< sections with settings
 };

@@ -133,7 +133,9 @@ void ShortcutSheet::fill(const QList<QAction*>& actions) {
     const QString graph = tr("In the graph");
     addRow(graph, tr("Follow the edges"), tr("arrow keys"), nullptr);
     addRow(graph, tr("Zoom at the pointer"), QStringLiteral("Ctrl+wheel"), nullptr);
-    addRow(graph, tr("Select all layers on the paths between"), QStringLiteral("Shift+click"), nullptr);
+    addRow(graph, tr("Select all layers on any path from the current layer"), QStringLiteral("Shift+click"),
+           nullptr);
+    addRow(graph, tr("Select with a rubber band"), QStringLiteral("Shift+drag"), nullptr);
 }
 
 QAction* ShortcutSheet::chosen() const {

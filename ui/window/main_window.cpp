@@ -49,7 +49,8 @@ void MainWindow::buildPanels() {
     column->setSpacing(0);
     m_summary = new SummaryBar(&m_document);
     m_message = new MessageBar;
-    m_start = new StartPage(m_hasDemo);
+    const auto demo = findDemo(m_resources);
+    m_start = new StartPage(m_hasDemo, demo ? demo->data : std::filesystem::path());
     m_status = new StatusLine(&m_document);
 
     m_tuning = new TuningPanel(&m_document);
@@ -90,8 +91,8 @@ void MainWindow::buildPanels() {
     setCentralWidget(central);
     m_history = new HistoryPanel(&m_document);
     m_historyDock = buildDock(tr("History"), QStringLiteral("historyDock"), m_history);
-    m_amct = new AmctPanel(&m_document);
-    m_amctDock = buildDock(tr("AMCT Workflow"), QStringLiteral("amctDock"), m_amct);
+    m_improve = new ImprovePanel(&m_document);
+    m_improveDock = buildDock(tr("Improve Accuracy"), QStringLiteral("improveDock"), m_improve);
     m_document.setViewCollector([this] { return collectView(); });
     m_document.setLayoutOptions(GraphCanvas::layoutOptionsFor(m_graph->canvas()->font()));
 }
@@ -110,12 +111,17 @@ QDockWidget* MainWindow::buildDock(const QString& title, const QString& name, QW
 
 /// Tabbed with a dock that is already there, because both need the height.
 void MainWindow::showDock(QDockWidget* dock) {
-    QDockWidget* other = dock == m_amctDock ? m_historyDock : m_amctDock;
+    QDockWidget* other = dock == m_improveDock ? m_historyDock : m_improveDock;
     if (other->isVisible() && dockWidgetArea(other) == dockWidgetArea(dock) &&
         !tabifiedDockWidgets(other).contains(dock))
         tabifyDockWidget(other, dock);
     dock->show();
     dock->raise();
+}
+
+void MainWindow::showImprove(ImprovePanel::Page page) {
+    m_improve->setPage(page);
+    showDock(m_improveDock);
 }
 
 void MainWindow::observe() {
@@ -142,6 +148,9 @@ void MainWindow::observe() {
             m_message->show(MessageKind::Note, lines.join(QLatin1Char('\n')));
         }
         offerRecovery();
+    });
+    connect(&m_document, &Document::modelChanged, this, [this] {
+        if (std::exchange(m_tourWaits, false)) runTour();
     });
     connect(&m_document, &Document::modelChanged, this, &MainWindow::watchFile);
     connect(&m_watch, &FileWatch::changed, this, &MainWindow::offerReload);
@@ -173,6 +182,7 @@ void MainWindow::observe() {
     connect(m_table, &LayerTable::toggleRequested, this, &MainWindow::toggleSkip);
     connect(m_inspector, &Inspector::toggleRequested, this, &MainWindow::toggleSkip);
     connect(m_table, &LayerTable::activated, canvas, &GraphCanvas::centerOn);
+    connect(m_table, &LayerTable::filtered, canvas, &GraphCanvas::setDimmed);
     connect(m_inspector, &Inspector::layerChosen, this, [this](NodeId layer) {
         m_document.select(layer);
         m_graph->canvas()->ensureVisible(layer);
@@ -185,7 +195,7 @@ void MainWindow::observe() {
         if (m_table->view()->hasFocus()) m_graph->canvas()->ensureVisible(m_document.current());
     });
     const auto menu = [this](QPoint at) {
-        if (m_document.hasModel()) m_layersMenu->popup(at);
+        if (m_document.hasModel()) m_contextMenu->popup(at);
     };
     connect(canvas, &GraphCanvas::menuRequested, this, menu);
     connect(m_table, &LayerTable::menuRequested, this, menu);
@@ -198,16 +208,16 @@ void MainWindow::observe() {
     connect(m_tuning, &TuningPanel::chooseDataRequested, this, &MainWindow::chooseData);
     connect(m_tuning, &TuningPanel::chooseCalibrationRequested, this, &MainWindow::chooseCalibration);
     connect(m_tuning, &TuningPanel::preprocessRequested, this, &MainWindow::showPreprocess);
-    connect(m_tuning, &TuningPanel::workflowRequested, this, [this] { showDock(m_amctDock); });
-    for (QDockWidget* dock : {m_historyDock, m_amctDock})
+    connect(m_tuning, &TuningPanel::workflowRequested, this, [this] { showImprove(ImprovePanel::Amct); });
+    for (QDockWidget* dock : {m_historyDock, m_improveDock})
         connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
             if (on) showDock(dock);
         });
-    connect(m_amct, &AmctPanel::tuningRequested, this, [this](TuningPlace place) {
+    connect(amctPanel(), &AmctPanel::tuningRequested, this, [this](TuningPlace place) {
         m_tuning->show();
         m_tuning->reveal(place);
     });
-    connect(m_amct, &AmctPanel::layersChosen, this, [this](const std::vector<NodeId>& layers) {
+    connect(amctPanel(), &AmctPanel::layersChosen, this, [this](const std::vector<NodeId>& layers) {
         m_document.select(layers, layers.front());
         m_work->show();
         m_work->showTab(WorkTabs::Layers);
@@ -215,6 +225,7 @@ void MainWindow::observe() {
     });
     connect(m_start, &StartPage::openRequested, this, &MainWindow::chooseModel);
     connect(m_start, &StartPage::demoRequested, this, [this] { openDemo(); });
+    connect(m_start, &StartPage::tourRequested, this, &MainWindow::startTour);
     connect(m_start, &StartPage::recentChosen, this, [this](const QString& path) {
         open({path.toStdString(), {}, {}, {}});
     });
@@ -269,7 +280,7 @@ void MainWindow::runEdit(const std::function<ConfigEdit()>& make) {
     try {
         m_document.edit(make());
     } catch (const std::exception& error) {
-        m_message->show(MessageKind::Error, QString::fromUtf8(error.what()));
+        m_document.say(MessageKind::Error, QString::fromUtf8(error.what()));
     }
 }
 
@@ -288,16 +299,21 @@ void MainWindow::skipUntil() {
 
 void MainWindow::skipDownstream() {
     if (!m_document.current().valid()) return;
-    runEdit([&] {
-        return quantloupe::ui::skipDownstream(*m_document.graph(), m_document.config(), m_document.current());
+    m_gestures->propose(m_downstreamAction, [this] {
+        runEdit([&] {
+            return quantloupe::ui::skipDownstream(*m_document.graph(), m_document.config(),
+                                                  m_document.current());
+        });
     });
 }
 
 void MainWindow::skipType() {
     if (!m_document.current().valid()) return;
-    runEdit([&] {
-        return quantloupe::ui::skipType(m_document.config(),
-                                        m_document.graph()->node(m_document.current()).op);
+    m_gestures->propose(m_typeAction, [this] {
+        runEdit([&] {
+            return quantloupe::ui::skipType(m_document.config(),
+                                            m_document.graph()->node(m_document.current()).op);
+        });
     });
 }
 

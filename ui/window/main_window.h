@@ -19,8 +19,8 @@
 #include "graph/graph_view.h"
 #include "graph/group_folding.h"
 #include "graph/selection_history.h"
-#include "panels/amct_panel.h"
 #include "panels/history_panel.h"
+#include "panels/improve_panel.h"
 #include "panels/inspector.h"
 #include "panels/layer_table.h"
 #include "panels/message_bar.h"
@@ -33,7 +33,9 @@
 
 namespace quantloupe::ui {
 
+class DocumentationWindow;
 class PreprocessDialog;
+class Tour;
 class VerifyDialog;
 
 class MainWindow : public QMainWindow {
@@ -50,7 +52,9 @@ class MainWindow : public QMainWindow {
     Bookmarks* bookmarks() const { return m_bookmarks; }
     LayerTable* layerTable() const { return m_table; }
     HistoryPanel* historyPanel() const { return m_history; }
-    AmctPanel* amctPanel() const { return m_amct; }
+    ImprovePanel* improvePanel() const { return m_improve; }
+    AmctPanel* amctPanel() const { return m_improve->amct(); }
+    void showImprove(ImprovePanel::Page page);
     WorkTabs* workTabs() const { return m_work; }
     Inspector* inspector() const { return m_inspector; }
     Autosave* autosave() const { return m_autosave.get(); }  ///< null without enableRecovery()
@@ -100,10 +104,13 @@ class MainWindow : public QMainWindow {
     void buildViewMenu();
     void fitGraph();
     void buildMetricMenu(QMenu* menu);
+    void buildThemeMenu(QMenu* menu);
     void buildBlocksMenu(QMenu* menu);
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();
+    void buildEvaluationMenu();
+    void buildContextMenu();
     void buildHelpMenu();
     // main_window_gestures.cpp
     void buildGestures();
@@ -115,8 +122,9 @@ class MainWindow : public QMainWindow {
                        std::function<void()> run);
 
     void chooseModel();
-    void chooseData();
-    void chooseCalibration();
+    void chooseData(DataForm form);
+    void chooseCalibration(DataForm form);
+    QString askForData(const QString& title, DataForm form);
     void showPreprocess();
     void chooseConfig();
     bool saveConfig(bool askName);
@@ -132,7 +140,11 @@ class MainWindow : public QMainWindow {
     void restoreView(const std::string& json);
     void offerRecovery();
     void recover();
+    // main_window_help.cpp
     void showAbout();
+    void showDocumentation();
+    void startTour();
+    void runTour();
     // main_window_session.cpp
     void watchFile();
     void offerReload(const QString& changed);
@@ -185,17 +197,21 @@ class MainWindow : public QMainWindow {
     StatusLine* m_status = nullptr;
     HistoryPanel* m_history = nullptr;
     QDockWidget* m_historyDock = nullptr;
-    AmctPanel* m_amct = nullptr;
-    QDockWidget* m_amctDock = nullptr;
+    ImprovePanel* m_improve = nullptr;
+    QDockWidget* m_improveDock = nullptr;
     VerifyDialog* m_verify = nullptr;          ///< made when it is asked for
     PreprocessDialog* m_preprocess = nullptr;  ///< the same
+    DocumentationWindow* m_documentation = nullptr;
+    Tour* m_tour = nullptr;
+    bool m_tourWaits = false;  ///< for the demo to be opened
 
     QString m_dataFailure;  ///< as the message bar showed it
 
-    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr;
+    QMenu *m_recentMenu = nullptr, *m_exportMenu = nullptr, *m_layersMenu = nullptr, *m_contextMenu = nullptr;
     QAction *m_toggleAction = nullptr, *m_untilAction = nullptr, *m_downstreamAction = nullptr,
-            *m_typeAction = nullptr, *m_tailAction = nullptr;
+            *m_typeAction = nullptr, *m_tailAction = nullptr, *m_amctAction = nullptr;
     QList<QAction*> m_needModel;
+    QList<QAction*> m_selectActions, m_placeActions, m_copyActions;  ///< that the context menu has, too
 };
 
 }  // namespace quantloupe::ui

@@ -4,7 +4,6 @@
 #include <QMenuBar>
 
 #include "panels/layer_view_menu.h"
-#include "panels/override_section.h"
 #include "widgets/command_palette.h"
 #include "widgets/shortcut_sheet.h"
 #include "window/main_window.h"
@@ -28,20 +27,6 @@ void collect(const QMenu* menu, const QString& path, QList<QAction*>& actions) {
 }  // namespace
 
 void MainWindow::buildCommands(QMenu* help) {
-    m_layersMenu->addSeparator();
-    QAction* hold = m_layersMenu->addAction(tr("&Manual Evaluation"));
-    hold->setCheckable(true);
-    hold->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+H")));
-    hold->setToolTip(tr("Edits are not evaluated until you press F5 or turn this off"));
-    connect(hold, &QAction::toggled, &m_document, &Document::setHeld);
-    connect(&m_document, &Document::heldChanged, hold, [this, hold] { hold->setChecked(m_document.held()); });
-    m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, tr("Copy Layer &Settings"),
-                             QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
-                             [this] { m_inspector->overrides()->copySettings(); });
-    m_needModel << addAction(m_layersMenu, tr("&Paste Settings to Selected Layers"),
-                             QKeySequence(QStringLiteral("Ctrl+Alt+V")), {},
-                             [this] { m_inspector->overrides()->pasteSettings(); });
     addAction(help, tr("Co&mmand Palette\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+P")),
               tr("Finds any command by a few letters of its name"), [this] { showPalette(); });
     addAction(help, tr("&Shortcuts"), QKeySequence(QKeySequence::HelpContents),

@@ -20,19 +20,25 @@ void MainWindow::chooseModel() {
     if (!path.isEmpty() && mayDiscard()) open({path.toStdString(), {}, {}, {}});
 }
 
-void MainWindow::chooseData() {
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Evaluation Data"));
+QString MainWindow::askForData(const QString& title, DataForm form) {
+    return form == DataForm::Folder ? QFileDialog::getExistingDirectory(this, title)
+                                    : QFileDialog::getOpenFileName(
+                                          this, title, {}, tr("NumPy arrays (*.npy *.npz);;All files (*)"));
+}
+
+void MainWindow::chooseData(DataForm form) {
+    const QString path = askForData(tr("Evaluation Data"), form);
     if (path.isEmpty()) return;
     m_document.openData(path.toStdString(),
                         m_document.data() ? m_document.data()->calibrationPath : std::filesystem::path());
 }
 
-void MainWindow::chooseCalibration() {
+void MainWindow::chooseCalibration(DataForm form) {
     if (!m_document.data()) {
         m_message->show(MessageKind::Note, tr("Open evaluation data first."));
         return;
     }
-    const QString path = QFileDialog::getExistingDirectory(this, tr("Calibration Images"));
+    const QString path = askForData(tr("Calibration Data"), form);
     if (!path.isEmpty()) m_document.openData(m_document.data()->evaluationPath, path.toStdString());
 }
 

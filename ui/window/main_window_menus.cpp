@@ -3,14 +3,15 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMenuBar>
-#include <QMessageBox>
 
 #include "config/tail_rule.h"
 #include "dialogs/exports.h"
 #include "document/recent_files.h"
 #include "graph/picture_export.h"
 #include "panels/layer_view_menu.h"
+#include "panels/override_section.h"
 #include "window/main_window.h"
+#include "window/tour.h"
 
 namespace quantloupe::ui {
 
@@ -29,8 +30,10 @@ void MainWindow::buildMenus() {
     buildEditMenu();
     buildViewMenu();
     buildLayersMenu();
+    buildEvaluationMenu();
     buildExportMenu();
     buildHelpMenu();
+    buildContextMenu();
     m_keys.adopt(allActions());
     for (QMenu* menu : menuBar()->findChildren<QMenu*>()) menu->setToolTipsVisible(true);
 }
@@ -42,10 +45,15 @@ void MainWindow::buildFileMenu() {
     addAction(file, tr("&Open Model\u2026"), QKeySequence::Open, {}, [this] { chooseModel(); });
     addAction(file, tr("Open &Project\u2026"), QKeySequence(QStringLiteral("Ctrl+Alt+O")), {},
               [this] { chooseProject(); });
-    m_needModel << addAction(file, tr("Open &Data Folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")), {},
-                             [this] { chooseData(); });
+    m_needModel << addAction(file, tr("Open &Data Folder\u2026"), QKeySequence(QStringLiteral("Ctrl+D")),
+                             tr("Images, or an ONNX test_data_set folder"),
+                             [this] { chooseData(DataForm::Folder); })
+                << addAction(file, tr("Open Data &File\u2026"), QKeySequence(QStringLiteral("Ctrl+Shift+D")),
+                             tr("Arrays: .npy or .npz"), [this] { chooseData(DataForm::File); });
     m_needModel << addAction(file, tr("Open &Calibration Folder\u2026"), {}, {},
-                             [this] { chooseCalibration(); });
+                             [this] { chooseCalibration(DataForm::Folder); })
+                << addAction(file, tr("Open Cali&bration File\u2026"), {}, {},
+                             [this] { chooseCalibration(DataForm::File); });
     m_needModel << addAction(file, tr("&Preprocessing\u2026"), {},
                              tr("How images are converted to network inputs"), [this] { showPreprocess(); });
     m_recentMenu = file->addMenu(tr("&Recent Files"));
@@ -83,21 +91,24 @@ void MainWindow::buildFileMenu() {
 
 void MainWindow::buildExportMenu() {
     m_exportMenu = menuBar()->addMenu(tr("E&xport"));
-    m_needModel << addAction(m_exportMenu, tr("&Verify in ONNX Runtime\u2026"),
-                             QKeySequence(QStringLiteral("Ctrl+R")),
-                             tr("Runs the quantized model in ONNX Runtime on the same samples and compares "
-                                "its accuracy with the preview"),
-                             [this] { verifyExport(); });
-    m_needModel << addAction(m_exportMenu, tr("Export &Several Formats\u2026"),
-                             QKeySequence(QStringLiteral("Ctrl+Shift+E")),
-                             tr("Exports several formats into one folder"), [this] { exportSeveral(); });
-    m_exportMenu->addSeparator();
     const auto& kinds = exportKinds();
     for (std::size_t i = 0; i < kinds.size(); ++i) {
         const QKeySequence keys = i == 0 ? QKeySequence(QStringLiteral("Ctrl+E")) : QKeySequence();
         m_needModel << addAction(m_exportMenu, QString::fromStdString(kinds[i].label), keys,
                                  QString::fromStdString(kinds[i].tip),
                                  [this, i] { chooseExport(static_cast<int>(i)); });
+        if (i == 0) {  // the quantized model
+            m_needModel << addAction(m_exportMenu, tr("&Verify in ONNX Runtime\u2026"),
+                                     QKeySequence(QStringLiteral("Ctrl+R")),
+                                     tr("Runs the quantized model in ONNX Runtime on the same samples and "
+                                        "compares its accuracy with the preview"),
+                                     [this] { verifyExport(); });
+            m_needModel << addAction(m_exportMenu, tr("Export &Several Formats\u2026"),
+                                     QKeySequence(QStringLiteral("Ctrl+Shift+E")),
+                                     tr("Exports several formats into one folder"),
+                                     [this] { exportSeveral(); });
+            m_exportMenu->addSeparator();
+        }
         if (i + 1 < kinds.size() && kinds[i + 1].family != kinds[i].family) m_exportMenu->addSeparator();
     }
     m_needModel << addPictureExports(m_exportMenu, &m_document, m_graph->canvas(), this);
@@ -121,27 +132,34 @@ void MainWindow::buildEditMenu() {
         m_table->filterLine()->setFocus();
         m_table->filterLine()->selectAll();
     });
-    m_needModel << addAction(edit, tr("Select &All Layers"), QKeySequence::SelectAll, {}, [this] {
-        std::vector<NodeId> all;
-        for (std::size_t i = 0; i < m_document.graph()->nodeCount(); ++i) all.push_back(NodeId(i));
-        const NodeId current = all.empty() ? NodeId() : all.front();
-        m_document.select(std::move(all), current);
-    });
-    m_needModel << addAction(edit, tr("Select Everything &Upstream"), QKeySequence(QStringLiteral("Alt+Up")),
-                             tr("The selected layers and all layers upstream of them"),
-                             [this] { selectReachable(upstreamOf); })
-                << addAction(edit, tr("Select Everything &Downstream"),
-                             QKeySequence(QStringLiteral("Alt+Down")),
-                             tr("The selected layers and all layers downstream of them"),
-                             [this] { selectReachable(downstreamOf); });
     m_needModel << addAction(
+        edit, tr("Select &All Layers"), QKeySequence::SelectAll,
+        tr("With a filter, or in the table, only the rows that the table shows"), [this] {
+            const bool rows = m_table->isFiltered() || m_table->view()->hasFocus();
+            std::vector<NodeId> all = rows ? m_table->shownLayers() : std::vector<NodeId>();
+            for (std::size_t i = 0; i < m_document.graph()->nodeCount() && !rows; ++i)
+                all.push_back(NodeId(i));
+            const NodeId current = all.empty() ? NodeId() : all.front();
+            m_document.select(std::move(all), current);
+        });
+    m_selectActions << addAction(edit, tr("Select Everything &Upstream"),
+                                 QKeySequence(QStringLiteral("Alt+Up")),
+                                 tr("The selected layers and all layers upstream of them"),
+                                 [this] { selectReachable(upstreamOf); })
+                    << addAction(edit, tr("Select Everything &Downstream"),
+                                 QKeySequence(QStringLiteral("Alt+Down")),
+                                 tr("The selected layers and all layers downstream of them"),
+                                 [this] { selectReachable(downstreamOf); });
+    m_needModel << m_selectActions;
+    m_copyActions << addAction(
         edit, tr("Copy Layer &Names"), QKeySequence(QStringLiteral("Ctrl+Shift+C")), {}, [this] {
             QStringList names;
             for (const NodeId node : m_document.selection())
                 names.append(QString::fromStdString(m_document.graph()->node(node).name));
             QApplication::clipboard()->setText(names.join(QLatin1Char('\n')));
         });
-    m_needModel << addAction(edit, tr("Copy &Table as CSV"), {}, tr("Copies the visible rows"),
+    m_needModel << m_copyActions
+                << addAction(edit, tr("Copy &Table as CSV"), {}, tr("Copies the visible rows"),
                              [this] { QApplication::clipboard()->setText(m_table->asCsv()); });
 
     const auto mirror = [](QPushButton* button, QAction* action) {
@@ -179,40 +197,73 @@ void MainWindow::buildLayersMenu() {
     connect(m_tailAction, &QAction::triggered, this,
             [this](bool on) { runEdit([&] { return setTail(m_document.config(), on); }); });
     m_needModel << m_tailAction;
-    m_needModel << addAction(
-        m_layersMenu, tr("Search &for Layers to Keep in Float"), {},
-        tr("Finds the cheapest set of float layers that keeps the accuracy drop within the target"),
-        [this] { m_tuning->findWhatToKeep(); });
     m_layersMenu->addSeparator();
-    m_needModel << addAction(m_layersMenu, tr("&Evaluate Again"), QKeySequence(Qt::Key_F5), {},
+    const QList<QAction*> settings{
+        addAction(m_layersMenu, tr("Copy Layer &Settings"), QKeySequence(QStringLiteral("Ctrl+Alt+C")), {},
+                  [this] { m_inspector->overrides()->copySettings(); }),
+        addAction(m_layersMenu, tr("&Paste Settings to Selected Layers"),
+                  QKeySequence(QStringLiteral("Ctrl+Alt+V")), {},
+                  [this] { m_inspector->overrides()->pasteSettings(); })};
+    m_needModel << settings;
+    m_copyActions << settings;
+}
+
+void MainWindow::buildEvaluationMenu() {
+    QMenu* menu = menuBar()->addMenu(tr("Eval&uation"));
+    m_needModel << addAction(menu, tr("&Evaluate Again"), QKeySequence(Qt::Key_F5), {},
                              [this] { m_document.evaluate(); });
-    QAction* pause = m_layersMenu->addAction(tr("P&ause"));
+    QAction* pause = menu->addAction(tr("&Pause"));
     pause->setShortcut(QKeySequence(QStringLiteral("P")));
     pause->setToolTip(tr("Pauses all evaluations, also those in the background. No results are lost."));
     pause->setCheckable(true);
     connect(pause, &QAction::triggered, m_document.job(), &EvaluationJob::setPaused);
     connect(m_document.job(), &EvaluationJob::pausedChanged, pause, &QAction::setChecked);
     m_needModel << pause;
-    m_needModel << addAction(m_layersMenu, tr("&Cancel"), QKeySequence(Qt::Key_Escape),
-                             tr("Stops the evaluation"), [this] {
+    m_needModel << addAction(menu, tr("&Cancel"), QKeySequence(Qt::Key_Escape), tr("Stops the evaluation"),
+                             [this] {
+                                 if (m_tour && m_tour->running()) return m_tour->stop();
                                  if (m_gestures->cancel()) return;
                                  if (m_document.job()->busy())
                                      m_document.cancel();
                                  else
                                      m_message->dismiss();
                              });
+    QAction* hold = menu->addAction(tr("&Manual Evaluation"));
+    hold->setCheckable(true);
+    hold->setShortcut(QKeySequence(QStringLiteral("Ctrl+Shift+H")));
+    hold->setToolTip(tr("Edits are not evaluated until you press F5 or turn this off"));
+    connect(hold, &QAction::toggled, &m_document, &Document::setHeld);
+    connect(&m_document, &Document::heldChanged, hold, [this, hold] { hold->setChecked(m_document.held()); });
+    menu->addSeparator();
+    QAction* improve = addAction(
+        menu, tr("&Improve Accuracy\u2026"), QKeySequence(QStringLiteral("I")),
+        tr("Suggestions, the search for layers to keep in float, and AMCT's workflow"),
+        [this] { showImprove(m_improveDock->isHidden() ? ImprovePanel::Suggestions : m_improve->page()); });
+    m_needModel << improve;
+    m_needModel << addAction(
+        menu, tr("Search &for Layers to Keep in Float"), {},
+        tr("Finds the cheapest set of float layers that keeps the accuracy drop within the target"), [this] {
+            showImprove(ImprovePanel::Search);
+            m_improve->finder()->startOrStop();
+        });
+    connect(m_summary->improveButton(), &QPushButton::clicked, improve, &QAction::trigger);
+    m_summary->improveButton()->setToolTip(improve->toolTip());
 }
 
-void MainWindow::buildHelpMenu() {
-    QMenu* help = menuBar()->addMenu(tr("&Help"));
-    buildCommands(help);
-    addAction(help, tr("&About Quantloupe"), {}, {}, [this] { showAbout(); });
-}
-
-void MainWindow::showAbout() {
-    QMessageBox::about(this, tr("About Quantloupe"),
-                       tr("<b>Quantloupe %1</b><br>A loupe for quantized networks.<br><br>Apache License 2.0")
-                           .arg(QApplication::applicationVersion()));
+/// What can be done with the selected layers; each entry is also in the menu bar.
+void MainWindow::buildContextMenu() {
+    m_contextMenu = new QMenu(this);
+    m_contextMenu->setToolTipsVisible(true);
+    m_contextMenu->addActions({m_toggleAction, m_untilAction, m_downstreamAction, m_typeAction});
+    m_contextMenu->addActions(m_gestures->layerActions());
+    m_gestures->previewIn(m_contextMenu);
+    m_contextMenu->addSeparator();
+    m_contextMenu->addActions(m_selectActions);
+    m_contextMenu->addSeparator();
+    m_contextMenu->addActions(m_placeActions);
+    m_contextMenu->addActions(m_folding->layerActions());
+    m_contextMenu->addSeparator();
+    m_contextMenu->addActions(m_copyActions);
 }
 
 void MainWindow::updateRecent() {
@@ -241,6 +292,7 @@ void MainWindow::updateActions() {
     const bool model = m_document.hasModel();
     for (QAction* action : m_needModel) action->setEnabled(model);
     m_summary->exportButton()->setEnabled(model);
+    m_summary->improveButton()->setEnabled(model);
     const auto& nodes = m_document.selection();
     bool anyQuantized = false, anySkipped = false;
     for (const NodeId node : nodes) {

@@ -4,6 +4,8 @@
 #include <QSettings>
 #include <algorithm>
 
+#include "panels/layer_view_menu.h"
+#include "style/theme_choice.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {
@@ -18,8 +20,9 @@ void MainWindow::buildViewMenu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     GraphCanvas* canvas = m_graph->canvas();
     m_needModel << addAction(view, tr("&Fit Graph"), key("F"), {}, [this] { fitGraph(); });
-    m_needModel << addAction(view, tr("Zoom to &Selection"), key("Shift+F"), {},
-                             [canvas] { canvas->fitSelection(); });
+    m_placeActions << addAction(view, tr("Zoom to &Selection"), key("Shift+F"), {},
+                                [canvas] { canvas->fitSelection(); });
+    m_needModel << m_placeActions;
     m_needModel << addAction(view, tr("&Actual Size"), key("Ctrl+0"), {}, [canvas] { canvas->actualSize(); });
     QAction* in = addAction(view, tr("Zoom &In"), {}, {}, [canvas] { canvas->zoomStep(1.25); });
     in->setShortcuts({QKeySequence(QKeySequence::ZoomIn), key("Ctrl+=")});
@@ -57,12 +60,19 @@ void MainWindow::buildViewMenu() {
     history->setText(tr("&History"));
     history->setShortcut(key("Ctrl+H"));
     view->addAction(history);
-    QAction* amct = m_amctDock->toggleViewAction();
-    amct->setText(tr("AMCT Wor&kflow"));
-    amct->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
-    amct->setShortcut(key("Ctrl+Shift+A"));
-    view->addAction(amct);
+    m_amctAction = view->addAction(tr("AMCT Wor&kflow"));
+    m_amctAction->setToolTip(tr("The five steps of AMCT's manual tuning as a checklist"));
+    m_amctAction->setShortcut(key("Ctrl+Shift+A"));
+    m_amctAction->setCheckable(true);
+    connect(m_amctAction, &QAction::triggered, this,
+            [this](bool on) { on ? showImprove(ImprovePanel::Amct) : m_improveDock->hide(); });
+    const auto marked = [this] {
+        m_amctAction->setChecked(!m_improveDock->isHidden() && m_improve->page() == ImprovePanel::Amct);
+    };
+    connect(m_improve, &ImprovePanel::pageChanged, this, marked);
+    connect(m_improveDock->toggleViewAction(), &QAction::toggled, this, marked);
     view->addSeparator();
+    buildThemeMenu(view->addMenu(tr("T&heme")));
     buildSettingsMenu(view->addMenu(tr("Se&ttings")));
 }
 
@@ -154,6 +164,23 @@ void MainWindow::buildPanelsMenu(QMenu* menu) {
               tr("Restores the default position and size of all "
                  "panels"),
               [this] { m_layout->reset(); });
+}
+
+void MainWindow::buildThemeMenu(QMenu* menu) {
+    auto* group = new QActionGroup(this);
+    const std::pair<ThemeChoice, QString> choices[] = {{ThemeChoice::System, tr("&System Theme")},
+                                                       {ThemeChoice::Light, tr("&Light Theme")},
+                                                       {ThemeChoice::Dark, tr("&Dark Theme")}};
+    for (const auto& [choice, text] : choices) {
+        QAction* action =
+            addAction(menu, text, {}, choice == ThemeChoice::System ? tr("As the desktop") : QString(),
+                      [choice = choice] { chooseTheme(choice); });
+        action->setCheckable(true);
+        group->addAction(action);
+        // Another window may have changed it.
+        connect(menu, &QMenu::aboutToShow, action,
+                [action, choice = choice] { action->setChecked(chosenTheme() == choice); });
+    }
 }
 
 void MainWindow::buildSettingsMenu(QMenu* menu) {

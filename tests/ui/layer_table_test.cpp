@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// The layer table in the window: what it shows at first, its filter, its keys, and the names of layers, which
+// are the same in all views.
+#include <QClipboard>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTest>
+
+#include "block_model.h"
+#include "widgets/basics.h"
+#include "window_test_support.h"
+
+using namespace quantloupe;
+using namespace quantloupe::ui;
+
+class LayerTableTest : public QObject {
+    Q_OBJECT
+  private Q_SLOTS:
+    void initTestCase() {
+        test::keepSettingsIn(m_folder);
+        m_path = test::writeBlockModel(m_folder.path().toStdString(), 4);
+    }
+    void init() {
+        QSettings().clear();
+        m_window = test::openWindow(m_path, {1400, 900});
+        QVERIFY(m_window);
+        QVERIFY(QTest::qWaitFor([&] { return !document().evaluating(); }, 20000));
+    }
+    void cleanup() { m_window.reset(); }
+
+    void opensWithTheMostSensitiveLayers() {
+        QCOMPARE(table()->view()->horizontalHeader()->sortIndicatorSection(), int(LayerTableModel::LocalQs));
+        std::vector<double> values;
+        for (const NodeId id : shownRows()) {
+            const LayerResult* layer = document().layer(id);
+            QVERIFY(layer->quantizable);
+            if (layer->local) values.push_back(layer->local->qs);
+        }
+        QVERIFY(values.size() > 4);
+        QVERIFY(std::ranges::is_sorted(values, std::greater<>()));
+        const auto quantizable = std::ranges::count_if(document().layers(), &LayerResult::quantizable);
+        QCOMPARE(table()->filter()->rowCount(), int(quantizable));
+        QVERIFY(quantizable < std::ssize(document().layers()));
+        QVERIFY(
+            headText().contains(QStringLiteral("%1 of %2").arg(quantizable).arg(document().layers().size())));
+        QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
+        QCOMPARE(table()->filter()->rowCount(), int(document().layers().size()));
+        QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
+        QCOMPARE(table()->filter()->rowCount(), int(quantizable));
+        // A term that asks for an operator or a state finds what is hidden; words say that there is more.
+        type(QStringLiteral("op:Relu"));
+        QCOMPARE(table()->filter()->rowCount(), 4);
+        type(QStringLiteral("act"));
+        QCOMPARE(table()->filter()->rowCount(), 0);
+        QVERIFY(labelStarts(QStringLiteral("4 layers match")));
+    }
+
+    void theFilterFadesTheOthersInTheGraph() {
+        const auto dimmed = [&](const char* name) {
+            return canvas()->looks()[*canvas()->index().boxOf(node(name))].dimmed;
+        };
+        canvas()->centerOn(node("/blocks/2/conv/Conv"));
+        const auto bandOf = [&](const char* name) {
+            const QRectF box = toRectF(canvas()->picture()->nodes[*canvas()->index().boxOf(node(name))].box);
+            const QImage image = canvas()->grab().toImage();
+            const QPointF at = canvas()->transform().toView(QPointF(box.left() + 2, box.center().y()));
+            return image.pixelColor((at * image.devicePixelRatio()).toPoint());
+        };
+        const int before = bandOf("/blocks/2/conv/Conv").hsvSaturation();
+        type(QStringLiteral("blocks/1/"));
+        QVERIFY(!dimmed("/blocks/1/conv/Conv") && !dimmed("/blocks/1/Add"));
+        QVERIFY(!dimmed("/blocks/1/act/Relu"));  // it runs inside a layer that matches
+        QVERIFY(dimmed("/blocks/2/conv/Conv") && dimmed("/stem/Conv"));
+        QVERIFY(bandOf("/blocks/2/conv/Conv").hsvSaturation() < before / 2);
+        type({});
+        QVERIFY(!dimmed("/blocks/2/conv/Conv"));
+        QCOMPARE(bandOf("/blocks/2/conv/Conv").hsvSaturation(), before);
+    }
+
+    void selectAllTakesTheRowsThatAreShown() {
+        type(QStringLiteral("blocks/1/"));
+        const auto expected = std::vector{node("/blocks/1/conv/Conv"), node("/blocks/1/Add")};
+        for (QWidget* focused : {static_cast<QWidget*>(table()->view()), static_cast<QWidget*>(canvas())}) {
+            document().select(NodeId());
+            focused->setFocus();
+            QTest::keyClick(focused, Qt::Key_A, Qt::ControlModifier);
+            auto selected = document().selection();
+            std::ranges::sort(selected);
+            QCOMPARE(selected, expected);
+        }
+        QTest::keyClick(canvas(), Qt::Key_Space);
+        for (const LayerResult& layer : document().layers())
+            if (layer.quantizable && layer.name != "/head/Conv")  // the tail
+                QCOMPARE(layer.state == LayerState::Skipped, layer.name.starts_with("/blocks/1/"));
+        type({});
+        canvas()->setFocus();
+        QTest::keyClick(canvas(), Qt::Key_A, Qt::ControlModifier);
+        QCOMPARE(document().selection().size(), document().layers().size());
+    }
+
+    void downAndEnterLeadToTheRows_data() {
+        QTest::addColumn<Qt::Key>("key");
+        QTest::newRow("Down") << Qt::Key_Down;
+        QTest::newRow("Return") << Qt::Key_Return;
+        QTest::newRow("Enter") << Qt::Key_Enter;
+    }
+    void downAndEnterLeadToTheRows() {
+        QFETCH(Qt::Key, key);
+        type(QStringLiteral("blocks/2"));
+        table()->filterLine()->setFocus();
+        QTest::keyClick(table()->filterLine(), key);
+        QVERIFY(table()->view()->hasFocus());
+        QCOMPARE(document().selection(), std::vector{shownRows().front()});
+        QTest::keyClick(table()->view(), Qt::Key_Down);
+        QCOMPARE(document().current(), shownRows()[1]);
+    }
+
+    void malformedTermsAreMarked_data() {
+        QTest::addColumn<QString>("typed");
+        QTest::addColumn<QString>("complaint");
+        QTest::newRow("no number") << "qs>abc"
+                                   << "compared with";
+        QTest::newRow("half a term") << "macs>="
+                                     << "compared with";
+        QTest::newRow("equals") << "qs=1"
+                                << "compared with";
+        QTest::newRow("unknown metric") << "foo>1"
+                                        << "no metric";
+        QTest::newRow("unknown state") << "state:green"
+                                       << "a state is";
+        QTest::newRow("regular expression") << "/[/"
+                                            << "[";
+        QTest::newRow("among others") << "op:Conv qs> blocks"
+                                      << "compared with";
+        QTest::newRow("right") << "op:Conv qs>0.1 -state:skipped" << QString();
+        QTest::newRow("a name with an equals sign") << "a=b" << QString();
+    }
+    void malformedTermsAreMarked() {
+        QFETCH(QString, typed);
+        QFETCH(QString, complaint);
+        type(typed);
+        QCOMPARE(table()->filterLine()->property("wrong").toBool(), !complaint.isEmpty());
+        const auto* shown = table()->head()->findChild<ElidedLabel*>();
+        QVERIFY(shown);
+        QCOMPARE(shown->isVisible(), !complaint.isEmpty());
+        QVERIFY2(shown->fullText().contains(complaint), qPrintable(shown->fullText()));
+    }
+
+    void everyLayerIsFoundAsItIsShown() {
+        QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
+        for (std::size_t i = 0; i < document().layers().size(); ++i) {
+            type(document().layerName(NodeId(i)));
+            const auto rows = shownRows();
+            QVERIFY2(std::ranges::count(rows, NodeId(i)) == 1, qPrintable(document().layerName(NodeId(i))));
+        }
+    }
+
+    void allViewsShowTheSameName() {
+        const NodeId layer = node("/blocks/2/conv/Conv");
+        const QString name = QStringLiteral("blocks/2/conv");
+        QCOMPARE(document().layerName(layer), name);
+        QCOMPARE(QString::fromStdString(canvas()->picture()->nodes[*canvas()->index().boxOf(layer)].subtitle),
+                 name);
+        type(name);
+        QCOMPARE(table()->filter()->index(0, LayerTableModel::Name).data().toString(), name);
+        QCOMPARE(table()->filter()->index(0, LayerTableModel::Name).data(Qt::ToolTipRole).toString(),
+                 QStringLiteral("/blocks/2/conv/Conv"));
+        document().select(layer);
+        QVERIFY(hasLabel(m_window->inspector(), name));
+        QVERIFY(hasLabel(m_window->inspector(), QStringLiteral("/blocks/2/conv/Conv")));
+        for (auto* button : m_window->inspector()->findChildren<QPushButton*>())
+            if (button->accessibleName() == QLatin1String("Copy the layer's name")) button->click();
+        QCOMPARE(QApplication::clipboard()->text(), QStringLiteral("/blocks/2/conv/Conv"));
+        // Edits, the history, rules and reasons
+        document().edit(skipDownstream(*document().graph(), document().config(), layer));
+        const QString rule = name + QStringLiteral(" and everything downstream");
+        QVERIFY2(document().undoStack()->undoText().contains(rule),
+                 qPrintable(document().undoStack()->undoText()));
+        QVERIFY(QTest::qWaitFor([&] { return !document().evaluating(); }, 20000));
+        QVERIFY(hasLabel(m_window.get(), rule));
+        QVERIFY(QString::fromStdString(document().history().entries().back().change).contains(rule));
+        const auto row = table()->filter()->index(0, LayerTableModel::Reason).data().toString();
+        QVERIFY2(row.contains(rule), qPrintable(row));
+        // Messages
+        document().edit(skipDownstream(*document().graph(), document().config(), layer));
+        QVERIFY2(m_window->messageBar()->text().contains(rule), qPrintable(m_window->messageBar()->text()));
+        QVERIFY(!m_window->messageBar()->text().contains(QStringLiteral("/Conv")));
+    }
+
+  private:
+    Document& document() { return *m_window->document(); }
+    GraphCanvas* canvas() { return m_window->graphView()->canvas(); }
+    LayerTable* table() { return m_window->layerTable(); }
+    NodeId node(const char* name) { return document().graph()->findNode(name).value_or(NodeId()); }
+    void type(const QString& text) { table()->filterLine()->setText(text); }
+    std::vector<NodeId> shownRows() {
+        std::vector<NodeId> rows;
+        for (int row = 0; row < table()->filter()->rowCount(); ++row)
+            rows.push_back(NodeId(static_cast<std::size_t>(
+                table()->filter()->mapToSource(table()->filter()->index(row, 0)).row())));
+        return rows;
+    }
+    QPushButton* headButton(const QString& text) {
+        for (auto* button : table()->head()->findChildren<QPushButton*>())
+            if (button->text() == text) return button;
+        return nullptr;
+    }
+    QString headText() {
+        QString text;
+        for (const auto* label : table()->head()->findChildren<QLabel*>())
+            text += label->text() + QLatin1Char('\n');
+        return text;
+    }
+    bool labelStarts(const QString& text) {
+        return std::ranges::any_of(table()->findChildren<QLabel*>(), [&](const QLabel* label) {
+            return label->isVisible() && label->text().startsWith(text);
+        });
+    }
+    static bool hasLabel(const QWidget* inside, const QString& text) {
+        return std::ranges::any_of(inside->findChildren<QLabel*>(),
+                                   [&](const QLabel* label) { return label->text() == text; });
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::unique_ptr<MainWindow> m_window;
+};
+
+QTEST_MAIN(LayerTableTest)
+#include "layer_table_test.moc"
