@@ -108,7 +108,7 @@ void Document::open(const OpenRequest& request) {
 }
 
 void Document::adoptModel(const ModelPtr& model, const std::vector<LayerSignature>& signatures,
-                           const LayerNames& names) {
+                          const LayerNames& names) {
     m_names = names;
     m_model = model;
     m_picture.reset();
