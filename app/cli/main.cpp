@@ -3,11 +3,13 @@
 // wrong usage, 3 tune or check did not reach the target.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <new>
@@ -17,6 +19,10 @@
 
 #include "base/error.h"
 #include "commands.h"
+#include "common/installed_files.h"
+#include "common/program_description.h"
+#include "common/program_version.h"
+#include "describe.h"
 #include "option_hint.h"
 #include "options.h"
 
@@ -79,6 +85,25 @@ std::vector<Command> commands() {
     return list;
 }
 
+/// --document prints the manual page or the completions of a shell.
+void addDocumentOption(CLI::App& app, const std::vector<Command>& list) {
+    const auto print = [&app, &list](const std::string& kind) {
+        const auto& kinds = documentKinds();
+        if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end())
+            throw UsageError(
+                fmt::format("--document: unknown value '{}'; available: {}", kind, fmt::join(kinds, ", ")));
+        ProgramDescription program = describe(app);
+        for (const Command& command : list)
+            program.commands.push_back(describe(*command.app, *command.reader));
+        fmt::print("{}", programDocument(program, kind));
+        throw CLI::Success();
+    };
+    app.add_option_function<std::string>("--document", print,
+                                         "Print the manual page, or the completions of a shell, and exit")
+        ->type_name(fmt::format("{}", fmt::join(documentKinds(), "|")))
+        ->trigger_on_parse();
+}
+
 int wrongUsage(const std::string& what, const std::string& command) {
     fmt::print(stderr, "quantloupe-cli: {}\nTry: quantloupe-cli {}{}--help\n", what, command,
                command.empty() ? "" : " ");
@@ -93,12 +118,16 @@ int exitWith(const std::string& what) {
 int runCommandLine(int argc, char** argv) {
     CLI::App app("Tunes the post-training quantization of neural networks.", "quantloupe-cli");
     app.require_subcommand(1);
-    app.set_version_flag("--version", "quantloupe " QUANTLOUPE_VERSION);
+    app.set_version_flag("--version", "quantloupe " + versionText());
     std::vector<Command> list = commands();
     for (Command& command : list) {
         command.app = app.add_subcommand(command.name, command.what);
         command.reader = std::make_unique<OptionReader>(*command.app, command.has);
     }
+    addDocumentOption(app, list);
+    std::error_code ignored;
+    if (std::filesystem::is_directory(documentation(), ignored))
+        app.footer("Documentation: " + documentation().string());
     const std::string first = argc > 1 ? argv[1] : "";
     const auto asked =
         std::find_if(list.begin(), list.end(), [&](const Command& c) { return first == c.name; });
@@ -132,4 +161,7 @@ int runCommandLine(int argc, char** argv) {
 }  // namespace
 }  // namespace quantloupe::cli
 
-int main(int argc, char** argv) { return quantloupe::cli::runCommandLine(argc, argv); }
+int main(int argc, char** argv) {
+    quantloupe::useBundledFiles();
+    return quantloupe::cli::runCommandLine(argc, argv);
+}

@@ -202,15 +202,10 @@ void OptionReader::addPlaces(const CommandOptions& has) {
 }
 
 void OptionReader::addConfiguration() {
-    text(
-        "--preset",
-        "The starting point: " +
-            [] {
-                std::vector<std::string> names;
-                for (const PresetInfo& preset : presets()) names.push_back(preset.name);
-                return fmt::format("{}", fmt::join(names, ", "));
-            }(),
-        [this](const std::string& value) { m_preset = value; })
+    std::vector<std::string>& names = m_choices["--preset"];
+    for (const PresetInfo& preset : presets()) names.push_back(preset.name);
+    text("--preset", fmt::format("The starting point: {}", fmt::join(names, ", ")),
+         [this](const std::string& value) { m_preset = value; })
         ->type_name("NAME");
     path("--config", m_options.configFile, "A configuration file, on top of the preset");
     path("--save-config", m_options.saveConfig, "Write the configuration that results");
@@ -317,6 +312,7 @@ void OptionReader::addSkips() {
 }
 
 void OptionReader::addTo(bool dialect) {
+    if (dialect) m_choices["--to"] = dialectNames(false);
     const std::string what =
         dialect ? fmt::format("The format to write: {}; right after --skip-until, a destination",
                               fmt::join(dialectNames(false), ", "))
@@ -330,6 +326,7 @@ void OptionReader::addTo(bool dialect) {
         m_options.dialect = knownDialect("--to", value, false);
     })->type_name(dialect ? "FORMAT|NAME" : "NAME");
     if (!m_has.foreign) return;
+    m_choices["--from"] = dialectNames(true);
     text("--from", fmt::format("The format of FILE: {}", fmt::join(dialectNames(true), ", ")),
          [this](const std::string& value) { m_options.dialect = knownDialect("--from", value, true); })
         ->required()
@@ -367,6 +364,11 @@ QuantizationConfig OptionReader::startingPoint() const {
     } catch (Error& error) {
         throw error.addContext(fmt::format("configuration '{}'", m_options.configFile.string()));
     }
+}
+
+std::vector<std::string> OptionReader::choices(const std::string& option) const {
+    const auto found = m_choices.find(option);
+    return found == m_choices.end() ? std::vector<std::string>() : found->second;
 }
 
 Options OptionReader::finish() {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -81,6 +82,9 @@ class OptionReader {
     /// that cannot be written.
     Options finish();
 
+    /// The names that an option like --preset accepts; empty for other options.
+    std::vector<std::string> choices(const std::string& option) const;
+
   private:
     using Edit = std::function<void(QuantizationConfig&)>;
 
@@ -113,6 +117,7 @@ class OptionReader {
     Options m_options;
     std::string m_preset;
     std::vector<Edit> m_edits;
+    std::map<std::string, std::vector<std::string>> m_choices;  ///< by option
     std::optional<SkipRule> m_until;  ///< a --skip-until whose --to options are still coming
 };
 

@@ -69,7 +69,7 @@ void setDocumentation(QWidget* widget, const char* page) {
 
 std::optional<std::filesystem::path> findDocumentation(const std::filesystem::path& fallback) {
     const std::filesystem::path program = QCoreApplication::applicationDirPath().toStdString();
-    for (const auto& folder : {program / ".." / "share" / "quantloupe" / "docs", fallback}) {
+    for (const auto& folder : {program / ".." / "share" / "doc" / "quantloupe" / "docs", fallback}) {
         std::error_code ignored;
         if (!folder.empty() && std::filesystem::exists(folder / "window.md", ignored))
             return folder.lexically_normal();

@@ -13,7 +13,7 @@ namespace quantloupe::ui {
 QString documentationOf(const QWidget* widget);
 /// Sets the page about a widget and everything in it.
 void setDocumentation(QWidget* widget, const char* page);
-/// The folder of the pages: ../share/quantloupe/docs beside the program, or `fallback`; nothing without
+/// The folder of the pages: ../share/doc/quantloupe/docs beside the program, or `fallback`; nothing without
 /// pages.
 std::optional<std::filesystem::path> findDocumentation(const std::filesystem::path& fallback);
 

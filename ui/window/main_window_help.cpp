@@ -33,11 +33,12 @@ void MainWindow::buildHelpMenu() {
 }
 
 void MainWindow::showDocumentation() {
-    const auto folder = findDocumentation(m_resources.empty() ? m_resources : m_resources / ".." / "docs");
+    const auto folder = findDocumentation(
+        m_resources.empty() ? m_resources : m_resources.parent_path() / "doc" / "quantloupe" / "docs");
     if (!folder)
         return m_message->show(MessageKind::Error,
                                tr("The documentation is not installed: there is no folder "
-                                  "../share/quantloupe/docs relative to the program."));
+                                  "../share/doc/quantloupe/docs relative to the program."));
     const QString page = documentationOf(QApplication::focusWidget());
     if (!m_documentation) m_documentation = new DocumentationWindow(*folder, this);
     m_documentation->open(page);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "describe.h"
+
+#include <cctype>
+#include <sstream>
+
+namespace quantloupe::cli {
+namespace {
+
+std::vector<std::string> namesOf(const CLI::Option& option) {
+    if (option.get_positional()) return {option.get_name()};
+    std::vector<std::string> names;
+    for (const std::string& name : option.get_snames()) names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) names.push_back("--" + name);
+    return names;
+}
+
+std::string withoutStop(std::string help) {
+    if (help.ends_with('.')) help.pop_back();
+    return help;
+}
+
+/// The values of "off|aimet|quark"; empty if one of them is a placeholder, as in "NAME|N".
+std::vector<std::string> choicesIn(const std::string& value) {
+    std::vector<std::string> choices;
+    std::istringstream parts(value);
+    for (std::string part; std::getline(parts, part, '|');) {
+        if (part.empty() || std::isupper(static_cast<unsigned char>(part[0])) != 0) return {};
+        choices.push_back(part);
+    }
+    return choices;
+}
+
+OptionDescription describe(const CLI::Option& option) {
+    const std::string value = option.get_items_expected_max() > 0 ? option.get_type_name() : "";
+    return {namesOf(option), value, choicesIn(value), withoutStop(option.get_description())};
+}
+
+void addOptions(const CLI::App& app, std::vector<OptionDescription>& positionals,
+                std::vector<OptionDescription>& options) {
+    for (const CLI::Option* option : app.get_options())
+        (option->get_positional() ? positionals : options).push_back(describe(*option));
+}
+
+}  // namespace
+
+CommandDescription describe(const CLI::App& command, const OptionReader& reader) {
+    CommandDescription result{command.get_name(), withoutStop(command.get_description()), {}, {}};
+    addOptions(command, result.positionals, result.options);
+    for (OptionDescription& option : result.options)
+        if (option.choices.empty()) option.choices = reader.choices(option.names.back());
+    return result;
+}
+
+ProgramDescription describe(const CLI::App& program) {
+    ProgramDescription result;
+    result.name = program.get_name();
+    result.summary = "tune the post-training quantization of ONNX models";
+    addOptions(program, result.positionals, result.options);
+    result.exitCodes = {{"0", "Success"},
+                        {"1", "Failure; stderr says why"},
+                        {"2", "Wrong usage"},
+                        {"3", "tune ended without reaching its target"}};
+    result.environment = {
+        {"QUANTLOUPE_PYTHON", "The Python that verify runs ONNX Runtime in; otherwise python3 on the PATH"}};
+    result.examples = {
+        {"Evaluate a model with weights of 4 bits:",
+         "quantloupe-cli analyze model.onnx --data images --preset w4a8"},
+        {"Keep one layer in float and write the quantized model:",
+         "quantloupe-cli quantize model.onnx --data images --skip /features.0/Conv -o quantized.onnx"},
+        {"Write the configuration for another tool:",
+         "quantloupe-cli export model.onnx --config tuned.json --to amct -o amct.json"}};
+    result.seeAlso = "quantloupe(1). The documentation is in share/doc/quantloupe of the installation.";
+    return result;
+}
+
+}  // namespace quantloupe::cli

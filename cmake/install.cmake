@@ -1,0 +1,39 @@
+# What "cmake --install" installs. All paths are relative to the prefix: an installation can be moved.
+set(documents)
+foreach(program quantloupe quantloupe-cli)
+    # Folders as in a distribution's packages. The files are written by the program itself.
+    foreach(kind_and_file "man:man/man1/${program}.1" "bash:bash-completion/completions/${program}"
+            "zsh:zsh/site-functions/_${program}" "fish:fish/vendor_completions.d/${program}.fish")
+        string(REGEX REPLACE ":.*" "" kind "${kind_and_file}")
+        string(REGEX REPLACE "^[a-z]*:" "" file "${kind_and_file}")
+        set(output ${CMAKE_BINARY_DIR}/documents/${file})
+        cmake_path(GET output PARENT_PATH folder)
+        file(MAKE_DIRECTORY ${folder})
+        add_custom_command(OUTPUT ${output} DEPENDS ${program} VERBATIM
+            COMMAND $<TARGET_FILE:${program}> --document ${kind} > ${output})
+        list(APPEND documents ${output})
+    endforeach()
+endforeach()
+if(QUANTLOUPE_SANITIZE)
+    add_custom_target(quantloupe_documents DEPENDS ${documents})  # not installed: no need to run the programs
+else()
+    add_custom_target(quantloupe_documents ALL DEPENDS ${documents})
+endif()
+
+install(TARGETS quantloupe quantloupe-cli RUNTIME DESTINATION bin)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/documents/ DESTINATION share)
+install(DIRECTORY resources/demo DESTINATION share/quantloupe)
+install(DIRECTORY resources/translations DESTINATION share/quantloupe OPTIONAL FILES_MATCHING PATTERN "*.qm")
+
+install(FILES resources/desktop/quantloupe.desktop DESTINATION share/applications)
+install(FILES resources/desktop/quantloupe.xml DESTINATION share/mime/packages)
+install(FILES resources/desktop/io.quantloupe.Quantloupe.metainfo.xml DESTINATION share/metainfo)
+install(FILES resources/icons/quantloupe.svg DESTINATION share/icons/hicolor/scalable/apps)
+foreach(size 16 24 32 48 64 128 256)
+    install(FILES resources/icons/quantloupe-${size}.png OPTIONAL
+        DESTINATION share/icons/hicolor/${size}x${size}/apps RENAME quantloupe.png)
+endforeach()
+
+install(FILES README.md CHANGELOG.md SECURITY.md LICENSE DESTINATION share/doc/quantloupe)
+install(DIRECTORY docs DESTINATION share/doc/quantloupe
+    PATTERN how-to EXCLUDE PATTERN testing.md EXCLUDE PATTERN releasing.md EXCLUDE)

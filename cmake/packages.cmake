@@ -1,0 +1,29 @@
+# The Debian package. packaging/deb builds it.
+set(QUANTLOUPE_MAINTAINER "Quantloupe maintainers <quantloupe@example.org>" CACHE STRING
+    "Name and address of who builds the Debian package")
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME quantloupe)
+set(CPACK_PACKAGE_VENDOR "Quantloupe maintainers")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "tuning of the post-training quantization of ONNX models")
+set(CPACK_PACKAGE_DESCRIPTION
+"Quantloupe shows which layers of a neural network lose accuracy when the
+network is quantized, and evaluates it again after every change of the
+configuration. It writes quantized ONNX models and configurations for AMCT,
+Quark, CLIKA ACE, AIMET, ONNX Runtime and other tools.
+.
+The package has the window (quantloupe), the command line (quantloupe-cli) and
+a demo network with images.")
+set(CPACK_PACKAGE_DIRECTORY ${CMAKE_SOURCE_DIR}/build/deb)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "${QUANTLOUPE_MAINTAINER}")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "shared-mime-info, hicolor-icon-theme")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, qt6-wayland")
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/debian/finish.cmake)
+include(CPack)

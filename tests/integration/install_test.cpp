@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What "cmake --install" installs: it is complete, can be moved, and does not depend on the source folder.
+// packaging/test-packages tries the packages that are made of it.
+#include <QDirIterator>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+namespace {
+
+struct Outcome {
+    int code = -1;
+    QByteArray out, err;
+};
+
+Outcome run(const QString& program, const QStringList& arguments, const QStringList& variables = {}) {
+    QProcess process;
+    process.setProcessEnvironment(QProcessEnvironment::systemEnvironment());
+    QStringList command = variables;
+    command << program << arguments;
+    process.start(QStringLiteral("/usr/bin/env"), command);
+    if (!process.waitForFinished(600'000)) return {-1, {}, process.errorString().toUtf8()};
+    return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+            process.readAllStandardOutput(), process.readAllStandardError()};
+}
+
+QByteArray content(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+}  // namespace
+
+class InstallTest : public QObject {
+    Q_OBJECT
+
+    const QString m_build = QFileInfo(QStringLiteral(QUANTLOUPE_BIN_DIR)).path();
+    QTemporaryDir m_folder;
+    QString m_prefix;
+
+    QString demo(const char* name) const {
+        return m_prefix + QStringLiteral("/share/quantloupe/demo/") + QString::fromUtf8(name);
+    }
+
+  private Q_SLOTS:
+    void initTestCase() {
+        const QString first = m_folder.filePath(QStringLiteral("first"));
+        const Outcome installed = run(QStringLiteral("cmake"), {QStringLiteral("--install"), m_build,
+                                                                QStringLiteral("--prefix"), first});
+        QVERIFY2(installed.code == 0, installed.err.constData());
+        // All tests use the installation after it was moved, to a path with a space.
+        m_prefix = m_folder.filePath(QStringLiteral("moved here"));
+        QVERIFY(QDir().rename(first, m_prefix));
+    }
+
+    void isComplete_data() {
+        QTest::addColumn<QString>("path");
+        for (const char* path :
+             {"bin/quantloupe", "bin/quantloupe-cli", "share/quantloupe/demo/mobilenetv2_cifar10.onnx",
+              "share/quantloupe/demo/val/cat", "share/quantloupe/demo/calibration",
+              "share/applications/quantloupe.desktop", "share/mime/packages/quantloupe.xml",
+              "share/metainfo/io.quantloupe.Quantloupe.metainfo.xml",
+              "share/icons/hicolor/scalable/apps/quantloupe.svg", "share/doc/quantloupe/README.md",
+              "share/doc/quantloupe/LICENSE", "share/doc/quantloupe/docs/window.md",
+              "share/doc/quantloupe/docs/config.schema.json",
+              "share/doc/quantloupe/docs/images/main_window.png", "share/man/man1/quantloupe.1",
+              "share/man/man1/quantloupe-cli.1", "share/bash-completion/completions/quantloupe-cli",
+              "share/zsh/site-functions/_quantloupe-cli",
+              "share/fish/vendor_completions.d/quantloupe-cli.fish"})
+            QTest::newRow(path) << QString::fromUtf8(path);
+    }
+    void isComplete() {
+        QFETCH(QString, path);
+        QVERIFY(QFileInfo::exists(m_prefix + QLatin1Char('/') + path));
+    }
+
+    void noFileNamesTheSourceOrBuildFolder() {
+        int count = 0;
+        QDirIterator files(m_prefix, QDir::Files, QDirIterator::Subdirectories);
+        while (files.hasNext()) {
+            const QByteArray bytes = content(files.next());
+            QVERIFY2(!bytes.contains(QUANTLOUPE_SOURCE_DIR "/"), qPrintable(files.filePath()));
+            ++count;
+        }
+        QVERIFY(count > 600);  // the demo alone has 600 images
+    }
+
+    void theCommandLineRuns() {
+        const Outcome outcome =
+            run(m_prefix + QStringLiteral("/bin/quantloupe-cli"),
+                {QStringLiteral("analyze"), demo("mobilenetv2_cifar10.onnx"), QStringLiteral("--config"),
+                 demo("demo.config.json"), QStringLiteral("--data"), demo("val"), QStringLiteral("--samples"),
+                 QStringLiteral("8")});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(outcome.out.contains("8 samples evaluated"));
+    }
+
+    void helpNamesTheInstalledDocumentation() {
+        const Outcome outcome =
+            run(m_prefix + QStringLiteral("/bin/quantloupe-cli"), {QStringLiteral("--help")});
+        QVERIFY(outcome.out.contains("Documentation: " + m_prefix.toUtf8() + "/share/doc/quantloupe"));
+    }
+
+    void theWindowFindsTheDemo() {
+        const QString picture = m_folder.filePath(QStringLiteral("window.png"));
+        const QString settings = m_folder.filePath(QStringLiteral("settings"));
+        const Outcome outcome =
+            run(m_prefix + QStringLiteral("/bin/quantloupe"),
+                {QStringLiteral("--demo"), QStringLiteral("--screenshot"), picture},
+                {QStringLiteral("QT_QPA_PLATFORM=offscreen"), QStringLiteral("XDG_CONFIG_HOME=") + settings,
+                 QStringLiteral("XDG_CACHE_HOME=") + settings, QStringLiteral("XDG_DATA_HOME=") + settings});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(content(picture).startsWith("\x89PNG"));
+    }
+
+    void installsBelowDestdir() {
+        const QString stage = m_folder.filePath(QStringLiteral("stage"));
+        const Outcome outcome = run(QStringLiteral("cmake"),
+                                    {QStringLiteral("--install"), m_build, QStringLiteral("--prefix"),
+                                     QStringLiteral("/nowhere/quantloupe")},
+                                    {QStringLiteral("DESTDIR=") + stage});
+        QVERIFY2(outcome.code == 0, outcome.err.constData());
+        QVERIFY(QFileInfo::exists(stage + QStringLiteral("/nowhere/quantloupe/bin/quantloupe-cli")));
+        QVERIFY(!QFileInfo::exists(QStringLiteral("/nowhere")));
+    }
+
+    void versionStatesTheCommit() {
+        const Outcome git =
+            run(QStringLiteral("git"),
+                {QStringLiteral("-C"), QStringLiteral(QUANTLOUPE_SOURCE_DIR), QStringLiteral("rev-parse"),
+                 QStringLiteral("--short=12"), QStringLiteral("HEAD")});
+        for (const char* program : {"/bin/quantloupe", "/bin/quantloupe-cli"}) {
+            const Outcome outcome = run(m_prefix + QString::fromUtf8(program), {QStringLiteral("--version")});
+            QVERIFY2(outcome.out.startsWith("quantloupe 0."), outcome.out.constData());
+            if (git.code == 0)
+                QVERIFY2(outcome.out.contains("(commit " + git.out.trimmed()), outcome.out.constData());
+        }
+    }
+
+    /// What the desktop entry, the MIME types and the component refer to is there.
+    void desktopFilesNameInstalledThings() {
+        const QByteArray entry = content(m_prefix + QStringLiteral("/share/applications/quantloupe.desktop"));
+        QVERIFY(entry.contains("\nExec=quantloupe %f\n") && entry.contains("\nIcon=quantloupe\n"));
+        const QByteArray types = content(m_prefix + QStringLiteral("/share/mime/packages/quantloupe.xml"));
+        const QByteArray component =
+            content(m_prefix + QStringLiteral("/share/metainfo/io.quantloupe.Quantloupe.metainfo.xml"));
+        QVERIFY(component.contains("<launchable type=\"desktop-id\">quantloupe.desktop</launchable>"));
+        for (const char* type : {"application/x-onnx", "application/x-quantloupe-project"})
+            QVERIFY(entry.contains(type) && types.contains(type) && component.contains(type));
+    }
+
+    /// The release that the component and the changelog state is this version.
+    void versionsAgree() {
+        const Outcome outcome =
+            run(m_prefix + QStringLiteral("/bin/quantloupe-cli"), {QStringLiteral("--version")});
+        const QByteArray version = outcome.out.simplified().split(' ').value(1);
+        QVERIFY(!version.isEmpty());
+        const QByteArray component =
+            content(m_prefix + QStringLiteral("/share/metainfo/io.quantloupe.Quantloupe.metainfo.xml"));
+        QVERIFY(component.contains("<release version=\"" + version + "\""));
+        QVERIFY(content(m_prefix + QStringLiteral("/share/doc/quantloupe/CHANGELOG.md")).contains(version));
+    }
+};
+
+QTEST_GUILESS_MAIN(InstallTest)
+#include "install_test.moc"
