@@ -78,15 +78,18 @@ DnnlCap dnnlCap() {
     switch (dnnl::get_effective_cpu_isa()) {
         case dnnl::cpu_isa::sse41:
         case dnnl::cpu_isa::avx:
-            return {false, false, false};
+            return {false, false, false, false};
         case dnnl::cpu_isa::avx2:
         case dnnl::cpu_isa::avx512_mic:
         case dnnl::cpu_isa::avx512_mic_4ops:
-            return {true, false, false};
+            return {true, false, false, false};
         case dnnl::cpu_isa::avx2_vnni:
-            return {true, false, true};
+            return {true, false, true, false};
         case dnnl::cpu_isa::avx512_core:
-            return {true, true, false};
+            return {true, true, false, false};
+        case dnnl::cpu_isa::avx512_core_vnni:
+        case dnnl::cpu_isa::avx512_core_bf16:
+            return {true, true, true, false};
         default:
             return {};
     }

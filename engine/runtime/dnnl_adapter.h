@@ -16,7 +16,7 @@ namespace quantloupe {
 /// Instruction sets that oneDNN may use, according to the processor and ONEDNN_MAX_CPU_ISA. Our own kernels
 /// use instructionSets().
 struct DnnlCap {
-    bool avx2 = true, avx512 = true, vnni = true;
+    bool avx2 = true, avx512 = true, vnni = true, amx = true;
 };
 DnnlCap dnnlCap();
 

@@ -3,8 +3,28 @@
 
 #include "runtime/dnnl_adapter.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace quantloupe {
 namespace {
+
+/// Whether the processor has AMX with 8-bit integers. Linux grants a process the registers when it asks for
+/// them.
+bool amxGranted() {
+#if defined(__x86_64__) && defined(__linux__)
+    constexpr unsigned kTile = 1u << 24, kInt8 = 1u << 25;  // CPUID leaf 7, EDX
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d & kTile) == 0 || (d & kInt8) == 0) return false;
+    constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+    return false;
+#endif
+}
 
 InstructionSets detect() {
     InstructionSets sets;
@@ -15,6 +35,7 @@ InstructionSets detect() {
     sets.avxVnni = sets.avx2 && cap.vnni && __builtin_cpu_supports("avxvnni");
     sets.avx512Vnni = sets.avx512 && cap.vnni && __builtin_cpu_supports("avx512vnni") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    sets.amx = sets.avx512Vnni && cap.amx && amxGranted();
 #endif
     return sets;
 }

@@ -11,6 +11,7 @@ struct InstructionSets {
     bool avx512 = false;  ///< F
     bool avxVnni = false;
     bool avx512Vnni = false;  ///< with BW and VL
+    bool amx = false;         ///< tiles of 8-bit integers; with avx512Vnni
 };
 
 /// Determined once for the process. Thread-safe.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "runtime/integer/coded_add.h"
 #include "runtime/operators/operators.h"
 #include "runtime/simd.h"
 
@@ -27,28 +28,6 @@ QUANTLOUPE_SIMD void decodeAll(float scale, float low, const std::uint8_t* sourc
         target[i] = (static_cast<float>(static_cast<std::int32_t>(source[i])) + low) * scale;
 }
 
-struct AddArguments {
-    FakeQuant left, right, output;
-    float low, high;  ///< of the activation
-};
-
-QUANTLOUPE_SIMD void addAll(AddArguments a, const std::uint8_t* left, const std::uint8_t* right,
-                            std::uint8_t* target, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const float l = (static_cast<float>(static_cast<std::int32_t>(left[i])) + a.left.low) * a.left.scale;
-        const float r =
-            (static_cast<float>(static_cast<std::int32_t>(right[i])) + a.right.low) * a.right.scale;
-        float x = l + r;
-        x = x < a.low ? a.low : x;
-        x = x > a.high ? a.high : x;
-        x = x / a.output.scale;
-        x = x < a.output.low ? a.output.low : x;
-        x = x > a.output.high ? a.output.high : x;
-        target[i] =
-            static_cast<std::uint8_t>(static_cast<std::int32_t>(((x + kRound) - kRound) - a.output.low));
-    }
-}
-
 QUANTLOUPE_SIMD void sumPositions(const std::uint8_t* source, std::size_t positions, std::size_t channels,
                                   std::int32_t* sums) {
     for (std::size_t c = 0; c < channels; ++c) sums[c] = 0;
@@ -56,9 +35,28 @@ QUANTLOUPE_SIMD void sumPositions(const std::uint8_t* source, std::size_t positi
         for (std::size_t c = 0; c < channels; ++c) sums[c] += source[p * channels + c];
 }
 
-QUANTLOUPE_SIMD void largest(const std::uint8_t* pixel, std::uint8_t* out, std::size_t channels) {
-    for (std::size_t c = 0; c < channels; ++c) out[c] = pixel[c] > out[c] ? pixel[c] : out[c];
+/// One output pixel: the maximum of `rows` x `columns` pixels.
+QUANTLOUPE_SIMD void largest(const std::uint8_t* __restrict window, std::size_t rows, std::size_t rowStep,
+                             std::size_t columns, std::size_t columnStep, std::uint8_t* out,
+                             std::size_t channels) {
+    for (std::size_t c = 0; c < channels; ++c) out[c] = 0;
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            const std::uint8_t* pixel = window + i * rowStep + j * columnStep;
+            for (std::size_t c = 0; c < channels; ++c) out[c] = pixel[c] > out[c] ? pixel[c] : out[c];
+        }
 }
+
+/// The taps of a window that are inside the image: [first, end).
+struct Taps {
+    std::int64_t first, end;
+    Taps(const Window& w, std::size_t axis, std::int64_t output, std::int64_t extent) {
+        const std::int64_t start = output * w.strides[axis] - w.padBegin[axis], step = w.dilations[axis];
+        first = start >= 0 ? 0 : (-start + step - 1) / step;
+        end = start >= extent ? 0 : std::min(w.kernel[axis], (extent - 1 - start) / step + 1);
+        end = std::max(end, first);
+    }
+};
 
 }  // namespace
 
@@ -74,11 +72,10 @@ void decode(const FakeQuant& quant, const std::uint8_t* source, float* target, s
 
 std::unique_ptr<Kernel> makeCodedAdd(const FakeQuant& left, const FakeQuant& right, const FakeQuant& output,
                                      const Activation& activation, std::size_t count) {
-    const AddArguments arguments{left, right, output, activation.low, activation.high};
-    return makeKernel([=](const KernelArguments& a) {
-        addAll(arguments, static_cast<const std::uint8_t*>(a.inputs[0]),
-               static_cast<const std::uint8_t*>(a.inputs[1]), static_cast<std::uint8_t*>(a.outputs[0]),
-               count);
+    const CodedSum sum{left, right, output, activation};
+    return makeKernel([=, add = fastestAdd(sum)](const KernelArguments& a) {
+        add(sum, static_cast<const std::uint8_t*>(a.inputs[0]), static_cast<const std::uint8_t*>(a.inputs[1]),
+            static_cast<std::uint8_t*>(a.outputs[0]), count);
     });
 }
 
@@ -110,18 +107,22 @@ std::unique_ptr<Kernel> makeCodedMaxPool(const TensorDesc& input, const Window& 
         const auto channels = static_cast<std::size_t>(dims[1]);
         const auto* image = static_cast<const std::uint8_t*>(a.inputs[0]);
         auto* out = static_cast<std::uint8_t*>(a.outputs[0]);
+        const auto offset = [&](std::int64_t y, std::int64_t x) {
+            return static_cast<std::size_t>(y * dims[3] + x) * channels;
+        };
         for (std::int64_t n = 0; n < dims[0]; ++n, image += dims[1] * dims[2] * dims[3])
             for (std::int64_t row = 0; row < w.output[0]; ++row)
                 for (std::int64_t column = 0; column < w.output[1]; ++column, out += channels) {
-                    std::fill_n(out, channels, std::uint8_t{0});
-                    for (std::int64_t i = 0; i < w.kernel[0]; ++i)
-                        for (std::int64_t j = 0; j < w.kernel[1]; ++j) {
-                            const std::int64_t y = row * w.strides[0] - w.padBegin[0] + i * w.dilations[0];
-                            const std::int64_t x = column * w.strides[1] - w.padBegin[1] + j * w.dilations[1];
-                            if (y >= 0 && y < dims[2] && x >= 0 && x < dims[3])
-                                largest(image + static_cast<std::size_t>(y * dims[3] + x) * channels, out,
-                                        channels);
-                        }
+                    const Taps y(w, 0, row, dims[2]), x(w, 1, column, dims[3]);
+                    if (y.first == y.end || x.first == x.end) {
+                        std::fill_n(out, channels, std::uint8_t{0});
+                        continue;
+                    }
+                    largest(image + offset(row * w.strides[0] - w.padBegin[0] + y.first * w.dilations[0],
+                                           column * w.strides[1] - w.padBegin[1] + x.first * w.dilations[1]),
+                            static_cast<std::size_t>(y.end - y.first), offset(w.dilations[0], 0),
+                            static_cast<std::size_t>(x.end - x.first), offset(0, w.dilations[1]), out,
+                            channels);
                 }
     });
 }

@@ -149,21 +149,16 @@ unsigned separatePairs(const std::array<Pair, 2>& pairs) {
     }
 }
 
-IntegerIsa detectIsa() {
-    const InstructionSets& sets = instructionSets();
-    if (sets.avx512Vnni) return IntegerIsa::Avx512Vnni;
-    if (sets.avxVnni) return IntegerIsa::AvxVnni;
-    return sets.avx2 ? IntegerIsa::Avx2 : IntegerIsa::None;
-}
-
 }  // namespace
 
-IntegerIsa integerIsa() {
-    static const IntegerIsa isa = detectIsa();
-    return isa;
-}
+bool integerKernelsAvailable() { return instructionSets().avx2; }
 
-bool integerKernelsAvailable() { return integerIsa() != IntegerIsa::None; }
+bool Requantization::clampSaturates() const {
+    // Packing to a byte saturates at 0 and 255; sums have 31 bits, and rounding to integers is correct below
+    // 2^31.
+    return !toFloat && low == -shift && high == 255 - shift &&
+           std::all_of(factor.begin(), factor.end(), [](float f) { return f < 0.5f; });
+}
 
 IntegerProduct::IntegerProduct(std::span<const std::int8_t> weight, std::size_t depth, std::size_t columns,
                                Requantization requantization)
@@ -175,11 +170,7 @@ IntegerProduct::IntegerProduct(std::span<const std::int8_t> weight, std::size_t 
     m_requantization.offset.resize(padded, 0);
     m_requantization.factor.resize(padded, 0.0f);
     m_bytes.reserve(m_padded * padded);
-    const Requantization& how = m_requantization;
-    // Packing to a byte saturates at 0 and 255; sums have 31 bits, and rounding to integers is correct below
-    // 2^31.
-    m_saturating = !how.toFloat && how.low == -how.shift && how.high == 255 - how.shift &&
-                   std::all_of(how.factor.begin(), how.factor.end(), [](float f) { return f < 0.5f; });
+    m_saturating = m_requantization.clampSaturates();
     std::vector<std::int8_t> panel(m_padded * kPanelColumns);
     for (std::size_t first = 0; first < columns; first += kPanelColumns) {
         std::fill(panel.begin(), panel.end(), std::int8_t{0});
@@ -195,7 +186,7 @@ void IntegerProduct::addPanel(const std::vector<std::int8_t>& weight) {
     const auto at = [&](std::size_t k, std::size_t c) { return weight[k * kPanelColumns + c]; };
     // apart[depth / 2]: if bit c is set, the weights of column c at this pair of depths go into a correction.
     std::vector<std::uint32_t> apart(m_padded / 2, 0);
-    for (std::size_t k = 0; k < m_padded && integerIsa() == IntegerIsa::Avx2; k += kStep)
+    for (std::size_t k = 0; k < m_padded; k += kStep)
         for (std::size_t half = 0; half < 4; half += 2)
             for (std::size_t c = 0; c < kPanelColumns; ++c) {
                 const std::size_t one = k + half, two = one + 4;
@@ -239,9 +230,6 @@ std::size_t IntegerProduct::scratchBytes() const {
 void IntegerProduct::run(const std::uint8_t* rows, std::size_t rowStride, std::size_t count, void* output,
                          std::size_t outputStride, void* scratch) const {
 #if defined(__x86_64__)
-    static const auto addBytes = integerIsa() == IntegerIsa::Avx512Vnni ? addBytesAvx512Vnni
-                                 : integerIsa() == IntegerIsa::AvxVnni  ? addBytesAvxVnni
-                                                                        : addBytesAvx2;
     auto* words = static_cast<std::int16_t*>(scratch);
     if (m_anyWords) widen(rows, rowStride, count, m_padded, words);
     alignas(64) std::int32_t sums[kRows * kPanelColumns];
@@ -255,8 +243,8 @@ void IntegerProduct::run(const std::uint8_t* rows, std::size_t rowStride, std::s
                 addWordsAvx2({words + k, m_padded * sizeof(std::int16_t), count,
                               m_words.data() + panel.offset + k * kPanelColumns, depths / 2, k == 0, sums});
             else
-                addBytes({rows + k, rowStride, count, m_bytes.data() + panel.offset + k * kPanelColumns,
-                          depths / kStep, k == 0, sums});
+                addBytesAvx2({rows + k, rowStride, count, m_bytes.data() + panel.offset + k * kPanelColumns,
+                              depths / kStep, k == 0, sums});
         }
         if (!panel.corrections.empty())
             addCorrections(panel.corrections, m_words.data(), rows, rowStride, count, sums);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Matrix product of unsigned 8-bit codes and signed weights of up to 8 bits, summed exactly in 32 bits.
+// Matrix product of unsigned 8-bit codes and signed weights of up to 8 bits, summed exactly in 32 bits, for
+// processors with AVX2. Those with VNNI or AMX use SegmentedProduct.
 //
-// With VNNI, one instruction adds four products in 32 bits. Without it, vpmaddubsw adds pairs of products in
-// 16 bits, and our loop adds two such results before widening them. 8-bit kernels built in this way usually
-// saturate (those of oneDNN 2.6 do for weights of more than 7 bits), so their results differ from the
-// target's. Here, the weights that would overflow 16 bits are taken out of the loop and added with vpmaddwd,
-// which is exact; a panel of 16 columns with too many such weights uses only vpmaddwd. This is decided once
-// per panel from its weights, so the sums are exact for any codes.
+// vpmaddubsw adds pairs of products in 16 bits, and our loop adds two such results before widening them.
+// 8-bit kernels built in this way usually saturate (those of oneDNN 2.6 do for weights of more than 7 bits),
+// so their results differ from the target's. Here, the weights that would overflow 16 bits are taken out of
+// the loop and added with vpmaddwd, which is exact; a panel of 16 columns with too many such weights uses
+// only vpmaddwd. This is decided once per panel from its weights, so the sums are exact for any codes.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,9 +27,12 @@ struct Requantization {
     float low = 0, high = 0;
     float shift = 0;
     bool toFloat = false;
+
+    /// Whether the clamp equals the saturation of a byte when results are packed.
+    bool clampSaturates() const;
 };
 
-/// Whether this processor can run the kernels below (runtime/integer/integer_tiles.h).
+/// Whether this processor can run the kernels below (AVX2).
 bool integerKernelsAvailable();
 
 class IntegerProduct {

@@ -1,23 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// Inner loops of IntegerProduct: sums of rows times one panel of 16 columns. Each is written for one kind of
-// processor; call only those that integerIsa() allows.
+// Inner loops of IntegerProduct: sums of rows times one panel of 16 columns. Call them only if
+// integerKernelsAvailable().
 
 #include <cstddef>
 #include <cstdint>
 
 namespace quantloupe {
-
-enum class IntegerIsa {
-    None,        ///< no kernels: simulate in float
-    Avx2,        ///< vpmaddubsw, which adds pairs in 16 bits
-    AvxVnni,     ///< vpdpbusd on 8 columns
-    Avx512Vnni,  ///< vpdpbusd on 16 columns
-};
-
-/// The best instruction set of this processor that oneDNN may use, too (ONEDNN_MAX_CPU_ISA=AVX2: no VNNI;
-/// =SSE41: none).
-IntegerIsa integerIsa();
 
 constexpr std::size_t kPanelColumns = 16;
 
@@ -38,8 +27,5 @@ struct PanelArguments {
 /// 16 bits.
 void addBytesAvx2(const PanelArguments& arguments);
 void addWordsAvx2(const PanelArguments& arguments);
-/// Exact.
-void addBytesAvxVnni(const PanelArguments& arguments);
-void addBytesAvx512Vnni(const PanelArguments& arguments);
 
 }  // namespace quantloupe
