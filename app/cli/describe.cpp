@@ -60,7 +60,7 @@ ProgramDescription describe(const CLI::App& program) {
     result.exitCodes = {{"0", "Success"},
                         {"1", "Failure; stderr says why"},
                         {"2", "Wrong usage"},
-                        {"3", "tune ended without reaching its target"}};
+                        {"3", "tune or check: the target was not reached"}};
     result.environment = {
         {"QUANTLOUPE_PYTHON", "The Python that verify runs ONNX Runtime in; otherwise python3 on the PATH"}};
     result.examples = {

@@ -30,6 +30,21 @@ class ArchitectureTest : public QObject {
         return found;
     }
 
+    /// Fails if a folder in `part` is not listed, or if one of its files includes another folder than
+    /// allowed.
+    void checkFolders(const QString& part, const std::map<QString, QStringList>& allowed) const {
+        for (const QString& folder : QDir(m_root + "/" + part).entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+            QVERIFY2(allowed.contains(folder),
+                     qPrintable(part + "/" + folder + " is not listed in this test"));
+        for (const auto& [folder, below] : allowed)
+            for (const auto& [file, header] : includes(part + "/" + folder)) {
+                const qsizetype slash = header.indexOf('/');
+                if (slash < 0 || !allowed.contains(header.left(slash))) continue;
+                QVERIFY2(below.contains(header.left(slash)),
+                         qPrintable(folder + "/" + file + " includes " + header));
+            }
+    }
+
   private Q_SLOTS:
     void theEngineKnowsNoQt() {
         const auto all = includes("engine");
@@ -99,16 +114,16 @@ class ArchitectureTest : public QObject {
              {"base", "model", "config", "data", "transform", "quantize", "results", "analysis", "picture",
               "session", "interchange"}},
         };
-        for (const QString& folder : QDir(m_root + "/engine").entryList(QDir::Dirs | QDir::NoDotAndDotDot))
-            QVERIFY2(allowed.contains(folder),
-                     qPrintable("engine/" + folder + " is not listed in this test"));
-        for (const auto& [folder, below] : allowed)
-            for (const auto& [file, header] : includes("engine/" + folder)) {
-                const qsizetype slash = header.indexOf('/');
-                if (slash < 0 || !allowed.contains(header.left(slash))) continue;
-                QVERIFY2(below.contains(header.left(slash)),
-                         qPrintable(folder + "/" + file + " includes " + header));
-            }
+        checkFolders("engine", allowed);
+    }
+
+    /// Which folders of the window the files of each folder may include.
+    void foldersOfTheWindowDependDownwards() {
+        const QStringList order = {"resources", "style",   "widgets", "jobs",    "commands", "document",
+                                   "models",    "reports", "graph",   "dialogs", "panels",   "window"};
+        std::map<QString, QStringList> allowed;
+        for (int i = 0; i < order.size(); ++i) allowed[order[i]] = order.first(i + 1);
+        checkFolders("ui", allowed);
     }
 };
 

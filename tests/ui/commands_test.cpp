@@ -7,9 +7,9 @@
 #include <QMenu>
 #include <QSettings>
 
+#include "dialogs/shortcut_sheet.h"
 #include "ui_test_support.h"
 #include "widgets/command_palette.h"
-#include "widgets/shortcut_sheet.h"
 #include "window/main_window.h"
 
 using namespace quantloupe;

@@ -8,7 +8,7 @@
 
 #include "color_data.h"
 #include "commands/layer_edits.h"
-#include "models/metric.h"
+#include "document/metric.h"
 
 using namespace quantloupe;
 using namespace quantloupe::ui;

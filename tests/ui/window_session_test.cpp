@@ -7,7 +7,7 @@
 #include <set>
 
 #include "config/presets.h"
-#include "widgets/shortcut_sheet.h"
+#include "dialogs/shortcut_sheet.h"
 #include "window_test_support.h"
 
 using namespace quantloupe;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "config/config_json.h"
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {

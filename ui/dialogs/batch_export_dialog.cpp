@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "panels/export_options.h"
+#include "dialogs/export_options.h"
 #include "style/theme.h"
 #include "widgets/basics.h"
 

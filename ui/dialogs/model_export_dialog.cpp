@@ -5,7 +5,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "panels/export_options.h"
+#include "dialogs/export_options.h"
 
 namespace quantloupe::ui {
 

@@ -9,7 +9,7 @@
 #include <ranges>
 
 #include "base/atomic_file.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/words.h"
 #include "widgets/number_field.h"
 

@@ -21,11 +21,11 @@
 #include "base/input_paths.h"
 #include "commands/config_edits.h"
 #include "config/quantization_config.h"
+#include "document/layer_reference.h"
 #include "document/measured_history.h"
+#include "document/metric.h"
 #include "jobs/evaluation_job.h"
 #include "jobs/layout_job.h"
-#include "models/layer_reference.h"
-#include "models/metric.h"
 #include "results/evaluation.h"
 
 namespace quantloupe::ui {

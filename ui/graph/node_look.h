@@ -8,8 +8,8 @@
 #include <array>
 #include <vector>
 
+#include "document/metric.h"
 #include "graph/overlay.h"
-#include "models/metric.h"
 #include "picture/picture.h"
 #include "results/evaluation.h"
 #include "style/theme.h"

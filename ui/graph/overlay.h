@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "document/document.h"
-#include "models/metric.h"
+#include "document/metric.h"
 
 namespace quantloupe::ui {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "config/layer_choices.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "session/studies/forecast.h"
 #include "style/words.h"
 

@@ -5,7 +5,7 @@
 
 #include "config/config_json.h"
 #include "config/presets.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "models/headline.h"
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/words.h"
 
 namespace quantloupe::ui {

@@ -5,7 +5,7 @@
 #include <QFont>
 #include <cmath>
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

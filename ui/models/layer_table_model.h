@@ -9,7 +9,7 @@
 
 #include "config/name_pattern.h"
 #include "document/document.h"
-#include "models/metric.h"
+#include "document/metric.h"
 
 namespace quantloupe::ui {
 

@@ -6,7 +6,7 @@
 
 #include "commands/layer_edits.h"
 #include "config/layer_choices.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "session/studies/leave_one_out.h"
 #include "style/words.h"
 

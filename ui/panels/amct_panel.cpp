@@ -4,7 +4,7 @@
 #include <QScrollBar>
 #include <cmath>
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 

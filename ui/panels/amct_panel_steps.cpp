@@ -2,7 +2,7 @@
 // The bodies of the workflow's steps.
 #include <QHBoxLayout>
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "panels/amct_panel.h"
 #include "style/words.h"
 #include "widgets/basics.h"

@@ -2,7 +2,7 @@
 #include "panels/calibration_section.h"
 
 #include "config/config_json.h"
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "dialogs/preprocess_dialog.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/theme.h"
 #include "style/words.h"
 

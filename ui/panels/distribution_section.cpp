@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "commands/layer_edits.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "panels/tensor_window.h"
 
 namespace quantloupe::ui {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/theme.h"
 
 namespace quantloupe::ui {

@@ -9,8 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "document/metric.h"
 #include "models/config_difference.h"
-#include "models/metric.h"
 
 namespace quantloupe::ui {
 

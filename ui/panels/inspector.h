@@ -10,7 +10,7 @@
 #include <QScrollArea>
 
 #include "document/document.h"
-#include "models/metric.h"
+#include "document/metric.h"
 #include "widgets/basics.h"
 
 namespace quantloupe::ui {

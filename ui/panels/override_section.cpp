@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "commands/layer_edits.h"
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

@@ -4,7 +4,7 @@
 #include <QVBoxLayout>
 
 #include "config/config_json.h"
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "config/presets.h"
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

@@ -6,8 +6,8 @@
 
 #include "config/skip_rules.h"
 #include "config/tail_rule.h"
+#include "document/metric.h"
 #include "graph/rule_preview.h"
-#include "models/metric.h"
 #include "session/studies/skip_metrics.h"
 #include "style/icons.h"
 #include "style/theme.h"

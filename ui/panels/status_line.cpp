@@ -5,7 +5,7 @@
 #include <QThread>
 #include <algorithm>
 
-#include "models/metric.h"
+#include "document/metric.h"
 #include "style/words.h"
 #include "widgets/basics.h"
 

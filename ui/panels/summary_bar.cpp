@@ -6,9 +6,9 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "document/metric.h"
 #include "graph/preview_forecast.h"
 #include "models/headline.h"
-#include "models/metric.h"
 #include "session/project/project_file.h"
 #include "style/words.h"
 #include "widgets/basics.h"

@@ -5,8 +5,8 @@
 
 #include "config/config_json.h"
 #include "config/presets.h"
-#include "models/choice_texts.h"
-#include "models/metric.h"
+#include "document/metric.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

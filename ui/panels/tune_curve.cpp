@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/metric.h"
+#include "document/metric.h"
 
 namespace quantloupe::ui {
 

@@ -5,7 +5,7 @@
 #include <QPointer>
 #include <algorithm>
 
-#include "models/metric.h"
+#include "document/metric.h"
 
 namespace quantloupe::ui {
 

@@ -3,9 +3,9 @@
 #include <QApplication>
 #include <QMenuBar>
 
+#include "dialogs/shortcut_sheet.h"
 #include "panels/layer_view_menu.h"
 #include "widgets/command_palette.h"
-#include "widgets/shortcut_sheet.h"
 #include "window/main_window.h"
 
 namespace quantloupe::ui {

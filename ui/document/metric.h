@@ -24,7 +24,7 @@ enum class Metric {
     Cosine,
     RangeRatio,
     Bits,
-    Difference,  ///< of the cumulative QS to another configuration (models/layer_reference.h)
+    Difference,  ///< of the cumulative QS to another configuration (document/layer_reference.h)
 };
 /// The metrics with a shortcut, 1 to 9, followed by those without.
 inline constexpr std::array kMetrics = {Metric::None,        Metric::LocalQs, Metric::CumulativeQs,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/layer_reference.h"
+#include "document/layer_reference.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/choice_texts.h"
+#include "style/choice_texts.h"
 
 namespace quantloupe::ui {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "widgets/shortcut_sheet.h"
+#include "dialogs/shortcut_sheet.h"
 
 #include <QHBoxLayout>
 #include <QHeaderView>

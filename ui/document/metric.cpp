@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "models/metric.h"
+#include "document/metric.h"
 
 #include <algorithm>
 #include <cmath>

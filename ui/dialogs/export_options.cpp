@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "panels/export_options.h"
+#include "dialogs/export_options.h"
 
 #include <QVBoxLayout>
 
