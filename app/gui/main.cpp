@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "screenshot.h"
+#include "style/icons.h"
 #include "style/theme.h"
 #include "window/main_window.h"
 
@@ -146,6 +147,7 @@ int main(int argc, char** argv) {
 
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(applicationFont());
+    QApplication::setWindowIcon(applicationIcon());
     if (!arguments.theme.isEmpty())
         QApplication::setPalette(paletteOf(theme(arguments.theme == QLatin1String("dark"))));
 
