@@ -11,6 +11,7 @@
 #include "picture/picture.h"
 #include "picture/picture_text.h"
 #include "picture/references.h"
+#include "picture/stacks.h"
 
 namespace quantloupe {
 namespace {
@@ -110,6 +111,8 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
     } else {
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) units.unit.push_back(i), units.first.push_back(i);
     }
+    const std::vector<NodeId> hosts =
+        options.compact ? findStacks(graph, groupOf) : std::vector<NodeId>(graph.nodeCount());
     for (const std::size_t i : units.first) {
         if (groupOf[i] != Group::kNone) {
             picture.nodes.push_back(groupBox(picture.groups, groupOf[i], box));
@@ -121,6 +124,11 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         layer.title = layerTitle(graph, node);
         layer.subtitle = layerSubtitle(node);
         layer.box = box;
+        if (hosts[i].valid()) {
+            layer.host = firstLayer + units.unit[hosts[i].index()];
+            layer.box.height = options.rowHeight;
+            picture.nodes[layer.host].rowsHeight += options.rowHeight;
+        }
         picture.nodes.push_back(std::move(layer));
     }
     // Where a tensor comes from; nothing for constants.
@@ -135,6 +143,7 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         PictureEdge edge;
         edge.from = from, edge.to = to;
         edge.tensor = id;
+        edge.inside = picture.nodes[to].isRow();
         picture.edges.push_back(std::move(edge));
     };
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {

@@ -221,7 +221,7 @@ void ImportDialog::present(const ImportResult& result) {
     const auto listLeft = [&](const QString& title, const std::vector<std::string>& lines) {
         auto* group = addGroup(m_review, title, listOf(lines));
         if (group == nullptr) return;
-        group->setForeground(0, colours.inFloat);
+        group->setForeground(0, colours.warning);
         for (std::size_t i = 0; i < lines.size(); ++i)
             offerNames(group->child(static_cast<int>(i)), lines[i]);
     };

@@ -139,6 +139,8 @@ class Document : public QObject {
     int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
+    /// Size of the view that later layouts have to fit, in scene units at actual size.
+    void setLayoutRoom(double width, double height) { m_roomWidth = width, m_roomHeight = height; }
     EvaluationJob* job() { return &m_job; }
     void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, text); }
 
@@ -184,6 +186,7 @@ class Document : public QObject {
     EvaluationJob m_job;
     LayoutJob m_layoutJob;
     LayoutOptions m_layoutOptions;
+    double m_roomWidth = 0, m_roomHeight = 0;
     ModelPtr m_model;
     PicturePtr m_picture;
     std::optional<DataInfo> m_data;

@@ -100,7 +100,10 @@ class MainWindow : public QMainWindow {
     void buildViewMenu();
     void fitGraph();
     void buildMetricMenu(QMenu* menu);
+    void buildLayoutMenu(QMenu* menu);
     void buildBlocksMenu(QMenu* menu);
+    void addPanelSwitch(QMenu* menu, const QString& text, const QString& setting, GraphView* view,
+                        void (GraphView::*show)(bool));
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();
