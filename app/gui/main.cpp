@@ -11,6 +11,7 @@
 #include "common/installed_files.h"
 #include "common/program_version.h"
 #include "screenshot.h"
+#include "style/icons.h"
 #include "style/theme.h"
 #include "style/theme_choice.h"
 #include "window/main_window.h"
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
 
     QApplication::setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     QApplication::setFont(applicationFont());
+    QApplication::setWindowIcon(applicationIcon());
     applyThemeChoice(arguments.theme.isEmpty()                   ? chosenTheme()
                      : arguments.theme == QLatin1String("dark")  ? ThemeChoice::Dark
                      : arguments.theme == QLatin1String("light") ? ThemeChoice::Light

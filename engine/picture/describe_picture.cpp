@@ -12,6 +12,7 @@
 #include "picture/picture.h"
 #include "picture/picture_text.h"
 #include "picture/references.h"
+#include "picture/stacks.h"
 
 namespace quantloupe {
 namespace {
@@ -112,6 +113,8 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         for (std::size_t i = 0; i < graph.nodeCount(); ++i) units.unit.push_back(i), units.first.push_back(i);
     }
     const std::vector<std::string> names = displayNames(graph);
+    const std::vector<NodeId> hosts =
+        options.compact ? findStacks(graph, groupOf) : std::vector<NodeId>(graph.nodeCount());
     for (const std::size_t i : units.first) {
         if (groupOf[i] != Group::kNone) {
             picture.nodes.push_back(groupBox(picture.groups, groupOf[i], box));
@@ -123,6 +126,11 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         layer.title = layerTitle(graph, node);
         layer.subtitle = cleanText(names[i]);
         layer.box = box;
+        if (hosts[i].valid()) {
+            layer.host = firstLayer + units.unit[hosts[i].index()];
+            layer.box.height = options.rowHeight;
+            picture.nodes[layer.host].rowsHeight += options.rowHeight;
+        }
         picture.nodes.push_back(std::move(layer));
     }
     // Where a tensor comes from; nothing for constants.
@@ -137,6 +145,7 @@ Picture describePicture(const Graph& graph, const LayoutOptions& options) {
         PictureEdge edge;
         edge.from = from, edge.to = to;
         edge.tensor = id;
+        edge.inside = picture.nodes[to].isRow();
         picture.edges.push_back(std::move(edge));
     };
     for (std::size_t i = 0; i < graph.nodeCount(); ++i) {

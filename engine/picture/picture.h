@@ -35,6 +35,12 @@ struct PictureNode {
         subtitle;  ///< the layer's display name (model/layer_names.h); the shape for inputs and outputs
     Rect box;
     std::size_t group = Group::kNone;  ///< Kind::Group: index into Picture::groups
+    /// Index of the box that this one is a compact row of, directly below it or below its previous row.
+    std::size_t host = Group::kNone;
+    double rowsHeight = 0;  ///< of all rows below this box
+    bool isRow() const { return host != Group::kNone; }
+    /// The box with its rows.
+    Rect stack() const { return {box.x, box.y, box.width, box.height + rowsHeight}; }
 };
 
 /// A frame around the boxes of an open block.
@@ -46,7 +52,9 @@ struct PictureFrame {
 struct PictureEdge {
     std::size_t from = 0, to = 0;  ///< indices into nodes
     TensorId tensor;
-    std::vector<Point> points;  ///< a polyline from the bottom of `from` to the top of `to`
+    /// A polyline from the bottom of `from` to the top of `to`; from left to right, from rim to rim of their
+    /// stacks.
+    std::vector<Point> points;
     /// Drawn only as a stub above `to` that names the source of the tensor, for tensors that are read all
     /// over the network.
     bool reference = false;
@@ -54,15 +62,25 @@ struct PictureEdge {
     /// straight line, shown while one of its ends is selected or hovered. All of them are replaced with one
     /// edge from the earlier Concat that `carries` them and does not correspond to a tensor.
     bool hidden = false, carries = false;
-    bool laidOut() const { return !reference && !hidden; }
+    bool inside = false;  ///< leads to a row of the same stack; not drawn
+    bool laidOut() const { return !reference && !hidden && !inside; }
+    bool drawn() const { return !hidden && !inside; }
+};
+
+enum class Arrangement {
+    Down,     ///< from top to bottom
+    Columns,  ///< from top to bottom in several columns, read one after the other
+    Right,    ///< from left to right
+    Largest,  ///< Down or Columns, whichever shows the network larger in the view
 };
 
 struct Picture {
     std::vector<PictureNode> nodes;  ///< inputs, layers in graph order, outputs
     std::vector<PictureEdge> edges;
     double width = 0, height = 0;
-    std::vector<Group> groups;         ///< all groups of the graph, open or collapsed
-    std::vector<PictureFrame> frames;  ///< of open blocks, if no other box is in between
+    Arrangement arrangement = Arrangement::Down;  ///< never Largest
+    std::vector<Group> groups;                    ///< all groups of the graph, open or collapsed
+    std::vector<PictureFrame> frames;             ///< of open blocks, if no other box is in between
     /// Returns the index of the box that shows the layer: its own, or that of its collapsed group.
     std::size_t indexOf(NodeId layer) const;
 };
@@ -75,7 +93,12 @@ struct LayoutOptions {
     /// Shape arithmetic becomes one box, and tensors that are read all over the network become references.
     bool tidy = false;
     std::vector<std::string> opened;  ///< names of shape arithmetic groups that stay open despite `tidy`
-    bool wrapped = false;             ///< in columns next to each other
+    /// Batch norms and activations after a layer become rows of `rowHeight` below its box.
+    bool compact = false;
+    double rowHeight = 13;
+    Arrangement arrangement = Arrangement::Down;
+    /// Size of the view that the picture has to fit; 0: unknown.
+    double viewWidth = 0, viewHeight = 0;
     bool operator==(const LayoutOptions&) const = default;
 };
 

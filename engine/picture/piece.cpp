@@ -2,6 +2,7 @@
 #include "picture/piece.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 namespace quantloupe {
@@ -32,8 +33,8 @@ void simplifyLine(std::vector<Point>& line) {
 std::string Piece::key() const {
     std::string text;
     text.reserve(8 + 4 * ranks.size() + 8 * edges.size());
-    const auto put = [&text](std::uint32_t value) {
-        for (unsigned shift = 0; shift < 32; shift += 8)
+    const auto put = [&text](auto value) {
+        for (unsigned shift = 0; shift < 8 * sizeof value; shift += 8)
             text.push_back(static_cast<char>((value >> shift) & 0xff));
     };
     put((top ? 1u : 0u) | (bottom ? 2u : 0u));
@@ -43,6 +44,7 @@ std::string Piece::key() const {
         put(edge.from);
         put(edge.to);
     }
+    for (const double height : heights) put(std::bit_cast<std::uint64_t>(height));
     return text;
 }
 
@@ -100,16 +102,34 @@ std::vector<char> trunkEdges(const Piece& piece, bool onePath) {
     return trunk;
 }
 
+std::vector<double> rowHeights(const std::vector<int>& ranks, const std::vector<double>& heights,
+                               double boxHeight) {
+    const int rows = ranks.empty() ? 0 : *std::max_element(ranks.begin(), ranks.end()) + 1;
+    std::vector<double> result(static_cast<std::size_t>(rows), heights.empty() ? boxHeight : 0);
+    for (std::size_t i = 0; i < heights.size(); ++i) {
+        double& row = result[static_cast<std::size_t>(ranks[i])];
+        row = std::max(row, heights[i]);
+    }
+    return result;
+}
+
 PieceLayout layoutInRows(const Piece& piece, std::vector<double> boxes,
                          const std::vector<std::vector<double>>& bends, double boxWidth, double boxHeight) {
-    const auto rowTop = [boxHeight](int rank) { return rank * (boxHeight + kRowGap); };
+    const std::vector<double> rows = rowHeights(piece.ranks, piece.heights, boxHeight);
+    std::vector<double> tops{0};
+    for (const double height : rows) tops.push_back(tops.back() + height + kRowGap);
+    const auto top = [&](int rank) { return tops[static_cast<std::size_t>(rank)]; };
+    const auto bottom = [&](int rank) { return top(rank) + rows[static_cast<std::size_t>(rank)]; };
+    const auto half = [&](std::size_t i) {
+        return (piece.heights.empty() ? boxHeight : piece.heights[i]) / 2;
+    };
     if (piece.top && piece.bottom) boxes.back() = boxes.front();
     PieceLayout result;
     result.centers.reserve(piece.size());
     for (std::size_t i = 0; i < piece.size(); ++i)
-        result.centers.push_back({boxes[i], rowTop(piece.ranks[i]) + boxHeight / 2});
+        result.centers.push_back({boxes[i], (top(piece.ranks[i]) + bottom(piece.ranks[i])) / 2});
     result.lines.reserve(piece.edges.size());
-    const double reach = boxWidth / 2 - 16;
+    const double reach = std::max(0.0, boxWidth / 2 - 16);
     for (std::size_t e = 0; e < piece.edges.size(); ++e) {
         const PieceEdge& edge = piece.edges[e];
         const double from = boxes[edge.from], to = boxes[edge.to];
@@ -119,13 +139,14 @@ PieceLayout layoutInRows(const Piece& piece, std::vector<double> boxes,
         const double start = bent ? std::clamp(bends[e].front(), from - reach, from + reach) : from + aside;
         const double end = bent ? std::clamp(bends[e].back(), to - reach, to + reach) : to - aside;
         int row = piece.ranks[edge.from];
-        std::vector<Point> line{{start, rowTop(row) + boxHeight}};
+        std::vector<Point> line{{start, result.centers[edge.from].y + half(edge.from)}, {start, bottom(row)}};
         for (const double x : bends[e]) {
             ++row;
-            line.push_back({x, rowTop(row)});
-            line.push_back({x, rowTop(row) + boxHeight});
+            line.push_back({x, top(row)});
+            line.push_back({x, bottom(row)});
         }
-        line.push_back({end, rowTop(piece.ranks[edge.to])});
+        line.push_back({end, top(piece.ranks[edge.to])});
+        line.push_back({end, result.centers[edge.to].y - half(edge.to)});
         simplifyLine(line);
         result.lines.push_back(std::move(line));
     }

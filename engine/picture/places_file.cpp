@@ -8,7 +8,7 @@
 namespace quantloupe {
 namespace {
 
-constexpr std::uint32_t kLayoutVersion = 1;  ///< to be raised whenever layouts come out differently
+constexpr std::uint32_t kLayoutVersion = 2;  ///< to be raised whenever layouts come out differently
 
 void put(std::string& bytes, double value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
@@ -44,8 +44,10 @@ class Reader {
 
 Version placesKey(const Picture& described, const LayoutOptions& options) {
     VersionBuilder builder;
-    builder.add(kLayoutVersion).add(options.nodeWidth).add(options.nodeHeight).add(options.wrapped);
+    builder.add(kLayoutVersion).add(options.nodeWidth).add(options.nodeHeight).add(options.rowHeight);
+    builder.add(static_cast<int>(options.arrangement)).add(options.viewWidth).add(options.viewHeight);
     builder.add(described.nodes.size());
+    for (const PictureNode& node : described.nodes) builder.add(node.host);
     for (const PictureEdge& edge : described.edges)
         builder.add(edge.from).add(edge.to).add(edge.reference).add(edge.hidden);
     return builder.finish();
@@ -53,8 +55,9 @@ Version placesKey(const Picture& described, const LayoutOptions& options) {
 
 std::string writePlaces(const Picture& placed) {
     std::string bytes;
-    for (const double value : {static_cast<double>(placed.nodes.size()),
-                               static_cast<double>(placed.edges.size()), placed.width, placed.height})
+    for (const double value :
+         {static_cast<double>(placed.nodes.size()), static_cast<double>(placed.edges.size()), placed.width,
+          placed.height, static_cast<double>(placed.arrangement)})
         put(bytes, value);
     for (const PictureNode& node : placed.nodes)
         for (const double value : {node.box.x, node.box.y, node.box.width, node.box.height})
@@ -81,6 +84,9 @@ bool readPlaces(std::string_view bytes, Picture& described) {
         return false;
     Picture placed = described;
     placed.width = reader.next(), placed.height = reader.next();
+    const double arrangement = reader.next();
+    if (!(arrangement >= 0 && arrangement < static_cast<double>(Arrangement::Largest))) return false;
+    placed.arrangement = static_cast<Arrangement>(arrangement);
     for (PictureNode& node : placed.nodes) {
         node.box.x = reader.next(), node.box.y = reader.next();
         node.box.width = reader.next(), node.box.height = reader.next();

@@ -61,9 +61,11 @@ struct Bundle {
 }  // namespace
 
 void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEdges, double boxWidth,
-                      double boxHeight, PieceLayout& layout) {
+                      PieceLayout& layout) {
     if (longEdges.empty()) return;
     Profile profile(layout, boxWidth);
+    const std::vector<double> rows = rowHeights(strip.ranks, strip.heights, 0);
+    const auto halfRow = [&](std::uint32_t i) { return rows[static_cast<std::size_t>(strip.ranks[i])] / 2; };
     std::vector<std::size_t> sorted = longEdges;
     std::sort(sorted.begin(), sorted.end());  // by `from`
     std::vector<Bundle> bundles;
@@ -81,7 +83,7 @@ void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEd
     });
 
     const double spacing = bundles.size() > 200 ? 4 : 8;
-    const double port = boxWidth / 2 - 16;
+    const double port = std::max(0.0, boxWidth / 2 - 16);
     for (const Bundle& bundle : bundles) {
         const Point& from = layout.centers[bundle.from];
         const double left = profile.left(bundle.firstRow, bundle.lastRow) - spacing;
@@ -95,14 +97,15 @@ void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEd
         for (std::size_t r = bundle.firstRow; r <= bundle.lastRow; ++r) profile.reach(r, lane);
         for (const std::size_t e : bundle.edges) {
             const Point& to = layout.centers[strip.edges[e].to];
-            const double out = from.y + boxHeight / 2 + 5;
-            const double in = to.y - boxHeight / 2 - 11;
-            layout.lines[e] = {{from.x + side * port, from.y + boxHeight / 2},
+            const std::uint32_t target = strip.edges[e].to;
+            const double out = from.y + halfRow(bundle.from) + 5;
+            const double in = to.y - halfRow(target) - 11;
+            layout.lines[e] = {{from.x + side * port, from.y + strip.heights[bundle.from] / 2},
                                {from.x + side * port, out},
                                {lane, out},
                                {lane, in},
                                {to.x + side * port, in},
-                               {to.x + side * port, to.y - boxHeight / 2}};
+                               {to.x + side * port, to.y - strip.heights[target] / 2}};
         }
     }
 }

@@ -10,6 +10,6 @@ namespace quantloupe {
 /// of all boxes and lines on the way, and in through the gap above `to`. Edges of one node share a lane;
 /// parallel lanes do not touch, and shorter ones are closer to the boxes. O(rows passed) per lane.
 void routeInSideLanes(const Strip& strip, const std::vector<std::size_t>& longEdges, double boxWidth,
-                      double boxHeight, PieceLayout& layout);
+                      PieceLayout& layout);
 
 }  // namespace quantloupe

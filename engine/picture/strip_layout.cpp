@@ -107,6 +107,7 @@ StripLayouter::Cut StripLayouter::cut(const Strip& strip, int longest) const {
         }
         for (std::uint32_t i = first; i <= last; ++i)
             part.piece.ranks.push_back(strip.ranks[i] - strip.ranks[first]);
+        part.piece.heights.assign(strip.heights.begin() + first, strip.heights.begin() + last + 1);
         const std::uint32_t end = last == nodes - 1 ? nodes : last;
         for (; edge < strip.edges.size() && strip.edges[edge].from < end; ++edge) {
             if (!kept[edge]) continue;
@@ -169,7 +170,7 @@ PieceLayout StripLayouter::layout(const Strip& strip, const CancelToken& cancel)
             for (Point& p : line) p = {p.x + shift.x, p.y + shift.y};
         }
     }
-    routeInSideLanes(strip, pieces.longEdges, m_width, m_height, result);
+    routeInSideLanes(strip, pieces.longEdges, m_width, result);
     return result;
 }
 

@@ -14,6 +14,7 @@ namespace quantloupe {
 struct Strip {
     std::vector<int> ranks;
     std::vector<PieceEdge> edges;  ///< sorted, each pair once
+    std::vector<double> heights;   ///< one per node
 };
 
 /// Lays out strips. Caches the layouts of pieces, so that repeated blocks cost nothing.

@@ -4,7 +4,7 @@
 // newspaper.
 //
 // The height of a column comes from the strip's area: n columns of width w + gap and height h / n are as wide
-// as 1.6 times their height for n = sqrt(1.6 h / (w + gap)). A cut is made between two rows near the desired
+// as a times their height for n = sqrt(a h / (w + gap)). A cut is made between two rows near the desired
 // height where the fewest lines cross (only one at a waist). A line that is cut leaves its column at the
 // bottom, rises in a lane between the columns and enters the next one at the top. Each line has its own lane,
 // so lanes do not touch.
@@ -19,7 +19,6 @@
 namespace quantloupe {
 namespace {
 
-constexpr double kAspect = 1.6;
 constexpr double kColumnGap = 56;
 constexpr double kLaneGap = 6;
 constexpr double kNearest = 0.75, kFarthest = 1.2;  ///< of the wanted height, where a cut may be
@@ -37,8 +36,8 @@ double along(const Point& a, const Point& b, double y) {
 
 class Wrapper {
   public:
-    Wrapper(const Strip& strip, double boxWidth, double boxHeight, PieceLayout& layout)
-        : m_strip(strip), m_width(boxWidth), m_height(boxHeight), m_layout(layout) {}
+    Wrapper(const Strip& strip, double boxWidth, double aspect, PieceLayout& layout)
+        : m_strip(strip), m_width(boxWidth), m_aspect(aspect), m_layout(layout) {}
 
     void wrap() {
         const std::vector<double> gaps = rowGaps();
@@ -49,7 +48,7 @@ class Wrapper {
         for (const auto& line : m_layout.lines)
             for (const Point& p : line) left = std::min(left, p.x), right = std::max(right, p.x);
         const double columns =
-            std::round(std::sqrt(kAspect * (gaps.back() - gaps.front()) / (right - left + kColumnGap)));
+            std::round(std::sqrt(m_aspect * (gaps.back() - gaps.front()) / (right - left + kColumnGap)));
         if (columns < 2) return;
         chooseCuts(gaps, (gaps.back() - gaps.front()) / columns);
         if (m_columns.size() < 2) return;
@@ -67,13 +66,16 @@ class Wrapper {
     /// The middles of the gaps between rows, with one above the first and one below the last.
     std::vector<double> rowGaps() const {
         std::vector<double> middles;
+        const std::vector<double> heights = rowHeights(m_strip.ranks, m_strip.heights, 0);
         int row = -1;
         for (std::size_t i = 0; i < m_strip.ranks.size(); ++i) {
             if (m_strip.ranks[i] == row) continue;
             row = m_strip.ranks[i];
-            middles.push_back(m_layout.centers[i].y - m_height / 2 - kRowGap / 2);
+            middles.push_back(m_layout.centers[i].y - heights[static_cast<std::size_t>(row)] / 2 -
+                              kRowGap / 2);
         }
-        if (!m_strip.ranks.empty()) middles.push_back(m_layout.centers.back().y + m_height / 2 + kRowGap / 2);
+        if (!m_strip.ranks.empty())
+            middles.push_back(m_layout.centers.back().y + heights.back() / 2 + kRowGap / 2);
         return middles;
     }
 
@@ -174,15 +176,15 @@ class Wrapper {
     }
 
     const Strip& m_strip;
-    double m_width, m_height;
+    double m_width, m_aspect;
     PieceLayout& m_layout;
     std::vector<Column> m_columns;
 };
 
 }  // namespace
 
-void wrapStrip(const Strip& strip, double boxWidth, double boxHeight, PieceLayout& layout) {
-    if (!strip.ranks.empty()) Wrapper(strip, boxWidth, boxHeight, layout).wrap();
+void wrapStrip(const Strip& strip, double boxWidth, double aspect, PieceLayout& layout) {
+    if (!strip.ranks.empty()) Wrapper(strip, boxWidth, aspect, layout).wrap();
 }
 
 }  // namespace quantloupe

@@ -6,8 +6,8 @@
 
 namespace quantloupe {
 
-/// Cuts the laid-out strip between rows into columns of about the same height, with an aspect ratio of about
-/// 1.6. Strips that are short for their width are not changed. See wrap_strip.cpp.
-void wrapStrip(const Strip& strip, double boxWidth, double boxHeight, PieceLayout& layout);
+/// Cuts the laid-out strip between rows into columns of about the same height; together they are about
+/// `aspect` times as wide as high. Strips that are short for their width are not changed. See wrap_strip.cpp.
+void wrapStrip(const Strip& strip, double boxWidth, double aspect, PieceLayout& layout);
 
 }  // namespace quantloupe

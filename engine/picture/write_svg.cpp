@@ -109,6 +109,24 @@ void drawBox(std::string& svg, const PictureNode& node, const BoxText& text, con
     svg += "</g>\n";
 }
 
+/// One line below the box of its layer: type and name, and at the right what became of it.
+void drawRow(std::string& svg, const PictureNode& node, const BoxText& text, const StateColors& color) {
+    const Rect& box = node.box;
+    svg += fmt::format("<g class=\"node row\"><title>{}</title>\n", escaped(text.tooltip));
+    svg += fmt::format(
+        "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" stroke=\"{}\" stroke-width=\"1\"/>\n",
+        num(box.x), num(box.y), num(box.width), num(box.height), color.fill, color.outline);
+    const double width = box.width - kLeft - kRight, baseline = box.y + box.height / 2 + kTextSize * 0.36;
+    const std::string right = text.score.empty() ? text.state : text.score;
+    const std::string shown = fitText(right, width * 0.55, kTextSize, false);
+    if (!shown.empty())
+        drawText(svg, box.right() - kRight, baseline, kTextSize, " text-anchor=\"end\" fill=\"#3d4654\"",
+                 shown);
+    drawText(svg, box.x + kLeft, baseline, kTextSize, " fill=\"#1b2430\"",
+             fitText(text.title, width - textWidth(shown, kTextSize) - 8, kTextSize, false));
+    svg += "</g>\n";
+}
+
 /// A polyline with slightly rounded corners, and its arrow head.
 void drawEdge(std::string& svg, const PictureEdge& edge) {
     if (edge.points.size() < 2) return;
@@ -228,7 +246,7 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
     svg += "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     svg += "<g fill=\"none\" stroke=\"#8b95a5\" stroke-width=\"1.2\" stroke-linejoin=\"round\">\n";
     for (const PictureEdge& edge : picture.edges)
-        if (!edge.hidden) drawEdge(svg, edge);
+        if (edge.drawn()) drawEdge(svg, edge);
     svg += "</g>\n";
     for (const PictureEdge& edge : picture.edges)
         if (edge.reference)
@@ -256,7 +274,10 @@ std::string pictureToSvg(const Graph& graph, const Picture& picture, const std::
         const StateColors color = node.kind != PictureNode::Kind::Layer ? graphEndColors()
                                   : layer != nullptr ? colors[static_cast<std::size_t>(layer - layers.data())]
                                                      : kUnknown;
-        drawBox(svg, node, boxText(graph, node, layer), color);
+        if (node.isRow())
+            drawRow(svg, node, boxText(graph, node, layer), color);
+        else
+            drawBox(svg, node, boxText(graph, node, layer), color);
     }
     if (!layers.empty()) drawLegend(svg, picture.height);
     return svg + "</svg>\n";
@@ -267,6 +288,7 @@ std::string graphToSvg(const Graph& graph, const std::vector<LayerResult>& layer
     LayoutOptions options = arrangement;
     const LayoutOptions boxes = detailedBoxes(graph);
     options.nodeWidth = boxes.nodeWidth, options.nodeHeight = boxes.nodeHeight;
+    options.rowHeight = kTextLine + 4;
     return pictureToSvg(graph, layoutPicture(graph, options, cancel), layers);
 }
 

@@ -63,7 +63,7 @@ class PlacesFileTest : public QObject {
         const Picture one = describePicture(*m_graph);
         LayoutOptions wide, wrapped;
         wide.nodeWidth = 300;
-        wrapped.wrapped = true;
+        wrapped.arrangement = Arrangement::Columns;
         QVERIFY(placesKey(one, {}) == placesKey(describePicture(*m_graph), {}));
         QVERIFY(placesKey(one, {}) != placesKey(one, wide));
         QVERIFY(placesKey(one, {}) != placesKey(one, wrapped));

@@ -245,7 +245,7 @@ class TidyPictureTest : public QObject {
         QFETCH(const GraphPtr, graph);
         LayoutOptions options;
         const Picture strip = layoutPicture(*graph, options);
-        options.wrapped = true;
+        options.arrangement = Arrangement::Columns;
         const Picture wrapped = layoutPicture(*graph, options);
         QCOMPARE(flaw(wrapped), QString());
         QVERIFY(wrapped.height < strip.height / 3);
@@ -260,7 +260,7 @@ class TidyPictureTest : public QObject {
         const GraphPtr graph = branched(3, 12);
         LayoutOptions options;
         const Picture strip = layoutPicture(*graph, options);
-        options.wrapped = true;
+        options.arrangement = Arrangement::Columns;
         QCOMPARE(layoutPicture(*graph, options).height, strip.height);
     }
 
@@ -278,7 +278,7 @@ class TidyPictureTest : public QObject {
         LayoutOptions options;
         options.tidy = true;
         QCOMPARE(flaw(layoutPicture(*graph, options)), QString());
-        options.wrapped = true;
+        options.arrangement = Arrangement::Columns;
         QCOMPARE(flaw(layoutPicture(*graph, options)), QString());
     }
 };

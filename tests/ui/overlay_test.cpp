@@ -64,10 +64,10 @@ class OverlayTest : public QObject {
         QCOMPARE(scale.position(0), 0.5);
         QCOMPARE(scale.position(-0.2), 0.0);
         QVERIFY(scale.position(0.1) > 0.7 && scale.position(0.1) < 0.8);
-        const QColor none = differenceColor(0.5), better = differenceColor(0), worse = differenceColor(1);
-        QVERIFY(none.saturation() < 40);
-        QVERIFY(better.blue() > better.red() + 60);
-        QVERIFY(worse.red() > worse.blue() + 60);
+        const QColor none = differenceColor(0.5, false), better = differenceColor(0, false),
+                     worse = differenceColor(1, false);
+        QVERIFY(none.lightness() > better.lightness() + 60 && none.lightness() > worse.lightness() + 60);
+        QVERIFY(better.hslSaturation() < 60 && worse.hslSaturation() > 120);
     }
 
     void chosenEndsStayInsideTheValues() {
@@ -172,7 +172,11 @@ class OverlayTest : public QObject {
         const auto* banner = m_window->graphView()->findChild<QFrame*>(QStringLiteral("banner"));
         QVERIFY(banner && banner->isVisible());
         for (const PictureNode& box : canvas()->picture()->nodes)
-            QVERIFY2(!canvas()->transform().toView(toRectF(box.box)).intersects(banner->geometry()),
+            QVERIFY2(!canvas()
+                          ->transform()
+                          .toView(toRectF(box.box))
+                          .translated(canvas()->pos())
+                          .intersects(banner->geometry()),
                      box.title.c_str());
         canvas()->clearPreview();
     }

@@ -171,7 +171,7 @@ void BatchExportDialog::showProgress() {
         item->setText(
             kState, good ? QString::fromStdString(entry.path.filename().string()) : sentence(entry.failure));
         item->setToolTip(kState, item->text(kState));
-        item->setForeground(kState, good ? colors.quantized : colors.error);
+        item->setForeground(kState, good ? colors.good : colors.error);
         for (const std::string& notice : entry.notices) {
             auto* child = new QTreeWidgetItem(item, {sentence(QString::fromStdString(notice))});
             child->setFirstColumnSpanned(true);

@@ -128,8 +128,10 @@ ExportOrder orderOf(const Document& document) {
     for (const MeasuredConfig& measured : document.history().entries())
         if (!measured.otherModel)
             history.push_back({measured.name.empty() ? measured.change : measured.name, measured.quantized});
-    return {document.config(),  document.data(),          document.graph(),     document.layers(),
-            std::move(history), document.layoutOptions(), document.inputPaths()};
+    LayoutOptions arrangement = document.layoutOptions();
+    if (document.picture()) arrangement.arrangement = document.picture()->arrangement;
+    return {document.config(),  document.data(), document.graph(),     document.layers(),
+            std::move(history), arrangement,     document.inputPaths()};
 }
 
 ExportSource sourceFor(Session& session, const ExportOrder& order, const Dialect& dialect,

@@ -222,7 +222,7 @@ void ImportDialog::present(const ImportResult& result) {
     const auto listLeft = [&](const QString& title, const std::vector<std::string>& lines) {
         auto* group = addGroup(m_review, title, listOf(lines));
         if (group == nullptr) return;
-        group->setForeground(0, colors.inFloat);
+        group->setForeground(0, colors.warning);
         for (std::size_t i = 0; i < lines.size(); ++i)
             if (const auto unknown = result.unknown.find(lines[i]); unknown != result.unknown.end())
                 offerNames(group->child(static_cast<int>(i)), unknown->second);

@@ -337,7 +337,11 @@ void Document::setLayoutOptions(const LayoutOptions& options) {
     if (m_model) layout();
 }
 
-void Document::layout() { m_layoutJob.layout(m_model->graph, m_layoutOptions); }
+void Document::layout() {
+    LayoutOptions options = m_layoutOptions;
+    options.viewWidth = m_roomWidth, options.viewHeight = m_roomHeight;
+    m_layoutJob.layout(m_model->graph, options);
+}
 
 void Document::waitForIdle() {
     if ((m_studies || m_reference.missing()) && m_evaluation && m_evaluation->complete) m_idle.start();

@@ -146,6 +146,8 @@ class Document : public QObject {
     int heldEdits() const { return m_heldEdits; }  ///< since the last evaluation
     void setLayoutOptions(const LayoutOptions& options);
     const LayoutOptions& layoutOptions() const { return m_layoutOptions; }
+    /// Size of the view that later layouts have to fit, in scene units at actual size.
+    void setLayoutRoom(double width, double height) { m_roomWidth = width, m_roomHeight = height; }
     EvaluationJob* job() { return &m_job; }
     /// Shows a message, with display names in place of full names.
     void say(MessageKind kind, const QString& text) { Q_EMIT message(kind, withLayerNames(text)); }
@@ -192,6 +194,7 @@ class Document : public QObject {
     EvaluationJob m_job;
     LayoutJob m_layoutJob;
     LayoutOptions m_layoutOptions;
+    double m_roomWidth = 0, m_roomHeight = 0;
     ModelPtr m_model;
     LayerNames m_names;
     PicturePtr m_picture;

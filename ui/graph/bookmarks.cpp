@@ -9,6 +9,22 @@ namespace quantloupe::ui {
 
 namespace {
 
+constexpr std::pair<Arrangement, const char*> kArrangements[] = {
+    {Arrangement::Down, "down"}, {Arrangement::Columns, "columns"}, {Arrangement::Right, "right"}};
+
+QString arrangementName(Arrangement arrangement) {
+    for (const auto& [known, name] : kArrangements)
+        if (known == arrangement) return QLatin1String(name);
+    return {};
+}
+
+/// Projects of earlier versions say "wrapped": true for columns.
+Arrangement arrangementOf(const QJsonObject& mark) {
+    for (const auto& [arrangement, name] : kArrangements)
+        if (mark[QStringLiteral("arrangement")].toString() == QLatin1String(name)) return arrangement;
+    return mark[QStringLiteral("wrapped")].toBool() ? Arrangement::Columns : Arrangement::Down;
+}
+
 QJsonArray namesJson(const std::vector<std::string>& names) {
     QJsonArray json;
     for (const std::string& name : names) json.append(QString::fromStdString(name));
@@ -104,7 +120,7 @@ Bookmark Bookmarks::seen(const QString& name) const {
     const LayoutOptions& options = m_document->layoutOptions();
     mark.collapsed = options.collapsed;
     mark.opened = options.opened;
-    mark.wrapped = options.wrapped;
+    mark.arrangement = m_canvas->picture() ? m_canvas->picture()->arrangement : options.arrangement;
     mark.tidy = options.tidy;
     const Graph& graph = *m_document->graph();
     for (const NodeId node : m_document->selection()) mark.selected.push_back(graph.node(node).name);
@@ -140,7 +156,7 @@ void Bookmarks::go(std::size_t index) {
     LayoutOptions options = m_document->layoutOptions();
     options.collapsed = m_going->collapsed;
     options.opened = m_going->opened;
-    options.wrapped = m_going->wrapped;
+    options.arrangement = m_going->arrangement;
     options.tidy = m_going->tidy;
     if (options == m_document->layoutOptions()) return arrive();
     m_document->setLayoutOptions(options);
@@ -169,7 +185,7 @@ QJsonArray Bookmarks::toJson() const {
                                {QStringLiteral("aside"), QJsonArray{mark.aside.x(), mark.aside.y()}},
                                {QStringLiteral("collapsed"), namesJson(mark.collapsed)},
                                {QStringLiteral("opened"), namesJson(mark.opened)},
-                               {QStringLiteral("wrapped"), mark.wrapped},
+                               {QStringLiteral("arrangement"), arrangementName(mark.arrangement)},
                                {QStringLiteral("tidy"), mark.tidy},
                                {QStringLiteral("selected"), namesJson(mark.selected)},
                                {QStringLiteral("current"), QString::fromStdString(mark.current)}});
@@ -192,7 +208,7 @@ void Bookmarks::fromJson(const QJsonArray& json) {
         mark.aside = {aside.at(0).toDouble(), aside.at(1).toDouble()};
         mark.collapsed = namesFrom(object[QStringLiteral("collapsed")]);
         mark.opened = namesFrom(object[QStringLiteral("opened")]);
-        mark.wrapped = object[QStringLiteral("wrapped")].toBool();
+        mark.arrangement = arrangementOf(object);
         mark.tidy = object[QStringLiteral("tidy")].toBool();
         mark.selected = namesFrom(object[QStringLiteral("selected")]);
         mark.current = object[QStringLiteral("current")].toString().toStdString();

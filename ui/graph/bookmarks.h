@@ -23,7 +23,8 @@ struct Bookmark {
     QPointF aside;  ///< from the middle of its box to the middle of the view, in the drawing's points
     std::vector<std::string> collapsed, opened, selected;
     std::string current;
-    bool wrapped = false, tidy = false;
+    Arrangement arrangement = Arrangement::Down;
+    bool tidy = false;
     bool operator==(const Bookmark&) const = default;
 };
 

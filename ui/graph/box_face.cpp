@@ -24,29 +24,48 @@ void paintHatch(QPainter& painter, const QRectF& box, const Theme& theme) {
     painter.restore();
 }
 
+/// Makes the painter paint only this part of a stack; returns the outline of a box that goes on beyond it.
+QRectF clippedOutline(QPainter& painter, const QRectF& box, StackPart part) {
+    constexpr double kBeyond = 20;
+    if (part == StackPart::Whole) return box;
+    const bool first = part == StackPart::Top, last = part == StackPart::Bottom;
+    painter.setClipRect(box.adjusted(-3, first ? -3 : 0, 3, last ? 3 : 0), Qt::IntersectClip);
+    return box.adjusted(0, first ? 0 : -kBeyond, 0, last ? 0 : kBeyond);
+}
+
 }  // namespace
 
-QRectF heatSlot(const QRectF& box) { return {box.right() - 10, box.top() + 5, 4, box.height() - 10}; }
+QRectF heatSlot(const QRectF& box) {
+    const double margin = std::min(5.0, box.height() * 0.15);
+    return {box.right() - 13, box.top() + margin, 7, box.height() - 2 * margin};
+}
 
 void paintFace(QPainter& painter, const QRectF& box, const NodeLook& look, const Theme& theme) {
-    const double radius = std::min(5.0, box.height() / 5);
+    const double radius = look.isRow() ? 5.0 : std::min(5.0, box.height() / 5);
     if (look.group) {
         painter.setPen(QPen(look.outline, 1));
         painter.setBrush(theme.panel);
         for (const int sheet : {2, 1, 0})
             painter.drawRoundedRect(box.translated(kSheet * sheet, kSheet * sheet), radius, radius);
     }
+    painter.save();
+    const QRectF whole = clippedOutline(painter, box, look.part);
     painter.setPen(Qt::NoPen);
     painter.setBrush(look.fill);
-    painter.drawRoundedRect(box, radius, radius);
+    painter.drawRoundedRect(whole, radius, radius);
     if (look.hatched) paintHatch(painter, box, theme);
+    if (look.isRow())
+        painter.fillRect(QRectF(box.left(), box.top(), box.width(), 1),
+                         blended(look.outline, look.fill, 0.35));
     QPen pen(look.outline, 1.6);
     if (look.dashed) pen.setDashPattern({3.2, 2.0});
     painter.setPen(pen);
     painter.setBrush(Qt::NoBrush);
-    painter.drawRoundedRect(box, radius, radius);
-    painter.fillRect(QRectF(box.left(), box.top() + radius * 0.5, 4.5, box.height() - radius), look.band);
-    if (look.noValue && look.number.isEmpty()) {  // an empty, dotted slot: nothing is not the same as zero
+    painter.drawRoundedRect(whole, radius, radius);
+    painter.fillRect(whole.adjusted(0, radius * 0.5, 4.5 - whole.width(), -radius * 0.5), look.band);
+    painter.restore();
+    if (look.noValue && look.number.isEmpty() &&
+        !look.isRow()) {  // an empty, dotted slot: nothing is not the same as zero
         painter.setPen(QPen(theme.faint, 1, Qt::DotLine));
         painter.drawRoundedRect(heatSlot(box), 1.5, 1.5);
     }
@@ -56,7 +75,8 @@ const FaceCache::Face& FaceCache::face(QSize pixels, double scale, const NodeLoo
     if (scale != m_scale || m_faces.size() > kMaxFaces) m_faces.clear();
     m_scale = scale;
     const int flags = (look.dashed ? 1 : 0) | (look.hatched ? 2 : 0) | (look.group ? 4 : 0) |
-                      (look.noValue && look.number.isEmpty() ? 8 : 0) | (theme.dark ? 16 : 0);
+                      (look.noValue && look.number.isEmpty() ? 8 : 0) | (theme.dark ? 16 : 0) |
+                      static_cast<int>(look.part) << 5;
     const Key key{pixels, look.outline.rgba(), look.fill.rgba(), look.band.rgba(), flags};
     if (const auto known = m_faces.constFind(key); known != m_faces.constEnd()) return *known;
     Face face;

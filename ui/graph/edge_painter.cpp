@@ -76,7 +76,7 @@ void EdgePainter::paint() {
     const auto visible = m_scene.index->edgesIn(m_visible.adjusted(-2, -12, 100, 12));
     for (const std::size_t i : visible) {
         const Edge& edge = m_scene.picture->edges[i];
-        if (looked(edge) || edge.hidden) continue;
+        if (looked(edge) || !edge.drawn()) continue;
         if (m_plain) {
             addPlain(edge);
         } else {
@@ -101,7 +101,8 @@ void EdgePainter::paint() {
         loud.insert(m_scene.index->edgesInto(*node).begin(), m_scene.index->edgesInto(*node).end());
         loud.insert(m_scene.index->edgesOutOf(*node).begin(), m_scene.index->edgesOutOf(*node).end());
     }
-    for (const std::size_t i : loud) paintLooked(m_scene.picture->edges[i]);
+    for (const std::size_t i : loud)
+        if (!m_scene.picture->edges[i].inside) paintLooked(m_scene.picture->edges[i]);
 }
 
 void EdgePainter::addSegments(const Edge& edge) {

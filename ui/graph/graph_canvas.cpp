@@ -4,11 +4,11 @@
 #include "graph/graph_canvas.h"
 
 #include <QApplication>
-#include <QFontMetricsF>
 #include <QPaintEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "graph/box_face.h"
 #include "graph/painted_view.h"
@@ -17,7 +17,7 @@ namespace quantloupe::ui {
 
 namespace {
 constexpr double kFitMargin = 28;
-}
+}  // namespace
 
 GraphCanvas::GraphCanvas(Document* document, QWidget* parent) : GraphCanvas(document, nullptr, parent) {}
 
@@ -33,6 +33,9 @@ GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* paren
     : QWidget(parent), m_document(document), m_leader(leader) {
     m_cache = std::make_unique<PaintCache>();
     m_painted = std::make_unique<PaintedView>();
+    m_scales = new ScaleTexts(document, this);
+    connect(m_scales, &ScaleTexts::changed, this, &GraphCanvas::sceneChanged);
+    m_scene.details = [this](std::size_t box) { return detailsOf(box); };
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAttribute(Qt::WA_OpaquePaintEvent);
@@ -55,15 +58,6 @@ GraphCanvas::GraphCanvas(Document* document, GraphCanvas* leader, QWidget* paren
 }
 
 GraphCanvas::~GraphCanvas() = default;
-
-LayoutOptions GraphCanvas::layoutOptionsFor(const QFont& font) {
-    const QFontMetricsF metrics(font);
-    LayoutOptions options;
-    options.nodeHeight = std::max(36.0, std::round(metrics.height() * 2.5));
-    options.tidy = true;
-    options.nodeWidth = std::max(180.0, std::round(metrics.height() * 12.5 / 8) * 8);
-    return options;
-}
 
 void GraphCanvas::setPicture(PicturePtr picture) {
     const GraphPtr graph = m_document->graph();
@@ -89,12 +83,15 @@ void GraphCanvas::setPicture(PicturePtr picture) {
     updateLooks();
     updateSelection();
     markPreviewed();
-    if (still.valid() && m_index.boxOf(still)) {
+    if (sameGraph && std::exchange(m_fitsNext, false)) {
+        if (!m_leader) fitAll();
+    } else if (still.valid() && m_index.boxOf(still)) {
         m_transform.offset += before - place(still);
         keepInside();
     }
     if (m_picture && !sameGraph) {
         m_graph = graph;
+        m_fitsNext = false;
         if (!m_leader) resetView();
     }
     hoverAnew();
@@ -156,13 +153,13 @@ void GraphCanvas::setMetric(Metric metric) {
 
 void GraphCanvas::setScaleChoice(const ScaleChoice& choice) {
     if (choice == scaleChoice()) return;
-    m_scales[m_metric] = choice;
+    m_scaleChoices[m_metric] = choice;
     updateLooks();
 }
 
 ScaleChoice GraphCanvas::scaleChoice() const {
-    const auto known = m_scales.find(m_metric);
-    return known == m_scales.end() ? ScaleChoice{} : known->second;
+    const auto known = m_scaleChoices.find(m_metric);
+    return known == m_scaleChoices.end() ? ScaleChoice{} : known->second;
 }
 
 const std::vector<LayerResult>* GraphCanvas::layers() const {
@@ -218,24 +215,32 @@ void GraphCanvas::resetView() {
         return;
     }
     m_viewPending = false;
-    // A small graph is shown whole; a long one from its input, at a size that can be read.
+    // Shown whole where the texts can be read; a larger graph from its input.
     const QRectF bounds = m_index.bounds();
     const QRectF area = fitArea();
     m_transform.fit(bounds, area, 1);
-    if (m_transform.zoom < 0.6 && !m_picture->nodes.empty()) {
+    if (m_transform.zoom < kTextZoom && !m_picture->nodes.empty()) {
         m_transform.zoom = 1;
         const QRectF first = toRectF(m_picture->nodes.front().box);
         m_transform.center(first.center(), QRectF(rect()));
         m_transform.offset.setY(m_margins.top() + fontMetrics().height() * 0.5 - first.top());
+        if (bounds.width() > area.width() && first.left() - bounds.left() < area.width() / 2)
+            m_transform.offset.setX(area.left() - bounds.left());
     }
     viewMoved();
 }
 
 void GraphCanvas::viewMoved() {
     keepInside();
+    wantScales();
     if (m_drag == Drag::None) hoverAnew();
     update();
     Q_EMIT viewChanged();
+}
+
+/// The reference's scales are not known to the session, which has the present configuration.
+void GraphCanvas::wantScales() {
+    if (!m_leader) m_scales->setWanted(m_transform.zoom >= kDetailZoom);
 }
 
 /// A part of the drawing always stays visible.
@@ -254,6 +259,7 @@ void GraphCanvas::keepInside() {
 void GraphCanvas::setTransform(const ViewTransform& transform) {
     if (transform == m_transform) return;
     m_transform = transform;
+    wantScales();
     update();
     Q_EMIT viewChanged();
 }
@@ -358,6 +364,7 @@ void GraphCanvas::paintEvent(QPaintEvent* event) {
 
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
     if (m_leader) return;  // it is told where to look
+    tellRoom();
     if (m_viewPending && m_picture) {
         resetView();
         return;
@@ -366,13 +373,6 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
     if (m_picture && event->oldSize().isValid())
         m_transform.offset += QPointF(event->size().width() - event->oldSize().width(), 0) / 2;
     viewMoved();
-}
-
-void GraphCanvas::changeFont() {
-    const LayoutOptions sizes = layoutOptionsFor(font());
-    LayoutOptions options = m_document->layoutOptions();
-    options.nodeWidth = sizes.nodeWidth, options.nodeHeight = sizes.nodeHeight;
-    m_document->setLayoutOptions(options);
 }
 
 void GraphCanvas::changeEvent(QEvent* event) {

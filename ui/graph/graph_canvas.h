@@ -5,6 +5,7 @@
 // rubber band; arrow keys follow the edges, a double click centers. New results keep selection, position and
 // zoom.
 
+#include <QStringList>
 #include <QWidget>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 #include "graph/overlay.h"
 #include "graph/picture_index.h"
 #include "graph/rule_preview.h"
+#include "graph/scale_texts.h"
 #include "graph/view_transform.h"
 
 namespace quantloupe::ui {
@@ -57,6 +59,8 @@ class GraphCanvas : public QWidget {
     void zoomAt(QPointF view, double factor);
     /// What floats over the canvas at its rims: fitting leaves it out.
     void setFitMargins(const QMarginsF& margins) { m_margins = margins; }
+    /// Lays the graph out in another arrangement and then shows all of it.
+    void arrange(Arrangement arrangement);
     void zoomStep(double factor);  ///< at the middle, or at the current box if that is visible
     void fitAll();
     void fitSelection();
@@ -91,6 +95,8 @@ class GraphCanvas : public QWidget {
     /// Describes what the previewed rule would cover; empty if there is none.
     const QString& previewText() const { return m_previewText; }
     const NodeSet& previewed() const { return m_previewed; }
+    /// The lines about a layer that its box shows at a high zoom; empty for other boxes.
+    QStringList detailsOf(std::size_t box) const;
     /// Screen position for the context menu of the current layer.
     QPoint menuPlace() const;
 
@@ -138,6 +144,8 @@ class GraphCanvas : public QWidget {
     void updateLooks();
     void sceneChanged();  ///< the painted scene is outdated
     QRectF fitArea() const;
+    void tellRoom();
+    void wantScales();
     void updateSelection();
     void resetView();
     void keepInside();
@@ -168,7 +176,8 @@ class GraphCanvas : public QWidget {
     PictureIndex m_index;
     std::vector<NodeLook> m_looks;
     Overlay m_overlay;
-    std::map<Metric, ScaleChoice> m_scales;
+    std::map<Metric, ScaleChoice> m_scaleChoices;
+    ScaleTexts* m_scales;
     Metric m_metric = Metric::LocalQs;
     bool m_measuring = false;
     ViewTransform m_transform;
@@ -176,6 +185,7 @@ class GraphCanvas : public QWidget {
     std::unique_ptr<PaintCache> m_cache;
     std::unique_ptr<PaintedView> m_painted;
     bool m_viewPending = false;  ///< the first view waits for a size
+    bool m_fitsNext = false;     ///< the next picture is shown whole
 
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;

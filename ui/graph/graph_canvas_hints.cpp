@@ -1,10 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tool tips of the canvas.
+// What the canvas tells about a layer: tool tips, and the lines in its box at a high zoom.
 #include <QToolTip>
 
 #include "graph/graph_canvas.h"
+#include "picture/picture_text.h"
 
 namespace quantloupe::ui {
+
+namespace {
+
+QString joined(const std::vector<std::string>& texts, const QString& between) {
+    QStringList list;
+    for (const std::string& text : texts) list.append(QString::fromStdString(text));
+    return list.join(between);
+}
+
+QString sizeText(const LayerResult& layer) {
+    QStringList parts;
+    if (layer.macs > 0) parts.append(GraphCanvas::tr("%1 MACs").arg(formatCount(layer.macs)));
+    if (layer.parameters > 0) parts.append(GraphCanvas::tr("%1 weights").arg(formatCount(layer.parameters)));
+    return parts.join(QStringLiteral(" \u00b7 "));
+}
+
+}  // namespace
+
+/// Type, name, shapes with attributes, the reason for the state, bits and scales, MACs and weights.
+QStringList GraphCanvas::detailsOf(std::size_t box) const {
+    const PictureNode& drawn = m_picture->nodes[box];
+    if (drawn.kind != PictureNode::Kind::Layer || !m_graph) return {};
+    const Node& node = m_graph->node(drawn.layer);
+    QStringList lines{QString::fromStdString(drawn.title), QString::fromStdString(cleanText(node.name))};
+    const QString separator = QStringLiteral(" \u00b7 ");
+    QString shapes = joined(inputShapes(*m_graph, node), QStringLiteral(", ")) + QStringLiteral(" \u2192 ") +
+                     joined(outputShapes(*m_graph, node), QStringLiteral(", "));
+    const QString attributes = joined(attributeTexts(node), separator);
+    lines.append(attributes.isEmpty() ? shapes : shapes + separator + attributes);
+    if (const LayerResult* layer = layerResult(drawn.layer)) {
+        const QString why =
+            layer->state == LayerState::Quantized || layer->reason.empty()
+                ? QString()
+                : stateText(layer->state) + QStringLiteral(": ") + QString::fromStdString(layer->reason);
+        for (const QString& line : {why, m_scales->of(*layer), sizeText(*layer)})
+            if (!line.isEmpty()) lines.append(line);
+    }
+    return lines;
+}
 
 void GraphCanvas::showToolTip(QPoint position, QPoint global) {
     const auto box = boxAt(position);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "graph/box_face.h"
+#include "graph/box_text_painter.h"
 #include "graph/edge_painter.h"
 
 namespace quantloupe::ui {
@@ -34,8 +35,9 @@ class ScenePainter {
         EdgePainter(m_painter, m_scene, m_texts, m_visible, m_zoom).paint();
         const auto nodes = m_scene.index->nodesIn(m_visible.adjusted(-10, -10, 10, 10));
         const double reach = 10 + 8 / m_zoom;  // of halos, which keep their width from afar
-        for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -reach, reach, reach)))
-            if (flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i))
+        const double above = reach + m_scene.index->tallestRows();
+        for (const std::size_t i : m_scene.index->nodesIn(m_visible.adjusted(-reach, -above, reach, reach)))
+            if (marked(i) && !m_scene.picture->nodes[i].isRow())
                 paintHalo(i, withSheets(m_scene.picture->nodes[i]));
         if (m_zoom >= kTextZoom) paintFrameNames();
         if (m_plain)
@@ -45,6 +47,10 @@ class ScenePainter {
     }
 
   private:
+    bool marked(std::size_t i) const {
+        return flagged(m_scene.selected, i) || m_scene.hovered == i || flagged(m_scene.previewed, i);
+    }
+
     QColor frameColor() const {
         return m_theme.dark ? blended(Qt::white, m_theme.canvas, 0.027)
                             : blended(QColor(30, 50, 80), m_theme.canvas, 0.031);
@@ -137,12 +143,12 @@ class ScenePainter {
                 last = pixel;
             }
             const NodeLook& look = (*m_scene.looks)[i];
+            const NodeLook& hot = heatLook(*m_scene.picture, *m_scene.looks, i);
             const QRectF shown = m_grid.snapped(box);
             m_painter.fillRect(shown, flagged(m_scene.previewed, i) ? m_theme.inFloat : look.outline);
-            if (look.heat < 0) continue;
-            QRectF heat = shown;
-            heat.setLeft(shown.left() + shown.width() * 0.4);
-            m_painter.fillRect(heat, look.heatColor);
+            if (hot.heat >= 0)
+                m_painter.fillRect(shown.adjusted(shown.width() * kHeatFrom, 0, 0, 0), hot.heatColor);
+            if (look.isRow() && marked(i)) paintRowMark(i, shown);
         }
     }
 
@@ -155,13 +161,18 @@ class ScenePainter {
         paintFaces(nodes, looks);
         m_painter.setRenderHint(QPainter::Antialiasing, !m_grid.pixels());
         for (std::size_t k = 0; k < nodes.size(); ++k) {
-            paintHeat(boxOf(nodes[k]), looks[k]);
+            if (m_zoom < kTextZoom)
+                paintHeatBlock(boxOf(nodes[k]), looks[k],
+                               heatLook(*m_scene.picture, *m_scene.looks, nodes[k]));
+            else
+                paintHeat(boxOf(nodes[k]), looks[k]);
             if (looks[k].group) paintParts(boxOf(nodes[k]), looks[k]);
+            if (looks[k].isRow() && marked(nodes[k])) paintRowMark(nodes[k], boxOf(nodes[k]));
         }
         m_painter.setRenderHint(QPainter::Antialiasing);
         if (m_zoom < kTextZoom) return;
-        for (std::size_t k = 0; k < nodes.size(); ++k)
-            paintText(m_scene.picture->nodes[nodes[k]], looks[k], boxOf(nodes[k]));
+        BoxTextPainter texts(m_painter, m_scene, m_texts, m_grid, m_zoom);
+        for (std::size_t k = 0; k < nodes.size(); ++k) texts.paint(nodes[k], looks[k], boxOf(nodes[k]));
     }
 
     void paintFaces(const std::vector<std::size_t>& nodes, const std::vector<NodeLook>& looks) {
@@ -185,17 +196,16 @@ class ScenePainter {
         m_painter.setWorldMatrixEnabled(true);
     }
 
-    /// A group's sheets would hide half of its halo.
+    /// The stack that the box is the top of. A group's sheets would hide half of its halo.
     static QRectF withSheets(const PictureNode& node) {
-        return toRectF(node.box).adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0,
-                                          node.kind == PictureNode::Kind::Group ? kSheets : 0);
+        return toRectF(node.stack())
+            .adjusted(0, 0, node.kind == PictureNode::Kind::Group ? kSheets : 0,
+                      node.kind == PictureNode::Kind::Group ? kSheets : 0);
     }
 
     void paintHalo(std::size_t i, const QRectF& box) {
         const bool selected = flagged(m_scene.selected, i);
-        const QColor color = selected                        ? m_theme.accent
-                             : flagged(m_scene.previewed, i) ? m_theme.inFloat
-                                                             : m_theme.edge;
+        const QColor color = haloColor(i);
         const double width = m_grid.penWidth(std::max(selected ? 2.2 : 1.4, (m_plain ? 2.0 : 1.0) / m_zoom));
         const double gap = 2 + width;
         const auto around = [&](double out) {
@@ -216,6 +226,26 @@ class ScenePainter {
         around(gap + 2 * width);
     }
 
+    QColor haloColor(std::size_t i) const {
+        return flagged(m_scene.selected, i)    ? m_theme.accent
+               : flagged(m_scene.previewed, i) ? m_theme.inFloat
+                                               : m_theme.edge;
+    }
+
+    /// A row has boxes above and below it, so its halo is inside.
+    void paintRowMark(std::size_t i, const QRectF& box) {
+        const QColor color = haloColor(i);
+        const double width = m_grid.penWidth(std::max(1.6, 1.4 / m_zoom));
+        QColor fill = color;
+        fill.setAlpha(m_scene.current == i ? 60 : 30);
+        const QRectF rect = m_grid.snapped(box);
+        m_painter.fillRect(rect, fill);
+        m_painter.fillRect(QRectF(rect.left(), rect.top(), rect.width(), width), color);
+        m_painter.fillRect(QRectF(rect.left(), rect.bottom() - width, rect.width(), width), color);
+        m_painter.fillRect(QRectF(rect.left(), rect.top(), width, rect.height()), color);
+        m_painter.fillRect(QRectF(rect.right() - width, rect.top(), width, rect.height()), color);
+    }
+
     /// The states of a group's layers, as shares of its lower rim.
     void paintParts(const QRectF& box, const NodeLook& look) {
         const QColor colors[] = {m_theme.quantized, m_theme.inFloat, m_theme.inFloat.lighter(125),
@@ -230,50 +260,31 @@ class ScenePainter {
         }
     }
 
-    void paintHeat(const QRectF& box, const NodeLook& look) {
-        if (look.heat < 0) return;
+    QColor heatOf(const NodeLook& look) const {
         QColor color = look.heatColor;
         if (m_scene.faded) color.setAlpha(120);
-        if (m_zoom < kTextZoom) {  // in the place of the text that cannot be read
-            m_painter.fillRect(m_grid.snapped(QRectF(box.left() + box.width() * 0.45, box.top() + 4,
-                                                     box.width() * 0.55 - 5, box.height() - 8)),
-                               color);
-            return;
-        }
-        QRectF bar = heatSlot(box);
-        m_painter.fillRect(m_grid.snapped(bar),
-                           m_theme.dark ? QColor(255, 255, 255, 28) : QColor(20, 30, 40, 22));
-        bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));
-        m_painter.fillRect(m_grid.snapped(bar), color);
+        return color;
     }
 
-    void paintText(const PictureNode& node, const NodeLook& look, const QRectF& box) {
-        const double title = box.height() * 0.315, subtitle = box.height() * 0.255;
-        const double left = box.left() + 13;
-        double right = box.right() - 15;
-        const double middle = box.top() + box.height() * 0.5;
-        const auto ink = [&](const QColor& color) {
-            return look.dimmed ? blended(color, m_theme.canvas, 0.4) : color;
-        };
-        if (!look.number.isEmpty()) {
-            const bool word = look.heat < 0;
-            m_painter.setPen(ink(look.quiet || m_scene.faded ? m_theme.muted : m_theme.text));
-            const QRectF line(left, box.top(), right - left, middle - box.top() + 2);
-            right -= m_texts.draw(m_painter, m_grid, look.number,
-                                  word ? TextCache::Face::Subtitle : TextCache::Face::Number,
-                                  word ? subtitle : title, line, true) +
-                     7;
-        }
-        m_painter.setPen(ink(m_theme.text));
-        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.title), TextCache::Face::Title, title,
-                     QRectF(left, box.top(), right - left, middle - box.top() + 2));
-        m_painter.setPen(ink(m_theme.muted));
-        const double width = box.right() - 16 - left;
-        m_texts.draw(m_painter, m_grid, QString::fromStdString(node.subtitle), TextCache::Face::Subtitle,
-                     subtitle,
-                     QRectF(left, middle - (look.group ? 2 : 0), width,
-                            box.bottom() - middle - 3 - (look.group ? 2 : 0)),
-                     false, Qt::ElideMiddle);
+    /// In the place of the text that cannot be read; through a whole stack.
+    void paintHeatBlock(const QRectF& box, const NodeLook& look, const NodeLook& hot) {
+        if (hot.heat < 0) return;
+        const bool first = look.part == StackPart::Whole || look.part == StackPart::Top;
+        const bool last = look.part == StackPart::Whole || look.part == StackPart::Bottom;
+        m_painter.fillRect(
+            m_grid.snapped(box.adjusted(box.width() * kHeatFrom, first ? 4 : 0, -5, last ? -4 : 0)),
+            heatOf(hot));
+    }
+
+    void paintHeat(const QRectF& box, const NodeLook& look) {
+        if (look.heat < 0) return;
+        QRectF bar = heatSlot(box);
+        const double line = m_grid.penWidth(1);
+        m_painter.fillRect(m_grid.snapped(bar), m_theme.faint);  // a pale bar needs a rim
+        bar.adjust(line, line, -line, -line);
+        m_painter.fillRect(m_grid.snapped(bar), m_theme.panel);
+        bar.setTop(bar.bottom() - std::max(2.5, bar.height() * look.heat));
+        m_painter.fillRect(m_grid.snapped(bar), heatOf(look));
     }
 
     QPainter& m_painter;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 // Paints a picture: only the visible part, and only the details that can be seen. Below kPlainZoom boxes are
-// filled rectangles and edges hairlines; above kTextZoom there is text.
+// filled rectangles and edges hairlines; above kTextZoom there is text, above kDetailZoom more of it.
 
 #include <QFont>
 #include <QPainter>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct PaintCache;
 
 constexpr double kPlainZoom = 0.25;
 constexpr double kTextZoom = 0.45;
+constexpr double kRowTextZoom = 0.6;  ///< of compact rows
+constexpr double kDetailZoom = 2;
+constexpr double kHeatFrom = 0.5;  ///< where, in a box without texts, the state ends and the heat begins
 
 struct PaintScene {
     const Picture* picture = nullptr;
@@ -33,6 +37,9 @@ struct PaintScene {
     std::vector<bool> selected;   ///< one per box, or empty
     std::vector<bool> previewed;  ///< would be covered by the previewed rule
     std::optional<std::size_t> current, hovered;
+
+    /// Lines of text about a layer, shown from kDetailZoom on; may be empty.
+    std::function<QStringList(std::size_t box)> details;
 };
 
 /// Paints into `view`, the visible part in the painter's coordinates.

@@ -3,8 +3,8 @@
 
 #include <QEvent>
 #include <QHBoxLayout>
+#include <QPainter>
 #include <algorithm>
-#include <array>
 
 namespace quantloupe::ui {
 
@@ -39,6 +39,7 @@ GraphView::GraphView(Document* document, QWidget* parent) : QWidget(parent) {
             [this](int index) { m_canvas->setMetric(kMetrics[static_cast<std::size_t>(index)]); });
     connect(m_canvas, &GraphCanvas::metricChanged, this, show);
 
+    m_zoom = new ZoomButtons(m_canvas, this);
     m_legend = new Legend(m_canvas, this);
     m_minimap = new Minimap(m_canvas, this);
     m_banner = new QFrame(this);
@@ -77,36 +78,74 @@ bool GraphView::event(QEvent* event) {
     return QWidget::event(event);
 }
 
-void GraphView::place() {
-    const int unit = fontMetrics().height(), gap = unit * 3 / 4;
+void GraphView::setToolbarShown(bool shown) {
+    m_toolbarShown = shown;
+    place();
+}
+
+void GraphView::setLegendShown(bool shown) {
+    m_legendShown = shown;
+    place();
+}
+
+void GraphView::paintEvent(QPaintEvent*) { QPainter(this).fillRect(rect(), themeOf(palette()).panel); }
+
+/// Returns the toolbar's height. Where there is no room for all metrics side by side, a box lists them.
+int GraphView::placeToolbar() {
+    const int unit = fontMetrics().height(), gap = unit / 2;
+    const bool shown = m_toolbarShown && height() > unit * 8;
     m_metrics->adjustSize();
-    m_metrics->move(gap, gap);
-    m_metricBox->adjustSize();
-    m_metricBox->move(gap, gap);
-    const int mapWidth = m_minimap->sizeHint().width();
-    // Of the half under it, if there are two.
-    const bool roomForMap =
-        (m_sides->shown() ? width() / 2 > unit * 22 : width() > unit * 30) && height() > unit * 12;
-    m_minimap->setVisible(roomForMap);
-    m_minimap->setGeometry(width() - gap - mapWidth, gap, mapWidth, height() - 2 * gap);
-    const int legendRoom = width() - 2 * gap - (roomForMap ? mapWidth + gap : 0);
-    const QSize legend = m_legend->sizeFor(legendRoom);
-    m_metrics->setVisible(m_metrics->width() <= legendRoom);
-    m_metricBox->setVisible(!m_metrics->isVisibleTo(this));
-    m_legend->setGeometry(gap, height() - gap - legend.height(), legend.width(), legend.height());
-    m_legend->setVisible(height() > unit * 10);
+    const QSize zoom = m_zoom->sizeHint();
+    const int left = width() - 2 * gap - zoom.width();
+    m_zoom->setVisible(shown && left > unit * 6);
+    const int room = m_zoom->isVisibleTo(this) ? left - gap : width() - 2 * gap;
+    m_metrics->setVisible(shown && m_metrics->width() <= room);
+    m_metricBox->setVisible(shown && !m_metrics->isVisibleTo(this));
+    if (!shown) return 0;
+    const int height = std::max({m_metrics->height(), m_metricBox->sizeHint().height(), zoom.height()});
+    const auto middle = [&](int own) { return gap / 2 + (height - own) / 2; };
+    m_metrics->move(gap, middle(m_metrics->height()));
+    const QSize box = m_metricBox->sizeHint();
+    m_metricBox->setGeometry(gap, middle(box.height()), std::min(box.width(), room), box.height());
+    m_zoom->setGeometry(width() - gap - zoom.width(), middle(zoom.height()), zoom.width(), zoom.height());
+    return height + gap;
+}
+
+/// Returns the legend's height; `room` is what the canvas and the legend have.
+int GraphView::placeLegend(int room) {
+    const int unit = fontMetrics().height();
+    const QSize legend = m_legend->sizeFor(width());
+    const bool shown = m_legendShown && room - legend.height() > unit * 7;
+    m_legend->setVisible(shown);
+    if (!shown) return 0;
+    m_legend->setGeometry(0, height() - legend.height(), width(), legend.height());
+    return legend.height();
+}
+
+/// The banner and the threshold bar, which come and go, at the top of the canvas.
+void GraphView::placePreview(const QRect& area, int top) {
+    const int unit = fontMetrics().height(), gap = unit / 2, room = area.width() - 2 * gap;
     const int bannerWidth =
-        std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, legendRoom);
-    const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), legendRoom);
-    const int names = gap * 2 + m_metrics->height(),
-              top = names + (m_sides->shown() ? m_sides->height() + gap / 2 : 0);
-    m_threshold->setGeometry(gap, top, barWidth, m_threshold->sizeHint().height());
-    const int bannerHeight = unit * 5 / 3 + 4;
+        std::min(fontMetrics().horizontalAdvance(m_bannerText->fullText()) + unit * 5 / 2, room);
+    const int barWidth = std::min(std::max(m_threshold->sizeHint().width(), unit * 34), room);
+    m_threshold->setGeometry(area.left() + gap, top, barWidth, m_threshold->sizeHint().height());
+    m_banner->setGeometry(area.left() + gap + (room - bannerWidth) / 2, top, bannerWidth, unit * 5 / 3 + 4);
+}
+
+void GraphView::place() {
+    const int unit = fontMetrics().height(), gap = unit / 2;
+    const int above = placeToolbar(), below = placeLegend(height() - above);
+    QRect area(0, above, width(), height() - above - below);
+    const int mapWidth = m_minimap->sizeHint().width();
+    const bool roomForMap =
+        (m_sides->shown() ? width() / 2 > unit * 22 : width() > unit * 30) && area.height() > unit * 9;
+    m_minimap->setVisible(roomForMap);
+    m_minimap->setGeometry(width() - gap / 2 - mapWidth, area.top() + gap / 2, mapWidth, area.height() - gap);
+    if (roomForMap) area.setRight(area.right() - mapWidth - gap);
+    const int names = m_sides->shown() ? m_sides->height() + gap : 0, top = area.top() + gap + names;
     // With room for the banner, so that it covers no box of a graph that is shown whole or from its start.
-    m_sides->place(rect(), names,
-                   QMarginsF(gap, top + bannerHeight + gap / 2, roomForMap ? mapWidth + 2 * gap : gap,
-                             m_legend->isVisibleTo(this) ? legend.height() + 2 * gap : gap));
-    m_banner->setGeometry(gap + (legendRoom - bannerWidth) / 2, top, bannerWidth, bannerHeight);
+    m_sides->place(area, area.top() + gap, QMarginsF(gap, gap + names + unit * 5 / 3 + 4, gap, gap));
+    placePreview(area, top);
 }
 
 }  // namespace quantloupe::ui

@@ -83,11 +83,13 @@ void paintScale(QPainter& painter, const MetricScale& scale, const Theme& colors
     }
     const int steps = std::max(2, static_cast<int>(bar.width()));
     painter.setRenderHint(QPainter::Antialiasing, false);
+    painter.fillRect(bar.adjusted(-1, -1, 1, 1), colors.faint);  // a pale end needs a rim
     for (int i = 0; i < steps; ++i) {
         const double value = scale.axisValue((i + 0.5) / steps);
-        painter.fillRect(
-            QRectF(bar.left() + bar.width() * i / steps, bar.top(), bar.width() / steps + 1, bar.height()),
-            scaleColor(scale, scale.position(value)));
+        const double left = bar.left() + bar.width() * i / steps;
+        const double width = std::min(bar.width() / steps + 1, bar.right() - left);
+        painter.fillRect(QRectF(left, bar.top(), width, bar.height()),
+                         scaleColor(scale, scale.position(value), colors));
     }
     painter.setRenderHint(QPainter::Antialiasing);
     const auto end = [&](double value, bool best) {
@@ -153,13 +155,18 @@ double entriesLeft(const QFontMetricsF& metrics, bool hasScale, double width) {
 }  // namespace
 
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors,
-                 const QString& nothing) {
+                 const QString& nothing, bool framed) {
     const QFontMetricsF metrics(painter.font());
     const double unit = metrics.height();
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(QPen(colors.border, 1));
     painter.setBrush(colors.panel);
-    painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+    if (framed) {
+        painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
+    } else {
+        painter.fillRect(area, colors.panel);
+        painter.fillRect(QRectF(area.left(), area.top(), area.width(), 1), colors.border);
+    }
     const bool hasScale = scale.metric != Metric::None;
     if (hasScale) paintScale(painter, scale, colors, area.topLeft(), nothing);
     const double x = area.left() + entriesLeft(metrics, hasScale, area.width());
@@ -237,7 +244,7 @@ void Legend::paintEvent(QPaintEvent*) {
         m_painted.fill(Qt::transparent);
         QPainter painter(&m_painted);
         painter.setFont(font());
-        paintLegend(painter, rect(), m_canvas->scale(), themeOf(palette()), nothing());
+        paintLegend(painter, rect(), m_canvas->scale(), themeOf(palette()), nothing(), false);
     }
     QPainter(this).drawPixmap(0, 0, m_painted);
 }

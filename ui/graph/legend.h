@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-// The meaning of colors and shapes, in a corner of the graph: the metric's color scale and the states.
+// The meaning of colors and shapes, below the graph: the metric's color scale and the states.
 // Dragging adjusts the ends of the scale, a double click resets them; a click on "linear" makes it
 // logarithmic.
 
@@ -12,9 +12,9 @@
 namespace quantloupe::ui {
 
 /// Paints it into `area` with the painter's font, for the window and for pictures in files. `nothing` is
-/// shown if no layer has a value.
+/// shown if no layer has a value. `framed`: as a card of its own; otherwise with a line above.
 void paintLegend(QPainter& painter, const QRectF& area, const MetricScale& scale, const Theme& colors,
-                 const QString& nothing = {});
+                 const QString& nothing = {}, bool framed = true);
 /// Not wider than `room`: in a narrow place the states are arranged in rows or below the scale.
 QSizeF legendSize(const QFont& font, bool hasScale, double room = 1e9);
 

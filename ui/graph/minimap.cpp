@@ -5,6 +5,8 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "graph/graph_painter.h"
+
 namespace quantloupe::ui {
 
 Minimap::Minimap(GraphCanvas* canvas, QWidget* parent) : QWidget(parent), m_canvas(canvas) {
@@ -59,16 +61,19 @@ void Minimap::rebuild() {
         box.setHeight(std::max(box.height(), 1.0));
         QColor color = looks[i].outline;
         color.setAlpha(looks[i].hatched ? 255 : 200);
-        if (wide()) {
+        const NodeLook& heat = heatLook(*picture, looks, i);
+        if (wide()) {  // as in the graph from afar: state at the left, heat at the right
             box.setWidth(std::max(box.width(), 1.0));
-            painter.fillRect(box, looks[i].heat < 0 ? color : looks[i].heatColor);
+            painter.fillRect(box, color);
+            if (heat.heat >= 0)
+                painter.fillRect(box.adjusted(box.width() * kHeatFrom, 0, 0, 0), heat.heatColor);
             continue;
         }
         painter.fillRect(box, color);
-        if (looks[i].heat < 0) continue;
-        painter.fillRect(QRectF(right.left(), box.top(), std::max(2.0, right.width() * looks[i].heat),
+        if (heat.heat < 0) continue;
+        painter.fillRect(QRectF(right.left(), box.top(), std::max(2.0, right.width() * heat.heat),
                                 std::max(2.0, box.height())),
-                         looks[i].heatColor);
+                         heat.heatColor);
     }
 }
 

@@ -57,7 +57,7 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
             overlay.metric == Metric::Bits ? formatBits(layer) : formatMetric(*value, overlay.metric);
         const double position = overlay.scale.position(*value);
         look.heat = overlay.scale.diverging ? std::abs(2 * position - 1) : position;
-        look.heatColor = scaleColor(overlay.scale, position);
+        look.heatColor = scaleColor(overlay.scale, position, theme);
     } else {
         look.noValue = true;
     }
@@ -71,8 +71,13 @@ void dim(NodeLook& look, const Theme& theme) {
         *color = blended(*color, theme.canvas, kLeft);
 }
 
-QColor scaleColor(const MetricScale& scale, double position) {
-    return scale.diverging ? differenceColor(position) : heatColor(position);
+QColor scaleColor(const MetricScale& scale, double position, const Theme& theme) {
+    return scale.diverging ? differenceColor(position, theme.dark) : heatColor(position, theme.dark);
+}
+
+const NodeLook& heatLook(const Picture& picture, const std::vector<NodeLook>& looks, std::size_t box) {
+    const PictureNode& node = picture.nodes[box];
+    return node.isRow() && looks[box].heat < 0 ? looks[node.host] : looks[box];
 }
 
 NodeId worstOf(const Group& group, const Overlay& overlay) {
@@ -122,6 +127,30 @@ NodeLook lookOfGroup(const Group& group, const std::vector<LayerResult>& layers,
 
 }  // namespace
 
+namespace {
+
+/// Folded and fused rows continue the look of their layer; the others keep their own.
+void joinStacks(const Picture& picture, const std::vector<LayerResult>& layers,
+                std::vector<NodeLook>& looks) {
+    for (std::size_t i = looks.size(); i-- > 0;) {
+        const PictureNode& node = picture.nodes[i];
+        if (node.rowsHeight > 0) looks[i].part = StackPart::Top;
+        if (!node.isRow()) continue;
+        NodeLook& host = looks[node.host];  // not yet visited: hosts come before their rows
+        const bool last = host.part == StackPart::Whole;
+        looks[i].part = last ? StackPart::Bottom : StackPart::Middle;
+        host.part = StackPart::Top;
+        looks[i].hatched = false;
+        if (node.layer.index() >= layers.size()) continue;
+        const LayerState state = layers[node.layer.index()].state;
+        if (state != LayerState::Folded && state != LayerState::Fused) continue;
+        looks[i].outline = host.outline, looks[i].fill = host.fill, looks[i].band = host.band;
+        looks[i].dashed = host.dashed;
+    }
+}
+
+}  // namespace
+
 std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerResult>& layers,
                               const Graph& graph, const Overlay& overlay, const Theme& theme) {
     std::vector<NodeLook> looks(picture.nodes.size());
@@ -142,6 +171,7 @@ std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerRes
             looks[i].fill = theme.panel;
         }
     }
+    joinStacks(picture, layers, looks);
     return looks;
 }
 

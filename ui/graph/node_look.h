@@ -16,6 +16,9 @@
 
 namespace quantloupe::ui {
 
+/// Which part of a stack (picture/stacks.h) a box is.
+enum class StackPart { Whole, Top, Middle, Bottom };
+
 struct NodeLook {
     QColor outline, fill, band;
     bool dashed = false;   ///< outline of layers that a rule keeps in float
@@ -27,6 +30,8 @@ struct NodeLook {
     bool noValue = false;  ///< a metric is shown and this layer has none
     bool group = false;    ///< a collapsed group
     bool dimmed = false;   ///< does not match the filter of the layer table
+    StackPart part = StackPart::Whole;
+    bool isRow() const { return part == StackPart::Middle || part == StackPart::Bottom; }
     /// For a group: the shares of its layers that are quantized, skipped, float, and folded or fused.
     std::array<double, 4> parts = {};
 };
@@ -37,11 +42,14 @@ NodeLook lookOf(const LayerResult& layer, const std::vector<LayerResult>& layers
 /// Fades what is not looked for into the canvas.
 void dim(NodeLook& look, const Theme& theme);
 /// The color of a value on a scale.
-QColor scaleColor(const MetricScale& scale, double position);
+QColor scaleColor(const MetricScale& scale, double position, const Theme& theme);
 /// The layer of the group with the worst value of the metric; invalid if none has one.
 NodeId worstOf(const Group& group, const Overlay& overlay);
-/// One look per box. A group is skipped if all of its quantizable layers are, and hatched if some of them
-/// are; its number is the worst one. `layers` may be empty (no results yet).
+/// The look whose heat a box shows: a row without a value shows that of its layer.
+const NodeLook& heatLook(const Picture& picture, const std::vector<NodeLook>& looks, std::size_t box);
+/// One look per box. Folded and fused rows look like their layer. A group is skipped if all of its
+/// quantizable layers are, and hatched if some of them are; its number is the worst one. `layers` may be
+/// empty (no results yet).
 std::vector<NodeLook> looksOf(const Picture& picture, const std::vector<LayerResult>& layers,
                               const Graph& graph, const Overlay& overlay, const Theme& theme);
 

@@ -29,7 +29,10 @@ QRectF boundsOf(const std::vector<Point>& points) {
 QRectF toRectF(const Rect& rect) { return {rect.x, rect.y, rect.width, rect.height}; }
 
 PictureIndex::PictureIndex(const Picture& picture) {
-    for (const PictureNode& node : picture.nodes) m_nodeBoxes.push_back(toRectF(node.box));
+    for (const PictureNode& node : picture.nodes) {
+        m_nodeBoxes.push_back(toRectF(node.box));
+        m_tallestRows = std::max(m_tallestRows, node.rowsHeight);
+    }
     for (const PictureEdge& edge : picture.edges) m_edgeBoxes.push_back(boundsOf(edge.points));
     for (const QRectF& box : m_nodeBoxes) m_bounds |= box;
     for (const QRectF& box : m_edgeBoxes) m_bounds |= box;

@@ -22,6 +22,8 @@ class PictureIndex {
     explicit PictureIndex(const Picture& picture);
 
     const QRectF& bounds() const { return m_bounds; }
+    /// The largest height of rows below a box (PictureNode::rowsHeight).
+    double tallestRows() const { return m_tallestRows; }
     std::optional<std::size_t> nodeAt(QPointF scene) const;
     /// Indices in rising order.
     std::vector<std::size_t> nodesIn(const QRectF& scene) const;
@@ -44,7 +46,7 @@ class PictureIndex {
                                      const std::vector<QRectF>& boxes) const;
 
     QRectF m_bounds;
-    double m_cell = 1;
+    double m_cell = 1, m_tallestRows = 0;
     int m_columns = 0, m_rows = 0;
     std::vector<Cell> m_cells;
     std::vector<QRectF> m_nodeBoxes, m_edgeBoxes;

@@ -48,7 +48,7 @@ void DivergencePlot::paintEvent(QPaintEvent*) {
         const bool first = m_divergence->first && m_divergence->first->layer == i;
         painter.fillRect(
             QRectF(static_cast<double>(i) * step, floor - high, std::max(1.0, step - 1), std::max(1.0, high)),
-            first ? colors.error : heatColor(std::isfinite(qs) ? qs / most : 1));
+            first ? colors.error : heatColor(std::isfinite(qs) ? qs / most : 1, colors.dark));
     }
     painter.setPen(colors.border);
     painter.drawLine(QPointF(0, floor), QPointF(width(), floor));

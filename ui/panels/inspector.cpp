@@ -305,9 +305,12 @@ void Inspector::showResults() {
     const QColor fill = layer->state == LayerState::Quantized ? colors.quantizedFill
                         : folded                              ? colors.foldedFill
                                                               : colors.inFloatFill;
+    const QColor words = layer->state == LayerState::Quantized ? colors.good
+                         : folded                              ? colors.muted
+                                                               : colors.warning;
     const QString style =
         QStringLiteral("QLabel { color: %1; background: %2; border: 1px %3 %4; border-radius: %5px; }")
-            .arg((colors.dark || folded ? color : color.darker(115)).name(), fill.name(),
+            .arg(words.name(), fill.name(),
                  layer->state == LayerState::Skipped ? QStringLiteral("dashed") : QStringLiteral("solid"),
                  color.name())
             .arg(m_state->sizeHint().height() / 2);

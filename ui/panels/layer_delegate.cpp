@@ -52,7 +52,7 @@ void LayerDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
             painter->setPen(Qt::NoPen);
             painter->setBrush(colors.hover);
             painter->drawRoundedRect(track, 2, 2);
-            QColor color = heatColor(heat.toDouble());
+            QColor color = heatColor(heat.toDouble(), colors.dark);
             if (index.data(LayerTableModel::StaleRole).toBool()) color.setAlpha(110);
             painter->setBrush(color);
             painter->drawRoundedRect(

@@ -55,7 +55,7 @@ void MetricRow::paintEvent(QPaintEvent*) {
     painter.setPen(Qt::NoPen);
     painter.setBrush(colors.hover);
     painter.drawRoundedRect(track, 2.5, 2.5);
-    QColor color = heatColor(m_heat);
+    QColor color = heatColor(m_heat, colors.dark);
     if (m_quiet) color.setAlpha(150);
     painter.setBrush(color);
     painter.drawRoundedRect(

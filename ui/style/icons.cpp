@@ -78,6 +78,13 @@ class SymbolEngine : public QIconEngine {
 
 QIcon icon(Symbol symbol, const QColor& color) { return QIcon(new SymbolEngine(symbol, color)); }
 
+QIcon applicationIcon() {
+    QIcon icon;
+    for (const int size : {16, 24, 32, 48, 64, 128, 256})
+        icon.addFile(QStringLiteral(":/ui/quantloupe-%1.png").arg(size), QSize(size, size));
+    return icon;
+}
+
 QPixmap pixmap(Symbol symbol, const QColor& color, int logicalSize, qreal pixelRatio) {
     const int pixels = qRound(logicalSize * pixelRatio);
     QPixmap result(pixels, pixels);

@@ -23,6 +23,8 @@ enum class Symbol {
     App
 };
 QIcon icon(Symbol symbol, const QColor& color);
+/// The program's icon, in several sizes.
+QIcon applicationIcon();
 QPixmap pixmap(Symbol symbol, const QColor& color, int logicalSize, qreal pixelRatio);
 
 }  // namespace quantloupe::ui

@@ -42,7 +42,7 @@ QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLabel[role="heading"] { color: @muted; }
 QLabel[role="muted"] { color: @muted; }
 QLabel[role="faint"] { color: @faint; }
-QLabel[role="good"] { color: @quantized; }
+QLabel[role="good"] { color: @good; }
 QLabel[role="bad"] { color: @error; }
 
 QPushButton { background: @panel; border: 1px solid @border; border-radius: 5px; padding: @quarter @three; }
@@ -155,7 +155,7 @@ QString styleSheetOf(const Theme& t, const QFont& font) {
         {QStringLiteral("accent"), t.accent.name()},
         {QStringLiteral("accentText"), t.accentText.name()},
         {QStringLiteral("accentSoft"), t.accentSoft.name()},
-        {QStringLiteral("quantized"), t.quantized.name()},
+        {QStringLiteral("good"), t.good.name()},
         {QStringLiteral("inFloat"), t.inFloat.name()},
         {QStringLiteral("inFloatFill"), t.inFloatFill.name()},
         {QStringLiteral("error"), t.error.name()},

@@ -16,13 +16,14 @@ Theme makeLight() {
     t.dark = false;
     t.window = QColor(0xf6f7f9), t.panel = QColor(0xffffff), t.canvas = QColor(0xfbfcfd);
     t.border = QColor(0xdfe3e8), t.soft = QColor(0xf1f3f5), t.hover = QColor(0xe6eaef);
-    t.text = QColor(0x1f2933), t.muted = QColor(0x5d6976), t.faint = QColor(0x7d8895);
-    t.accent = QColor(0x2f6fde), t.accentText = QColor(0xffffff), t.accentSoft = QColor(0xe6effd);
+    t.text = QColor(0x1f2933), t.muted = QColor(0x56626f), t.faint = QColor(0x5f6b78);
+    t.good = QColor(0x17703c), t.warning = QColor(0x7a5a00), t.error = QColor(0xb52f2f);
+    t.accent = QColor(0x2459bf), t.accentText = QColor(0xffffff), t.accentSoft = QColor(0xe6effd);
     t.quantized = QColor(0x2e9e5b), t.quantizedFill = QColor(0xe8f6ee);
     t.inFloat = QColor(0xd9a400), t.inFloatFill = QColor(0xfff6d6);
     t.io = QColor(0x2f6fde), t.ioFill = QColor(0xe6effd);
     t.folded = QColor(0x8b96a3), t.foldedFill = QColor(0xf1f3f5);
-    t.error = QColor(0xc93b3b), t.errorFill = QColor(0xfdecec);
+    t.errorFill = QColor(0xfdecec);
     t.edge = QColor(0xa3adb8), t.edgeIn = QColor(0x7b4fc4);
     return t;
 }
@@ -32,13 +33,14 @@ Theme makeDark() {
     t.dark = true;
     t.window = QColor(0x1b1f24), t.panel = QColor(0x23282f), t.canvas = QColor(0x1e2329);
     t.border = QColor(0x363d46), t.soft = QColor(0x2c323a), t.hover = QColor(0x363d46);
-    t.text = QColor(0xe4e8ed), t.muted = QColor(0xa3aeb9), t.faint = QColor(0x85919d);
-    t.accent = QColor(0x6ea0ff), t.accentText = QColor(0x10151c), t.accentSoft = QColor(0x1f2f4a);
+    t.text = QColor(0xe4e8ed), t.muted = QColor(0xaab4be), t.faint = QColor(0x9fabb6);
+    t.good = QColor(0x5fd08d), t.warning = QColor(0xe6b93a), t.error = QColor(0xff8a82);
+    t.accent = QColor(0x7fabff), t.accentText = QColor(0x10151c), t.accentSoft = QColor(0x1f2f4a);
     t.quantized = QColor(0x4cc27d), t.quantizedFill = QColor(0x1f3a2b);
     t.inFloat = QColor(0xe6b93a), t.inFloatFill = QColor(0x3d3418);
     t.io = QColor(0x6ea0ff), t.ioFill = QColor(0x1f2f4a);
     t.folded = QColor(0x7f8b97), t.foldedFill = QColor(0x2a3038);
-    t.error = QColor(0xff7b72), t.errorFill = QColor(0x45262a);
+    t.errorFill = QColor(0x45262a);
     t.edge = QColor(0x69747f), t.edgeIn = QColor(0xb99aff);
     return t;
 }
@@ -138,16 +140,18 @@ QColor between(const std::array<unsigned, N>& stops, double position) {
 
 }  // namespace
 
-QColor heatColor(double position) {
-    static constexpr std::array<unsigned, 11> kStops = {0x440154, 0x482475, 0x414487, 0x355f8d,
-                                                        0x2a788e, 0x21918c, 0x22a884, 0x44bf70,
-                                                        0x7ad151, 0xbddf26, 0xfde725};
-    return between(kStops, position);
+QColor heatColor(double position, bool dark) {
+    static constexpr std::array<unsigned, 8> kLight = {0xf8d3e8, 0xeeb0d5, 0xe08bbf, 0xcf62a6,
+                                                       0xb53b8a, 0x931c72, 0x6a0f56, 0x42093a};
+    static constexpr std::array<unsigned, 8> kDark = {0x4a1f42, 0x6e2a5f, 0x93397d, 0xb64c9a,
+                                                      0xd568b6, 0xeb90cd, 0xf8bbe2, 0xffe3f5};
+    return between(dark ? kDark : kLight, position);
 }
 
-QColor differenceColor(double position) {
-    static constexpr std::array<unsigned, 5> kStops = {0x2166ac, 0x67a9cf, 0xb9bec6, 0xef8a62, 0xb2182b};
-    return between(kStops, position);
+QColor differenceColor(double position, bool dark) {
+    static constexpr std::array<unsigned, 5> kLight = {0x1d2a2a, 0x74807f, 0xdfe3e8, 0xe07ab9, 0xb02a8a};
+    static constexpr std::array<unsigned, 5> kDark = {0xffffff, 0x9aa3ad, 0x454d57, 0xa8478f, 0xe566b8};
+    return between(dark ? kDark : kLight, position);
 }
 
 }  // namespace quantloupe::ui

@@ -15,13 +15,15 @@ struct Theme {
     bool dark = false;
     QColor window, panel, canvas;  ///< behind everything, of panels, of the graph
     QColor border, soft, hover;    ///< lines, quiet fills, pointed at
-    QColor text, muted, faint;     ///< words, labels, hints
-    QColor accent, accentText, accentSoft;
+    /// Colors of text, readable on every background of the window (WCAG AA): words, labels, hints; links,
+    /// good news, warnings, errors. The state colors below are for shapes only.
+    QColor text, muted, faint, accent, good, warning, error;
+    QColor accentText, accentSoft;
     QColor quantized, quantizedFill;
     QColor inFloat, inFloatFill;  ///< skipped, or not quantizable
     QColor io, ioFill;            ///< graph inputs and outputs
     QColor folded, foldedFill;
-    QColor error, errorFill;
+    QColor errorFill;
     QColor edge, edgeIn;  ///< edgeIn: into what is looked at; out of it they have the accent
 };
 
@@ -41,10 +43,10 @@ QFont scaledFont(const QFont& base, double factor, QFont::Weight weight = QFont:
 /// `share` of one color on another: as if painted through, but opaque, which fills faster.
 QColor blended(const QColor& over, const QColor& under, double share);
 
-/// A sequential color map, even in lightness and safe for color-blind eyes (viridis); 0 is harmless, 1 the
-/// worst.
-QColor heatColor(double position);
-/// A diverging one, safe for color-blind eyes: 0 is better (blue), 0.5 no difference, 1 worse (red).
-QColor differenceColor(double position);
+/// How much a layer suffers: a ramp of one hue that no state has. 0 is harmless (close to the background), 1
+/// the worst (farthest from it): pale to dark, or dark to pale in the dark theme.
+QColor heatColor(double position, bool dark);
+/// 0 is better (gray), 0.5 no difference (close to the background), 1 worse (the hue of heatColor()).
+QColor differenceColor(double position, bool dark);
 
 }  // namespace quantloupe::ui

@@ -64,7 +64,7 @@ void StepHead::paintEvent(QPaintEvent*) {
     const double left = 2 * radius + unit * 0.6;
     const int remarkWidth = fontMetrics().horizontalAdvance(m_remark);
     painter.setFont(font());
-    painter.setPen(!m_good ? colors.muted : *m_good ? colors.quantized : colors.error);
+    painter.setPen(!m_good ? colors.muted : *m_good ? colors.good : colors.error);
     painter.drawText(QRectF(0, 0, width() - 1, height()), Qt::AlignRight | Qt::AlignVCenter, m_remark);
     painter.setFont(m_present ? scaledFont(font(), 1, QFont::DemiBold) : font());
     painter.setPen(m_present || m_done || underMouse() ? colors.text : colors.muted);

@@ -105,7 +105,10 @@ class MainWindow : public QMainWindow {
     void fitGraph();
     void buildMetricMenu(QMenu* menu);
     void buildThemeMenu(QMenu* menu);
+    void buildLayoutMenu(QMenu* menu);
     void buildBlocksMenu(QMenu* menu);
+    void addPanelSwitch(QMenu* menu, const QString& text, const QString& setting, GraphView* view,
+                        void (GraphView::*show)(bool));
     void buildPanelsMenu(QMenu* menu);
     void buildSettingsMenu(QMenu* menu);
     void buildLayersMenu();

@@ -3,6 +3,7 @@
 #include <QMenuBar>
 #include <QSettings>
 #include <algorithm>
+#include <tuple>
 
 #include "panels/layer_view_menu.h"
 #include "style/theme_choice.h"
@@ -33,6 +34,7 @@ void MainWindow::buildViewMenu() {
                              [this, canvas] { canvas->centerOn(m_document.current()); });
     view->addSeparator();
     buildMetricMenu(view->addMenu(tr("&Metric")));
+    buildLayoutMenu(view->addMenu(tr("Layo&ut")));
     buildBlocksMenu(view->addMenu(tr("&Blocks")));
     m_bookmarks = new Bookmarks(&m_document, canvas, this);
     m_bookmarks->addTo(view);
@@ -81,7 +83,8 @@ void MainWindow::fitGraph() {
     GraphCanvas* canvas = m_graph->canvas();
     canvas->fitAll();
     const double width = canvas->transform().toView(canvas->index().bounds()).width();
-    if (canvas->picture() && width < fontMetrics().height() * 2 && !m_document.layoutOptions().wrapped)
+    if (canvas->picture() && width < fontMetrics().height() * 2 &&
+        canvas->picture()->arrangement != Arrangement::Columns)
         m_message->show(MessageKind::Note, tr("At this zoom the whole network is only %1 pixels wide. Press "
                                               "W to wrap it into columns.")
                                                .arg(std::max(1, qRound(width))));
@@ -102,6 +105,32 @@ void MainWindow::buildMetricMenu(QMenu* menu) {
         connect(canvas, &GraphCanvas::metricChanged, action, [action, metric](Metric shown) {
             if (shown == metric) action->setChecked(true);
         });
+        m_needModel << action;
+    }
+}
+
+void MainWindow::buildLayoutMenu(QMenu* menu) {
+    GraphCanvas* canvas = m_graph->canvas();
+    const std::tuple<QString, QKeySequence, QString, Arrangement> choices[] = {
+        {tr("Wrap into &Columns"), key("W"),
+         tr("Lays the network out in several columns so that all of it fits the window"),
+         Arrangement::Columns},
+        {tr("&Top to Bottom"), {}, tr("Lays the network out in one column"), Arrangement::Down},
+        {tr("&Left to Right"), {}, tr("Lays the network out in one row"), Arrangement::Right}};
+    for (const auto& [text, keys, tip, arrangement] : choices) {
+        const auto current = [canvas, arrangement = arrangement] {
+            return canvas->picture() && canvas->picture()->arrangement == arrangement;
+        };
+        QAction* action = menu->addAction(text);
+        action->setCheckable(true);
+        action->setShortcut(keys);
+        action->setToolTip(tip);
+        // The same choice again leaves the columns.
+        connect(action, &QAction::triggered, this, [canvas, current, arrangement = arrangement] {
+            canvas->arrange(current() && arrangement == Arrangement::Columns ? Arrangement::Down
+                                                                             : arrangement);
+        });
+        connect(menu, &QMenu::aboutToShow, action, [action, current] { action->setChecked(current()); });
         m_needModel << action;
     }
 }
@@ -129,9 +158,9 @@ void MainWindow::buildBlocksMenu(QMenu* menu) {
                 [this, action, value] { action->setChecked(m_document.layoutOptions().*value); });
         m_needModel << action;
     };
-    option(tr("Wrap into &Columns"), key("W"),
-           tr("Lays the network out in several columns so that all of it fits the window"),
-           &LayoutOptions::wrapped);
+    option(tr("Attach Batch Norms and &Activations"), {},
+           tr("Shows folded batch norms and fused activations as compact rows of their layer"),
+           &LayoutOptions::compact);
     option(
         tr("Fold Shape Arithmetic and Shared Tensors"), {},
         tr("Shows shape arithmetic as one box, and masks and embeddings that many layers read as references"),
@@ -142,6 +171,9 @@ void MainWindow::buildPanelsMenu(QMenu* menu) {
     const std::pair<const char*, QWidget*> panels[] = {{QT_TR_NOOP("&Tuning Panel"), m_tuning},
                                                        {QT_TR_NOOP("&Inspector"), m_inspector},
                                                        {QT_TR_NOOP("&Layers and Results"), m_work}};
+    addPanelSwitch(menu, tr("Graph Tool&bar"), QStringLiteral("graph/toolbar"), m_graph,
+                   &GraphView::setToolbarShown);
+    addPanelSwitch(menu, tr("L&egend"), QStringLiteral("graph/legend"), m_graph, &GraphView::setLegendShown);
     for (const auto& [name, panel] : panels) {
         QAction* action = menu->addAction(tr(name));
         action->setCheckable(true);
@@ -181,6 +213,19 @@ void MainWindow::buildThemeMenu(QMenu* menu) {
         connect(menu, &QMenu::aboutToShow, action,
                 [action, choice = choice] { action->setChecked(chosenTheme() == choice); });
     }
+}
+
+/// A part of the graph's view that is shown unless the user has hidden it.
+void MainWindow::addPanelSwitch(QMenu* menu, const QString& text, const QString& setting, GraphView* view,
+                                void (GraphView::*setShown)(bool)) {
+    QAction* action = menu->addAction(text);
+    action->setCheckable(true);
+    action->setChecked(QSettings().value(setting, true).toBool());
+    (view->*setShown)(action->isChecked());
+    connect(action, &QAction::toggled, this, [view, setShown, setting](bool on) {
+        (view->*setShown)(on);
+        QSettings().setValue(setting, on);
+    });
 }
 
 void MainWindow::buildSettingsMenu(QMenu* menu) {

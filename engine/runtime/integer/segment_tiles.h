@@ -12,7 +12,7 @@ namespace quantloupe {
 
 constexpr std::size_t kSegmentPanel = 16;    ///< columns of a panel
 constexpr std::size_t kSegmentColumns = 32;  ///< columns of a tile: one or two panels
-constexpr std::size_t kMostSegmentRows = 48;
+constexpr std::size_t kMaxSegmentRows = 48;
 
 /// Up to 64 consecutive depths of a row.
 struct DepthBlock {

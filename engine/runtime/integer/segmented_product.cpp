@@ -76,12 +76,12 @@ struct SegmentedProduct::Fastest {
     static const SegmentTiles* measured(SegmentedProduct& product,
                                         std::span<const SegmentTiles* const> kinds) {
         using Clock = std::chrono::steady_clock;
-        constexpr std::size_t kMostRows = 96;
+        constexpr std::size_t kMaxRows = 96;
         constexpr int kRounds = 4;
-        const std::size_t count = std::clamp<std::size_t>(product.m_shape.rowsAtOnce, 1, kMostRows);
+        const std::size_t count = std::clamp<std::size_t>(product.m_shape.rowsAtOnce, 1, kMaxRows);
         std::ptrdiff_t last = 0;
         for (const std::ptrdiff_t segment : product.m_shape.segments) last = std::max(last, segment);
-        const std::vector<std::uint8_t> codes((count + kMostSegmentRows) * product.m_shape.stride +
+        const std::vector<std::uint8_t> codes((count + kMaxSegmentRows) * product.m_shape.stride +
                                               static_cast<std::size_t>(last) + product.m_shape.segmentDepth +
                                               kSpareBytes);
         std::vector<std::byte> output(count * product.m_shape.columns * sizeof(float));
@@ -124,8 +124,8 @@ void SegmentedProduct::run(const SegmentedRows& rows, void* output) const {
 
 void SegmentedProduct::runPart(const SegmentedRows& rows, std::size_t begin, std::size_t end,
                                std::byte* output) const {
-    alignas(64) std::array<std::int32_t, kMostSegmentRows * kSegmentColumns> sums{};
-    std::array<SegmentRow, kMostSegmentRows + 1> places;
+    alignas(64) std::array<std::int32_t, kMaxSegmentRows * kSegmentColumns> sums{};
+    std::array<SegmentRow, kMaxSegmentRows + 1> places;
     const Requantization& how = m_requantization;
     const std::size_t element = how.toFloat ? sizeof(float) : 1;
     const std::int8_t* weight = m_weight.data();

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "picture/stacks.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+namespace quantloupe {
+namespace {
+
+bool isOneOf(const Node& node, std::initializer_list<std::string_view> ops) {
+    return node.domain.empty() && std::ranges::find(ops, node.op) != ops.end();
+}
+
+/// Whether all inputs but the first are constants or missing.
+bool readsOneTensor(const Graph& graph, const Node& node) {
+    for (std::size_t i = 1; i < node.inputs.size(); ++i)
+        if (node.inputs[i].valid() && graph.constantOf(node.inputs[i]) == nullptr) return false;
+    return true;
+}
+
+}  // namespace
+
+std::vector<NodeId> findStacks(const Graph& graph, const std::vector<std::size_t>& groupOf) {
+    std::vector<NodeId> hosts(graph.nodeCount());
+    for (std::size_t n = 0; n < graph.nodeCount(); ++n) {
+        const Node& node = graph.node(NodeId(n));
+        const bool norm = isOneOf(node, {"BatchNormalization"});
+        if (!norm && !isOneOf(node, {"Relu", "Clip"})) continue;
+        const TensorId read = node.input(0);
+        const NodeId above = read.valid() ? graph.tensor(read).producer : NodeId();
+        if (!above.valid() || graph.onlyConsumer(read) != NodeId(n) || !readsOneTensor(graph, node)) continue;
+        if (groupOf[n] != Group::kNone || groupOf[above.index()] != Group::kNone) continue;
+        const Node& layer = graph.node(above);
+        const bool weighted = isOneOf(layer, {"Conv", "ConvTranspose", "Gemm", "MatMul"});
+        const bool afterNorm = hosts[above.index()].valid() && isOneOf(layer, {"BatchNormalization"});
+        if (norm ? !weighted : !weighted && !afterNorm && !isOneOf(layer, {"Add", "Mul"})) continue;
+        hosts[n] = afterNorm ? hosts[above.index()] : above;
+    }
+    return hosts;
+}
+
+void placeRows(Picture& picture, double rowHeight) {
+    std::vector<double> next(picture.nodes.size(), 0);  // below each box, the top of its next row
+    for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
+        PictureNode& node = picture.nodes[i];
+        next[i] = node.box.bottom();
+        if (!node.isRow()) continue;
+        const Rect& host = picture.nodes[node.host].box;
+        node.box = {host.x, next[node.host], host.width, rowHeight};
+        next[node.host] += rowHeight;
+    }
+    for (PictureEdge& edge : picture.edges) {
+        if (!edge.inside) continue;
+        const Rect& to = picture.nodes[edge.to].box;
+        edge.points = {{to.x + to.width / 2, to.y}, {to.x + to.width / 2, to.y}};
+    }
+}
+
+}  // namespace quantloupe

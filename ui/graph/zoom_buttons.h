@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+// Buttons that zoom the graph in and out, show all of it, and show its zoom.
+
+#include <QToolButton>
+#include <QWidget>
+
+#include "graph/graph_canvas.h"
+
+namespace quantloupe::ui {
+
+class ZoomButtons : public QWidget {
+    Q_OBJECT
+  public:
+    explicit ZoomButtons(GraphCanvas* canvas, QWidget* parent = nullptr);
+
+  private:
+    void showZoom();
+
+    GraphCanvas* m_canvas;
+    QToolButton* m_zoom;
+};
+
+}  // namespace quantloupe::ui
