@@ -67,7 +67,7 @@ void LayerTable::buildHead() {
             [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window the count is hidden before the buttons are cut off.
+/// In a narrow window the count is hidden before the buttons are cut off, and then what Views offers, too.
 void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     int needed = (row->count() - 2) * row->spacing();  // beside the stretch
@@ -75,6 +75,7 @@ void LayerTable::fitHead() {
     for (const QPushButton* button : {m_all, m_views, m_ranges, m_columns})
         needed += button->sizeHint().width();
     m_count->setVisible(m_head->width() >= needed);
+    m_all->setVisible(m_head->width() >= needed - m_count->sizeHint().width());
 }
 
 void LayerTable::showRanges(bool on) {
