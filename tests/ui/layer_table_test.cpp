@@ -47,7 +47,7 @@ class LayerTableTest : public QObject {
             headText().contains(QStringLiteral("%1 of %2").arg(quantizable).arg(document().layers().size())));
         QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
         QCOMPARE(table()->filter()->rowCount(), int(document().layers().size()));
-        QTest::mouseClick(headButton(QStringLiteral("Show All")), Qt::LeftButton);
+        QTest::mouseClick(headButton(QStringLiteral("Quantizable Only")), Qt::LeftButton);
         QCOMPARE(table()->filter()->rowCount(), int(quantizable));
         // A term that asks for an operator or a state finds what is hidden; words say that there is more.
         type(QStringLiteral("op:Relu"));

@@ -32,7 +32,7 @@ void LayerTable::buildHead() {
     m_filterLine = new QLineEdit;
     m_filterLine->setPlaceholderText(tr("Filter: words, op:Conv, state:skipped, qs>0.2, /regex/"));
     m_filterLine->setClearButtonEnabled(true);
-    m_filterLine->setMinimumWidth(unit * 3);
+    m_filterLine->setMinimumWidth(unit * 6);
     m_filterLine->setMaximumWidth(unit * 24);
     m_filterLine->setAccessibleName(tr("Filter the layers"));
     m_filterLine->installEventFilter(this);
@@ -43,6 +43,7 @@ void LayerTable::buildHead() {
     row->addWidget(m_complaint, 10);
     row->addStretch(1);
     m_count = makeLabel({}, "faint", 0.9);
+    m_count->setMinimumWidth(1);  // fitHead() hides it before it is cut off
     row->addWidget(m_count);
     const auto link = [&](const QString& text, const QString& toolTip) {
         auto* button = new QPushButton(text);
@@ -54,6 +55,7 @@ void LayerTable::buildHead() {
     m_all =
         link(tr("Show All"), tr("Also shows layers that cannot be quantized, or run inside another layer"));
     m_all->setCheckable(true);
+    m_all->setMinimumWidth(1);
     m_views =
         link(tr("Views"), tr("Filters with sort order and columns: choose one, or save the current one"));
     m_ranges = link(tr("Ranges"), tr("The range of each layer's weights and output on a power-of-two scale"));
@@ -67,7 +69,7 @@ void LayerTable::buildHead() {
             [this] { m_viewMenu->popup(m_views->mapToGlobal(QPoint(0, m_views->height()))); });
 }
 
-/// In a narrow window the count is hidden before the buttons are cut off.
+/// In a narrow window the count is hidden before the buttons are cut off, and then what Views offers, too.
 void LayerTable::fitHead() {
     const QLayout* row = m_head->layout();
     int needed = (row->count() - 2) * row->spacing();  // beside the stretch
@@ -75,6 +77,7 @@ void LayerTable::fitHead() {
     for (const QPushButton* button : {m_all, m_views, m_ranges, m_columns})
         needed += button->sizeHint().width();
     m_count->setVisible(m_head->width() >= needed);
+    m_all->setVisible(m_head->width() >= needed - m_count->sizeHint().width());
 }
 
 void LayerTable::showRanges(bool on) {

@@ -24,6 +24,7 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     m_model = new LayerTableModel(document, this);
     m_filter = new LayerFilter(this);
     m_filter->setSourceModel(m_model);
+    m_filter->setShowAll(false);
     const int unit = fontMetrics().height();
 
     buildHead();
@@ -96,6 +97,8 @@ LayerTable::LayerTable(Document* document, QWidget* parent) : QWidget(parent), m
     connect(m_all, &QPushButton::toggled, this, [this](bool all) {
         m_syncing = true;  // as with the filter
         m_filter->setShowAll(all);
+        m_all->setText(all ? tr("Quantizable Only") : tr("Show All"));
+        fitHead();
         m_syncing = false;
         fromDocument();
         updateCount();

@@ -89,7 +89,13 @@ QRect Tour::targetRect() const {
 void Tour::place() {
     if (m_steps.empty()) return;
     setGeometry(parentWidget()->rect());
-    m_bubble->setFixedHeight(m_bubble->layout()->heightForWidth(m_bubble->width()));
+    for (QWidget* part : {static_cast<QWidget*>(m_bubble), static_cast<QWidget*>(m_text)})
+        part->ensurePolished();
+    const QMargins margins = m_bubble->layout()->contentsMargins();
+    m_text->setFixedHeight(m_text->heightForWidth(m_bubble->width() - margins.left() - margins.right() - 4) +
+                           fontMetrics().height() / 4);
+    m_bubble->layout()->invalidate();
+    m_bubble->setFixedHeight(m_bubble->layout()->sizeHint().height());
     const QSize size = m_bubble->size();
     const QRect target = targetRect(), all = rect();
     const int gap = fontMetrics().height();
