@@ -2,6 +2,9 @@
 #include "runtime/integer/coded_add.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
 #include <vector>
 
 #include "runtime/instruction_sets.h"
@@ -92,8 +95,10 @@ void addCodesAvx512(const CodedSum& sum, const std::uint8_t* left, const std::ui
 
 #endif
 
-AddCodes fastestAdd(const CodedSum& sum) {
-    if (!instructionSets().avx512Vnni) return addCodes;
+namespace {
+
+/// Whether addCodesAvx512() gives the same results as addCodes() for all pairs of codes.
+bool agree(const CodedSum& sum) {
     constexpr std::size_t kCodes = 256, kPairs = kCodes * kCodes;
     std::vector<std::uint8_t> left(kPairs), right(kPairs), expected(kPairs), found(kPairs);
     for (std::size_t i = 0; i < kPairs; ++i) {
@@ -102,7 +107,30 @@ AddCodes fastestAdd(const CodedSum& sum) {
     }
     addCodes(sum, left.data(), right.data(), expected.data(), kPairs);
     addCodesAvx512(sum, left.data(), right.data(), found.data(), kPairs);
-    return found == expected ? addCodesAvx512 : addCodes;
+    return found == expected;
+}
+
+}  // namespace
+
+AddCodes fastestAdd(const CodedSum& sum) {
+    if (!instructionSets().avx512Vnni) return addCodes;
+    // A network is compiled again after every edit, usually with the same sums.
+    constexpr std::size_t kMostKnown = 4096;
+    static std::mutex mutex;
+    static std::map<std::array<float, 9>, bool> known;
+    const FakeQuant &l = sum.left, &r = sum.right, &o = sum.output;
+    const std::array<float, 9> key{
+        l.scale, l.low, r.scale, r.low, o.scale, o.low, o.high, sum.activation.low, sum.activation.high};
+    {
+        const std::scoped_lock lock(mutex);
+        if (const auto found = known.find(key); found != known.end())
+            return found->second ? addCodesAvx512 : addCodes;
+    }
+    const bool fast = agree(sum);
+    const std::scoped_lock lock(mutex);
+    if (known.size() >= kMostKnown) known.clear();
+    known[key] = fast;
+    return fast ? addCodesAvx512 : addCodes;
 }
 
 }  // namespace quantloupe

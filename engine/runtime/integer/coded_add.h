@@ -23,7 +23,8 @@ void addCodes(const CodedSum& sum, const std::uint8_t* left, const std::uint8_t*
 void addCodesAvx512(const CodedSum& sum, const std::uint8_t* left, const std::uint8_t* right,
                     std::uint8_t* target, std::size_t count);
 
-/// The fastest of these with the same results as addCodes(): all 65,536 pairs of codes are compared.
+/// The fastest of these with the same results as addCodes(): all 65,536 pairs of codes are compared, once per
+/// process and sum. Any thread.
 AddCodes fastestAdd(const CodedSum& sum);
 
 }  // namespace quantloupe
