@@ -25,7 +25,7 @@ Kind kindOf(const PlainJson& request) {
     const auto wanted = request.find("do");
     if (wanted == request.end())
         failInput("the request has no \"do\"; available: {}", fmt::join(names, ", "));
-    if (!wanted->is_string()) failInput("do: must be a text, not {}", describeValue(*wanted));
+    if (!wanted->is_string()) failInput("do: must be a string, not {}", describeValue(*wanted));
     for (const auto& [name, kind] : kKinds)
         if (wanted->get_ref<const std::string&>() == name) return kind;
     failInput("do: {} is unknown{}; available: {}", describeValue(*wanted),
