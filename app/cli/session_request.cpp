@@ -45,8 +45,8 @@ void readTune(ObjectReader& reader, TuneOptions& tune) {
     reader.choice("cost", tune.cost, kCosts);
     int steps = 0;
     reader.integer("max_steps", steps, 1, kMaxSteps);
-    tune.mostSteps = static_cast<std::size_t>(steps);
-    reader.number("max_seconds", tune.mostSeconds, 0.001, kMaxSeconds);
+    tune.maxSteps = static_cast<std::size_t>(steps);
+    reader.number("max_seconds", tune.maxSeconds, 0.001, kMaxSeconds);
     reader.boolean("with_transforms", tune.transforms);
 }
 
